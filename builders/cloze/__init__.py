@@ -1,0 +1,1 @@
+"""LAMA-style cloze queries: relation templates, rendering, tokenizer views."""

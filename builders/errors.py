@@ -1,0 +1,22 @@
+"""The one error type that users see."""
+
+from pathlib import Path
+
+
+class UserError(Exception):
+    """A mistake that the user can mend; printed as one message, exit status 1.
+
+    `where` is a file, `line` its 1-based line; `hint` says what to do next.
+    Everything that is not a `UserError` is a bug and keeps its traceback.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: Path | str | None = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        place = "" if where is None else f"{where}:{line}: " if line else f"{where}: "
+        super().__init__(place + message + (f"\n  {hint}" if hint else ""))

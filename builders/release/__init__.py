@@ -1,0 +1,1 @@
+"""A release on disk: Parquet files, manifest, card, Croissant, versions, verification."""

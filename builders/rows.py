@@ -1,0 +1,154 @@
+"""Every row type of every release.
+
+A row is a frozen dataclass; each field is `Annotated[type, "what it is"]`. Parquet schemas
+and the column tables of data cards are printed from here (see `builders.schema`), so a
+column is described once. Dates are UTC days; `None` means unknown.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+RENDERED = "rendered"
+"""Marks a column that a template renders: a change of it alone is a patch version."""
+
+Rank = Literal["normal", "preferred"]
+Split = Literal["unchanged", "updated", "new", "deleted"]
+Change = Literal["new", "obsolete", "static", "corrected", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One validity interval of one Wikidata statement, as stated; nothing is inferred yet."""
+
+    statement: Annotated[str, "Wikidata statement id, with `$`"]
+    subject: Annotated[str, "item id of the subject, redirects resolved"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str, "item id of the object, redirects resolved"]
+    start_first: Annotated[date | None, "earliest possible first day (P580); null: unknown"]
+    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
+    end_first: Annotated[date | None, "earliest possible last day (P582); null: unknown or open"]
+    end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
+    end_open: Annotated[bool, "true: no end is stated; false with a null end: ended, day unknown"]
+    point: Annotated[bool, "true: held on one day inside the interval (P585 alone)"]
+    rank: Annotated[Rank, "rank of the statement; deprecated ones are never facts"]
+    snapshot: Annotated[date, "day of the dump that states it"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An interval in which a subject had a value that cannot be named.
+
+    Nobody may say what changed there: the period diff takes the pair as in doubt.
+    """
+
+    statement: Annotated[str, "Wikidata statement id, with `$`"]
+    subject: Annotated[str, "item id of the subject, redirects resolved"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str | None, "item id of the object; null where the value is unknown"]
+    start_first: Annotated[date | None, "earliest possible first day; null: unknown"]
+    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
+    end_first: Annotated[date | None, "earliest possible last day; null: unknown or open"]
+    end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
+    end_open: Annotated[bool, "true: no end is stated"]
+    reason: Annotated[str, "why it is no fact: unlabelled_object, object_kind, unknown_value"]
+    snapshot: Annotated[date, "day of the dump that states it"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An item or property that a fact names."""
+
+    id: Annotated[str, "Wikidata id"]
+    label: Annotated[str, "English label, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "English and `mul` aliases, sorted, without the label"]
+    enwiki: Annotated[str | None, "title of the English Wikipedia page; null: none"]
+    sitelinks: Annotated[int, "number of sitelinks: the first measure of popularity"]
+    statements: Annotated[int, "number of statements of any kind: the second measure"]
+    facts: Annotated[int, "number of mined facts with this subject: the paper's measure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something that was left out, and why."""
+
+    step: Annotated[str, "step that dropped it: read, mine, diff, a filter's name"]
+    reason: Annotated[str, "short reason, counted in the manifest"]
+    item: Annotated[str, "what was dropped: file:line, statement id or row id"]
+    subject: Annotated[str | None, "item id of the subject, where there is one"]
+    relation: Annotated[str | None, "property id, where there is one"]
+    period: Annotated[str | None, "period, where it is one comparison that was dropped"]
+    score: Annotated[float | None, "the filter's score, where it has one"]
+    detail: Annotated[str | None, "what was seen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One stretch of a timeline: the same object without a gap, several facts merged."""
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str, "item id of the object"]
+    start_first: Annotated[date | None, "earliest possible first day; null: unknown"]
+    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
+    end_first: Annotated[date | None, "earliest possible last day; null: unknown"]
+    end_last: Annotated[date | None, "latest possible last day; null: unknown"]
+    end_open: Annotated[bool, "true: no end is stated; it is taken to hold until the snapshot day"]
+    end_inferred: Annotated[bool, "true: never closed, but an exclusive successor began"]
+    statements: Annotated[tuple[str, ...], "ids of the statements behind it, sorted"]
+    snapshot: Annotated[date, "day of the dump that states it"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One accepted answer."""
+
+    id: Annotated[str, "item id"]
+    label: Annotated[str, "English label, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "other accepted names, sorted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """One cloze query of one (subject, relation) in one period."""
+
+    id: Annotated[str, "content hash of subject, relation, template and period"]
+    subject: Annotated[str, "item id of the subject"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation: Annotated[str, "property id"]
+    relation_label: Annotated[str, "name of the relation"]
+    template: Annotated[str, "relation and place of the cloze variant in its file, from 1: `P54/1`"]
+    query: Annotated[str, "text with the object blanked; the same in every period", RENDERED]
+    period: Annotated[str, "period t+1 that is asked about: `2021Q3`, `2021M07`, `2021`"]
+    period_first: Annotated[date, "first day of the period"]
+    period_last: Annotated[date, "last day of the period"]
+    split: Annotated[Split, "what happened to the answer set between the period before and this one"]
+    answers: Annotated[
+        tuple[Answer, ...], "gold answers, by id; for `deleted`, those of the period before"
+    ]
+    previous_answers: Annotated[tuple[Answer, ...], "answers of the period before, by id"]
+    added: Annotated[tuple[str, ...], "ids of the objects that came, sorted"]
+    removed: Annotated[tuple[str, ...], "ids of the objects that went, sorted"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)"]
+    statements: Annotated[int, "number of statements of the subject (popularity)"]
+    subject_facts: Annotated[int, "number of mined facts of the subject (the paper's popularity)"]
+    answer_tokens: Annotated[
+        tuple[int, ...], "tokens of each answer's label in the recipe's tokenizer; empty: none named"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """How one (subject, relation) differs between a period and the one before (no text yet)."""
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    period: Annotated[int, "index of the period t+1 (`builders.dates.Period.index`)"]
+    split: Annotated[Split, "unchanged, updated, new or deleted"]
+    answers: Annotated[tuple[str, ...], "certain objects in t+1, by id; for `deleted`, those in t"]
+    previous_answers: Annotated[tuple[str, ...], "certain objects in t, by id"]
+    added: Annotated[tuple[str, ...], "in t+1 and not in t"]
+    removed: Annotated[tuple[str, ...], "in t and not in t+1"]

@@ -1,0 +1,91 @@
+"""Arrow schemas and column tables, printed from the row types of `builders.rows`."""
+
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import date
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+from builders.rows import RENDERED
+
+_SCALARS: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    date: pa.date32(),
+}
+
+
+class Column(NamedTuple):
+    """One column as the card prints it; `rendered` columns are text made from a template."""
+
+    name: str
+    type: pa.DataType
+    nullable: bool
+    description: str
+    rendered: bool
+
+
+def _arrow(hint: Any) -> tuple[pa.DataType, bool]:
+    """The Arrow type of a type hint, and whether it may be null."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _arrow(args[0])
+    if origin in (Union, types.UnionType):
+        inner = [a for a in args if a is not type(None)]
+        if len(inner) == 1:
+            return _arrow(inner[0])[0], True
+    if origin is Literal:
+        return pa.string(), False
+    if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
+        return pa.list_(pa.field("item", _arrow(args[0])[0], nullable=False)), False
+    if is_dataclass(hint):
+        return pa.struct(list(arrow_schema(hint))), False
+    if hint in _SCALARS:
+        return _SCALARS[hint], False
+    raise TypeError(f"no Arrow type for {hint!r}")
+
+
+@cache
+def columns(row: Any) -> tuple[Column, ...]:
+    """The columns of a row type, in order, with their descriptions."""
+    hints = get_type_hints(row, include_extras=True)
+    found = []
+    for field in fields(row):
+        _, *notes = get_args(hints[field.name])
+        kind, nullable = _arrow(hints[field.name])
+        found.append(Column(field.name, kind, nullable, notes[0], RENDERED in notes))
+    return tuple(found)
+
+
+@cache
+def arrow_schema(row: Any) -> pa.Schema:
+    """The Arrow schema of a row type; non-null columns are declared so."""
+    return pa.schema([pa.field(c.name, c.type, c.nullable) for c in columns(row)])
+
+
+def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> Iterator[pa.RecordBatch]:
+    """Typed rows as record batches of at most `size` rows."""
+    schema = arrow_schema(row)
+    names = schema.names
+    flow = iter(rows)
+    while chunk := list(islice(flow, size)):
+        arrays = [
+            pa.array([_plain(getattr(r, name)) for r in chunk], schema.field(name).type)
+            for name in names
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _plain(value: Any) -> Any:
+    """Nested rows as dicts, which Arrow takes."""
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return value

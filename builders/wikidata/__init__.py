@@ -1,0 +1,1 @@
+"""Time-evolving facts from Wikidata: readers, timelines, period and snapshot differences."""
