@@ -1,0 +1,74 @@
+# factdrift: every target is one command. `make help` lists them.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+ENGINE ?= duckdb
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+RECIPE ?=
+DUMP ?=
+OLDER ?=
+SNAPSHOT ?=
+VERSION ?=
+release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
+	$(if $(OLDER),--older $(OLDER)) $(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
+	$(if $(VERSION),--version $(VERSION))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup release templates test check bench golden sample lock clean
+
+help: ## list the targets
+	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
+	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(VENV)/.run ## make .venv with what a release needs
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "setting up $(VENV), once"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing what a release needs, once (about a minute)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	@echo "installing what the tests need, once (a few minutes: PySpark is large)"
+	@$(PIP) --editable '.[dev,spark]'
+	@touch $@
+
+release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/ (DUMP=… for a real dump)
+	@$(BIN)/python -m builders release $(release_options)
+
+templates: $(VENV)/.run ## check templates/*.yaml and print an example of each
+	@$(BIN)/python -m builders templates
+
+test: $(VENV)/.dev ## run the tests
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
+	@$(BIN)/python -m bench.mine
+	@$(BIN)/python -m bench.period_diff
+
+golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
+	@$(BIN)/python -m pytest tests/test_golden.py --golden
+
+sample: $(VENV)/.run ## make the sample dumps anew from samples/wikidata/facts
+	@$(BIN)/python samples/wikidata/make.py
+
+lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
+	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
+		| grep -viE '^(pip|setuptools|wheel|torch)==' > constraints.txt
+
+clean: ## remove build/ (releases/ and .venv stay)
+	rm -rf build
