@@ -1,4 +1,4 @@
-"""What a dataset builder hands to the release: tables, drops, figures, plots; and what is said of them.
+"""What a builder hands to a release: tables, drops, figures, plots, and what is said of them.
 
 Nothing here reads or writes; `builders.release.publish.write_release` does.
 """
