@@ -1,0 +1,69 @@
+"""Articles by name and by sound."""
+
+import pytest
+
+from builders.cloze.articles import a_or_an, takes_the
+
+THE = """
+United Kingdom|United States|United States of America|United Nations|United Arab Emirates
+Netherlands|Kingdom of the Netherlands|Southern Netherlands|Czech Republic|Dominican Republic
+Republic of Ireland|Democratic Republic of the Congo|Philippines|Bahamas|Gambia|Maldives
+Marshall Islands|Soviet Union|European Union|African Union|Ottoman Empire|German Empire
+German Reich|Holy See|Isle of Man|Labour Party|Conservative Party|Democratic Party
+Christian Democratic Union of Germany|Social Democratic Party of Germany|Sweden Democrats
+Liberal Democrats|Green Party of England and Wales|African National Congress|Five Star Movement
+Independent Greeks|University of Oxford|University of California, Berkeley
+National and Kapodistrian University of Athens|Massachusetts Institute of Technology
+London School of Economics|College of William & Mary|Bank of England|World Bank|Federal Reserve
+International Monetary Fund|European Commission|European Parliament|House of Commons|Bundestag
+Prime Minister of Greece|President of France|United States dollar|2017 German federal election
+Los Angeles Lakers|New York Red Bulls|Philadelphia 76ers|Boston Red Sox|Chicago Bulls
+Portugal national football team|United States women's national soccer team|British Museum
+Royal Society|Office for National Statistics|Church of England|City of Brussels|BBC
+United States Geological Survey|African Alliance for Progress|Baltic Sea|Statue of Liberty
+"""
+NO_THE = """
+Italy|Germany|France|Greece|Hong Kong|Vatican City|Massachusetts|London|New York City|The Hague
+The New York Times|The Queen's College|the Gambia|FIFA|UEFA|NASA|Fidesz|SYRIZA|Sinn Féin
+New Democracy|Law and Justice|Alliance 90/The Greens|Forza Italia|independent politician
+Manchester United F.C.|Juventus F.C.|FC Barcelona|Real Madrid CF|A.C. Milan|Al-Nassr|Leeds United
+Harvard University|Princeton University|Johns Hopkins University|Harvard Law School|Boston College
+Imperial College London|University College London|Royal Holloway, University of London
+Trinity College|Bank of America|Deutsche Bank|Western Union|Google|Alphabet Inc.|Apple|Microsoft
+Oxford University Press|Los Angeles International Airport|Bitcoin|October|iPhone|eBay|politician
+member of the European Parliament|actor|Boris Johnson|Jesse Ramsden|Lloyds Banking Group|
+"""
+
+
+@pytest.mark.parametrize("name", THE.strip().replace("\n", "|").split("|"))
+def test_names_with_the(name: str) -> None:
+    assert takes_the(name)
+
+
+@pytest.mark.parametrize("name", NO_THE.strip().replace("\n", "|").split("|"))
+def test_names_without_the(name: str) -> None:
+    assert not takes_the(name)
+
+
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        ("an", "actor|architect|engineer|economist|Icelander|opera singer|umpire|undertaker|usher"),
+        ("an", "hour|heir|honest broker|honorary consul|uninvited guest|unidentified man|École"),
+        ("an", "MP|MEP|FBI agent|NBA player|LGBT activist|RAF pilot|X-ray|A-level|EU official"),
+        (
+            "an",
+            "8-bit computer|11th man|18th-century poet|'iron' man|oneiromancer|Uzbek|Élysée aide",
+        ),
+        ("a", "politician|lawyer|historian|hotelier|house painter|yacht designer|Honduran|herald"),
+        ("a", "university teacher|union leader|unicorn|European|eunuch|user|urologist|ukulelist"),
+        ("a", "one-man band|once-feared critic|Ugandan|Ukrainian|UEFA referee|UNESCO site|U-boat"),
+        (
+            "a",
+            "NATO general|NASA engineer|UN envoy|USB stick|DJ|TV host|CEO|BBC host|1800-metre run",
+        ),
+        ("a", "10-year-old|unanimous vote|"),
+    ],
+)
+def test_a_or_an(article: str, words: str) -> None:
+    assert {w: a_or_an(w) for w in words.split("|")} == dict.fromkeys(words.split("|"), article)

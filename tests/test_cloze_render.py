@@ -1,0 +1,151 @@
+"""Queries and sentences: articles, capitals, full stops, and labels that look like templates."""
+
+import doctest
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from builders.cloze import render
+from builders.cloze.render import object_last, parse, query, sentence
+
+PLAYS = "<subject> plays for <object>."
+COACH = "<the object> has <subject> as its head coach."
+TRADE = "<subject> is <an object> by profession."
+OWNED = "<the subject> is owned by <the object>."
+KIND = "<object> is a broader class than <subject>."
+TEMPLATES = [PLAYS, COACH, TRADE, OWNED, KIND, "In sport, <a object> is what <the subject> is."]
+
+
+@pytest.mark.parametrize(
+    ("template", "subject", "answer", "expected"),
+    [
+        (PLAYS, "Zidane", "Real Madrid CF", "Zidane plays for Real Madrid CF."),
+        (PLAYS, "A", "Manchester United F.C.", "A plays for Manchester United F.C."),
+        (PLAYS, "A", "Yahoo!", "A plays for Yahoo!"),
+        (PLAYS, "A", "Who?", "A plays for Who?"),
+        (PLAYS, "A", "K (Jr.)", "A plays for K (Jr.)."),
+        (PLAYS, "A. B.", "C", "A. B. plays for C."),
+        (COACH, "Erik", "Portugal national football team",
+         "The Portugal national football team has Erik as its head coach."),
+        (COACH, "Erik", "FC Porto", "FC Porto has Erik as its head coach."),
+        (COACH, "Erik", "The Strongest", "The Strongest has Erik as its head coach."),
+        (TRADE, "Tom Hanks", "actor", "Tom Hanks is an actor by profession."),
+        (TRADE, "Ada", "university teacher", "Ada is a university teacher by profession."),
+        (TRADE, "Theresa May", "MP", "Theresa May is an MP by profession."),
+        (OWNED, "YouTube", "University of Oxford", "YouTube is owned by the University of Oxford."),
+        (OWNED, "BBC", "United Kingdom", "The BBC is owned by the United Kingdom."),
+        (KIND, "car", "motor vehicle", "Motor vehicle is a broader class than car."),
+        (KIND, "a", "iPhone", "iPhone is a broader class than a."),
+        (KIND, "a", "eBay seller", "eBay seller is a broader class than a."),
+        (KIND, "a", "de Havilland Comet", "de Havilland Comet is a broader class than a."),
+        (KIND, "a", "d'Artagnan", "d'Artagnan is a broader class than a."),
+        (KIND, "a", "al-Nahda", "al-Nahda is a broader class than a."),
+        (KIND, "a", "van der Waals force", "van der Waals force is a broader class than a."),
+        (KIND, "a", "de facto standard", "De facto standard is a broader class than a."),
+        (KIND, "a", "will.i.am", "will.i.am is a broader class than a."),
+        (KIND, "a", "deadmau5", "deadmau5 is a broader class than a."),
+        (KIND, "a", "x-ray", "X-ray is a broader class than a."),
+        (KIND, "a", "2001", "2001 is a broader class than a."),
+        (KIND, "a", "état", "État is a broader class than a."),
+        (KIND, "a", "ßeta", "ßeta is a broader class than a."),
+        (PLAYS, "<object>", "<subject>", "<object> plays for <subject>."),
+        (PLAYS, r"\1 {0} %s", r"\g<0>\\", r"\1 {0} %s plays for \g<0>\\."),
+        (PLAYS, "", "", " plays for ."),
+    ],
+)  # fmt: skip
+def test_sentence(template: str, subject: str, answer: str, expected: str) -> None:
+    assert sentence(template, subject, answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "subject", "blank", "expected"),
+    [
+        (PLAYS, "Cristiano Ronaldo", "_X_", "Cristiano Ronaldo plays for _X_."),
+        (PLAYS, "politician", "_X_", "Politician plays for _X_."),
+        (COACH, "Erik", "<mask>", "<mask> has Erik as its head coach."),
+        (TRADE, "Tom Hanks", "[MASK]", "Tom Hanks is [MASK] by profession."),
+        (OWNED, "United Kingdom", "_X_", "The United Kingdom is owned by _X_."),
+        (KIND, "Juventus F.C.", "_X_", "_X_ is a broader class than Juventus F.C."),
+        (PLAYS, "_X_", "<object>", "_X_ plays for <object>."),
+    ],
+)  # fmt: skip
+def test_query(template: str, subject: str, blank: str, expected: str) -> None:
+    assert query(template, subject, blank) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("<subject> plays.", "no <object>; a template has exactly one"),
+        ("Plays for <the object>.", "no <subject>; a template has exactly one"),
+        ("<subject> and <a object> and <object>.", "more than one <object>; a template"),
+        ("<subject> is <objct>.", "unknown placeholder <objct>, did you mean <object>?"),
+        ("<Subject> is <object>.", "unknown placeholder <Subject>, did you mean <subject>?"),
+        ("<subject> is <theobject>.", "did you mean <the object>?"),
+        ("<subject> is < object>.", "did you mean <object>?"),
+        ("<subject> in <1999> is <object>.", "unknown placeholder <1999>, there are <subject>,"),
+        ("<subject is <object>.", "an angle bracket without its partner: <subject is"),
+        ("<subject> > <object>.", "an angle bracket without its partner: >"),
+    ],
+)  # fmt: skip
+def test_templates_that_do_not_parse(template: str, message: str) -> None:
+    with pytest.raises(ValueError) as e:
+        parse(template)
+    assert message in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (PLAYS, True),
+        ("<subject> is owned by <the object>", True),
+        (COACH, False),
+        (TRADE, False),
+        ("<object> is above <subject>.", False),
+        ("<subject> is at <object> now.", False),
+    ],
+)
+def test_object_last(template: str, expected: bool) -> None:
+    assert object_last(template) is expected
+
+
+LABELS = st.text(min_size=1) | st.sampled_from(["<object>", "<the subject>", "{0}", r"\1", "F.C."])
+
+
+def same(label: str, text: str) -> bool:
+    """Whether the label stands in the text, its first letter maybe a capital."""
+    return label in text or label[:1].upper() + label[1:] in text
+
+
+@given(st.sampled_from(TEMPLATES), LABELS, LABELS)
+@example(PLAYS, "<object>", "<subject>")
+def test_labels_come_out_unharmed(template: str, subject: str, answer: str) -> None:
+    text = sentence(template, subject, answer)
+    assert same(subject, text)
+    assert same(answer, text)
+    assert same(subject, query(template, subject))
+
+
+@given(st.sampled_from(TEMPLATES), LABELS, LABELS)
+def test_no_query_tells_its_answer(template: str, subject: str, answer: str) -> None:
+    """The blank alone tells nothing; an answer is there only by the subject's or our own words."""
+    fixed = "".join(p for p in parse(template) if isinstance(p, str)) + "The the A a An an _X_"
+    assume(not any(c in subject + subject.upper() + fixed for c in answer))
+    assert answer not in query(template, subject)
+
+
+@given(st.sampled_from(TEMPLATES), st.from_regex(r"[A-Z][a-z]{1,9}", fullmatch=True), LABELS)
+def test_a_query_is_its_sentence_with_the_answer_covered(
+    template: str, answer: str, subject: str
+) -> None:
+    assume("⟦" not in subject)
+    shown = query(template, subject, "⟦⟧")
+    articles = ["", "a ", "an ", "A ", "An "]
+    assert sentence(template, subject, answer) in [
+        shown.replace("⟦⟧", a + answer) for a in articles
+    ]
+
+
+def test_the_examples_in_docstrings() -> None:
+    assert doctest.testmod(render).failed == 0
