@@ -1,0 +1,181 @@
+"""`manifest.json`: what a release holds and what it was made from.
+
+No clock, no host, no absolute path: the same inputs give the same manifest.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from builders.errors import UserError
+
+FILE = "manifest.json"
+
+
+def _inside(path: str) -> str:
+    """A plain relative POSIX path that stays below the release folder."""
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path == ".":
+        raise ValueError(f"{path!r} is not a plain path inside the release")
+    if "\\" in path or not path.isprintable() or path[1:2] == ":":
+        raise ValueError(f"{path!r} is not a plain path inside the release")
+    return path
+
+
+RelativePath = Annotated[str, AfterValidator(_inside)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+JsonScalar = str | int | float | bool | None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ColumnEntry(_Model):
+    """One column; `rendered`: made by a template, so that a change of it alone is a patch."""
+
+    name: str
+    type: str
+    nullable: bool
+    rendered: bool
+    description: str
+
+
+class SplitEntry(_Model):
+    """One split and the file that holds it."""
+
+    name: str
+    file: RelativePath
+    rows: Count
+
+
+class ConfigEntry(_Model):
+    """One config with its columns and its splits, in the builder's order."""
+
+    name: str
+    description: str
+    columns: tuple[ColumnEntry, ...]
+    splits: tuple[SplitEntry, ...]
+
+
+class DropEntry(_Model):
+    """How many things one step left out for one reason."""
+
+    step: str
+    reason: str
+    rows: Count
+
+
+class FigureEntry(_Model):
+    """A small table of facts about the data."""
+
+    name: str
+    title: str
+    caption: str
+    rows: tuple[Mapping[str, JsonScalar], ...]
+
+
+class InputEntry(_Model):
+    """One input; the file's name alone, never where it lay."""
+
+    name: str
+    file: RelativePath
+    sha256: Sha256
+    bytes: Count
+    licence: str
+    snapshot: date | None
+    homepage: str | None
+    citation: str | None
+
+
+class FileEntry(_Model):
+    """One file of the release."""
+
+    path: RelativePath
+    sha256: Sha256
+    bytes: Count
+
+
+class Manifest(_Model):
+    """Everything about one release; `files` lists all of it but the manifest itself."""
+
+    format: Literal[1] = 1
+    dataset: str
+    title: str
+    version: str
+    canary: str
+    builder: str
+    code_version: str
+    libraries: Mapping[str, str]
+    licence: str
+    published: date
+    seed: int
+    parameters: Mapping[str, JsonValue]
+    recipe_sha256: Sha256
+    rebuild: str
+    inputs: tuple[InputEntry, ...]
+    configs: tuple[ConfigEntry, ...]
+    drops: tuple[DropEntry, ...]
+    figures: tuple[FigureEntry, ...]
+    files: tuple[FileEntry, ...]
+
+    def sha256s(self) -> dict[str, str]:
+        """Path -> sha256 of every file but the manifest."""
+        return {entry.path: entry.sha256 for entry in self.files}
+
+    def config(self, name: str) -> ConfigEntry | None:
+        """The config of this name, if there is one."""
+        return next((config for config in self.configs if config.name == name), None)
+
+
+def save(manifest: Manifest, folder: Path) -> None:
+    """Write `manifest.json`: sorted keys, two spaces, one final newline."""
+    value = manifest.model_dump(mode="json")
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def load(folder: Path) -> Manifest:
+    """Read `manifest.json` of a release folder; `UserError` where it is missing or broken."""
+    path = folder / FILE
+    try:
+        if path.is_symlink():
+            raise UserError("is a link, and links are not followed", where=path)
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        hint = "is this a release folder, releases/<dataset>/<version>?"
+        raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(str(part) for part in one['loc']) or 'the file'}: {one['msg']}"
+            for one in error.errors(include_url=False, include_input=False)
+        ]
+        more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""
+        raise UserError("broken manifest: " + "; ".join(lines[:5]) + more, where=path) from error
+
+
+def locate(folder: Path, path: str) -> Path:
+    """A file that a manifest names; `UserError` where it is missing, a link or below a link."""
+    place = folder
+    for part in PurePosixPath(path).parts:
+        place /= part
+        if place.is_symlink():
+            raise UserError("is a link, and links are not followed", where=place)
+    if not place.is_file():
+        raise UserError("the manifest names it, but it is missing", where=place)
+    return place
+
+
+def canary(dataset: str) -> str:
+    """The string that marks texts which hold this dataset, the same in every version.
+
+    Put into cards so that a search of training data for it finds leaked copies.
+    """
+    guid = uuid.uuid5(uuid.NAMESPACE_URL, f"factdrift:{dataset}")
+    return f"factdrift {dataset} canary GUID {guid}"

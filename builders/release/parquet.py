@@ -1,0 +1,118 @@
+"""Write rows as Parquet: the bytes are a function of the rows, not of how they were batched."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from builders.release.dataset import FromParquet, Source
+from builders.schema import arrow_schema, columns
+
+ROW_GROUP = 65_536
+"""Rows of a row group: small enough to read one at a time, large enough to compress."""
+
+
+def write_split(path: Path, row: type, source: Source) -> int:
+    """Write one split, return its number of rows; no rows give a file with a schema alone.
+
+    Columns are taken by name and cast to the row type's schema. `ValueError` where a column is
+    missing or holds a null that the row type does not allow: a bug of the builder.
+    """
+    schema = described_schema(row)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = 0
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        write_page_index=True,
+        use_content_defined_chunking=True,
+    ) as writer:
+        for group in _groups(_conformed(read(source), schema, path)):
+            writer.write_table(group, row_group_size=ROW_GROUP)
+            rows += group.num_rows
+    return rows
+
+
+def read(source: Source) -> Iterator[pa.RecordBatch]:
+    """The record batches of a source, in order."""
+    if not isinstance(source, FromParquet):
+        yield from source()
+        return
+    chosen: Any = None
+    for name, value in source.where.items():
+        test = pc.field(name).is_null() if value is None else pc.field(name) == pc.scalar(value)
+        chosen = test if chosen is None else chosen & test
+    table = ds.dataset(source.path, format="parquet")
+    yield from table.scanner(filter=chosen).to_batches()
+
+
+def described_schema(row: type) -> pa.Schema:
+    """The schema of a row type, each column carrying its description as metadata."""
+    return pa.schema(
+        [
+            field.with_metadata({"description": column.description})
+            for field, column in zip(arrow_schema(row), columns(row), strict=True)
+        ]
+    )
+
+
+def type_name(kind: pa.DataType) -> str:
+    """A type as the manifest and the card print it, the same under every pyarrow.
+
+    `string`, `int64`, `list<struct<id: string, label: string>>`.
+    """
+    if pa.types.is_list(kind):
+        return f"list<{type_name(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        inner = ", ".join(f"{f.name}: {type_name(f.type)}" for f in kind)
+        return f"struct<{inner}>"
+    if pa.types.is_date32(kind):
+        return "date"
+    return str(kind)
+
+
+def _conformed(
+    flow: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path
+) -> Iterator[pa.RecordBatch]:
+    for batch in flow:
+        missing = set(schema.names) - set(batch.schema.names)
+        if missing:
+            raise ValueError(f"{path.name}: rows without {', '.join(sorted(missing))}")
+        arrays = [batch.column(name).cast(schema.field(name).type) for name in schema.names]
+        for array, field in zip(arrays, schema, strict=True):
+            _refuse_nulls(array, field, f"{path.name}: {field.name}")
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _refuse_nulls(array: pa.Array, field: pa.Field, where: str) -> None:
+    """Nulls where the field, or a field inside it, has none; casting lets them through."""
+    if not field.nullable and array.null_count:
+        raise ValueError(f"{where}: null in a column that has none")
+    if pa.types.is_list(field.type):
+        _refuse_nulls(array.flatten(), field.type.value_field, where)
+    elif pa.types.is_struct(field.type):
+        present = array.drop_null()
+        for place, inner in enumerate(field.type):
+            _refuse_nulls(present.field(place), inner, f"{where}.{inner.name}")
+
+
+def _groups(flow: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The same rows in tables of exactly `ROW_GROUP` rows (the last one: the rest), one chunk."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in flow:
+        while batch.num_rows:
+            part = batch.slice(0, ROW_GROUP - rows)
+            batch = batch.slice(part.num_rows)
+            held.append(part)
+            rows += part.num_rows
+            if rows == ROW_GROUP:
+                yield pa.Table.from_batches(held).combine_chunks()
+                held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
