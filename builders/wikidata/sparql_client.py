@@ -1,0 +1,217 @@
+"""One SPARQL endpoint over HTTP: patience with it, and plain words when it fails."""
+
+import ast
+import gzip
+import re
+import time
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, IncompleteRead
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
+
+from builders.errors import UserError
+
+_CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
+_OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
+_CODES = {
+    SPARQLExceptions.QueryBadFormed: 400,
+    SPARQLExceptions.Unauthorized: 401,
+    SPARQLExceptions.EndPointNotFound: 404,
+    SPARQLExceptions.URITooLong: 414,
+    SPARQLExceptions.EndPointInternalError: 500,
+}
+
+
+class Term(msgspec.Struct, frozen=True):
+    """One value of an answer; `type` is uri, bnode, literal or typed-literal."""
+
+    type: str
+    value: str
+    lang: str = msgspec.field(default="", name="xml:lang")
+
+
+Row = dict[str, Term]
+
+
+class _Bindings(msgspec.Struct):
+    bindings: list[Row]
+
+
+class Results(msgspec.Struct):
+    """The SPARQL 1.1 JSON results of a SELECT query."""
+
+    results: _Bindings
+
+
+RESULTS = msgspec.json.Decoder(Results)
+
+
+class TooMuchError(Exception):
+    """The endpoint could not answer that much at once: ask for less."""
+
+
+class _BusyError(Exception):
+    """The endpoint did not answer: ask again after `wait` seconds (None: we choose)."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class Answer(NamedTuple):
+    """The endpoint's own JSON, and its rows."""
+
+    raw: bytes
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, in seconds, and how often to ask the same thing again."""
+
+    timeout: float = 75.0
+    tries: int = 7
+    first_wait: float = 1.0
+    longest_wait: float = 600.0
+
+
+class Client:
+    """Asks one endpoint by POST, one query at a time, as its operators want it.
+
+    Credentials in the address (`https://user:password@host/…`) are sent as HTTP Basic ones; they
+    are not part of `address`, which messages and the cache use.
+    """
+
+    def __init__(self, endpoint: str, user_agent: str | None, patience: Patience) -> None:
+        if not user_agent or not _CONTACT.search(user_agent) or not user_agent.isprintable():
+            raise UserError(
+                "a SPARQL endpoint is asked only with a User-Agent that holds a contact",
+                hint="pass one such as 'my-project/1.0 (mailto:me@example.org)'; see "
+                "https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy",
+            )
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        self.address = urlunsplit(bare._replace(query="", fragment=""))
+        self.patience = patience
+        self._wrapper = SPARQLWrapper(urlunsplit(bare), agent=user_agent)
+        self._wrapper.setOnlyConneg(True)
+        self._wrapper.setMethod(POST)
+        self._wrapper.setReturnFormat(JSON)
+        self._wrapper.setTimeout(max(1, round(patience.timeout)))
+        self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
+        if parts.username:
+            self._wrapper.setCredentials(parts.username, parts.password or "")
+
+    def select(self, query: str) -> Answer:
+        """The answer to a SELECT query.
+
+        `TooMuchError` where it ran out of time or broke off; `UserError` where the query was
+        refused, or the endpoint stayed busy or out of reach for all tries.
+        """
+        wait = self.patience.first_wait
+        for last in [False] * (self.patience.tries - 1) + [True]:
+            try:
+                return self._answer(query)
+            except _BusyError as busy:
+                if last:
+                    raise UserError(
+                        f"{self.address} did not answer, asked {self.patience.tries} times: {busy}",
+                        hint="run it again later: it goes on from what it has",
+                    ) from busy
+                self.pause(wait if busy.wait is None else busy.wait)
+                wait *= 2
+        raise AssertionError("there is at least one try")
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but never longer than patience has it."""
+        time.sleep(min(max(seconds, 0.0), self.patience.longest_wait))
+
+    def _answer(self, query: str) -> Answer:
+        raw, kind = self._fetch(query)
+        if raw and not raw.lstrip().startswith(b"{"):
+            raise UserError(
+                f"{self.address} does not answer with SPARQL JSON results, but {kind}: "
+                f"{_telling_line(raw)}",
+                hint="is this the address of the endpoint itself, not of its web page?",
+            )
+        try:
+            return Answer(raw, RESULTS.decode(raw).results.bindings)
+        except msgspec.DecodeError as error:
+            raise TooMuchError(f"the answer broke off ({error})") from error
+
+    def _fetch(self, query: str) -> tuple[bytes, str]:
+        """The body of one answer and its content type."""
+        self._wrapper.setQuery(query)
+        try:
+            response: Any = self._wrapper.query().response
+            raw = _unpacked(response.read())
+            return raw, response.headers.get("Content-Type", "nothing")
+        except HTTPError as error:
+            raise self._failure(error.code, _body(error), error.headers) from error
+        except SPARQLExceptions.SPARQLWrapperException as error:
+            quoted = str(error).partition("Response:\n")[2]
+            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
+            raise self._failure(_CODES.get(type(error), 500), body, Message()) from error
+        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise TooMuchError("the answer broke off") from error
+        except TimeoutError as error:
+            raise TooMuchError(f"no answer within {self.patience.timeout:g} s") from error
+        except URLError as error:
+            if isinstance(error.reason, TimeoutError):
+                raise TooMuchError(f"no answer within {self.patience.timeout:g} s") from error
+            raise _BusyError(f"out of reach: {error.reason}") from error
+        except (ConnectionError, HTTPException) as error:
+            raise _BusyError(f"the connection dropped: {error}") from error
+
+    def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
+        """What an HTTP error means for us."""
+        asked_to_wait = _retry_after(headers)
+        ran_out = _OUT_OF_TIME.search(body.decode(errors="replace")) and asked_to_wait is None
+        if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
+            return TooMuchError(f"HTTP {code}: it ran out of time")
+        reason = f"HTTP {code}: {_telling_line(body)}"
+        if code in (429, 500, 502, 503):
+            return _BusyError(reason, asked_to_wait)
+        return UserError(f"{self.address} refused the query: {reason}")
+
+
+def _unpacked(body: bytes) -> bytes:
+    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
+def _body(error: HTTPError) -> bytes:
+    """What came with an HTTP error; nothing where that broke off too."""
+    try:
+        return _unpacked(error.read())
+    except (HTTPException, OSError, EOFError, zlib.error):
+        return b""
+
+
+def _telling_line(body: bytes) -> str:
+    """The first line that names an error, else the first one: some endpoints echo the query."""
+    lines = [line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()]
+    named = [line for line in lines if re.search(r"exception|error", line, re.I)]
+    return (named or lines or ["no message"])[0][:300]
+
+
+def _retry_after(headers: Message) -> float | None:
+    """Seconds that Retry-After asks for; a date counts from the server's own clock."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isdecimal():
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+        now = parsedate_to_datetime(headers["Date"]) if headers["Date"] else datetime.now(UTC)
+        return (until - now).total_seconds()
+    except (TypeError, ValueError):
+        return None
