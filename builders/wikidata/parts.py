@@ -1,14 +1,24 @@
 """Raw parts: what a reader writes before labels, redirects and kinds are known.
 
-A part is three Parquet files and a JSON file in a folder, all of one name; `finish` reads
-the parts of both routes, dump and SPARQL.
+A part is a folder with `facts.parquet`, `entities.parquet`, `dropped.parquet` and `part.json`;
+`builders.wikidata.finish` reads the parts of both routes, dump and SPARQL.
 """
 
-from dataclasses import dataclass
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from datetime import date
-from typing import Annotated, Literal
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from builders.rows import Rank
+from builders.rows import Dropped, Rank
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ABOUT = "part.json"
 
 Kind = Literal["category", "disambiguation", "template", "list"]
 
@@ -51,3 +61,86 @@ class RawEntity:
     statements: Annotated[int, "number of statements of any kind"]
     kind: Annotated[Kind | None, "the kind of wiki page it is; null: a thing in the world"]
     redirect: Annotated[str | None, "id that it redirects to; null: an entity of its own"]
+
+
+Blocks = dict[int, dict[int, int]]
+"""Number of lines by shard and block."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that could not be read, by its place: `line` counts from 1 within the block."""
+
+    shard: int
+    block: int
+    line: int
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a part says of itself besides its rows; `blocks` is what it was read from."""
+
+    counts: Mapping[str, int]
+    blocks: Blocks
+    bad: tuple[BadLine, ...] = ()
+
+
+def write_part(
+    parts: Path,
+    name: str,
+    *,
+    facts: Sequence[RawFact] = (),
+    entities: Sequence[RawEntity] = (),
+    dropped: Sequence[Dropped] = (),
+    counts: Mapping[str, int] | None = None,
+    blocks: Blocks | None = None,
+    bad: Sequence[BadLine] = (),
+) -> Path:
+    """Write one part, the folder `parts/name`, whole or not at all; an older one is replaced.
+
+    Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
+    adds them up over all parts.
+    """
+    import pyarrow.parquet as pq
+
+    folder, temporary = parts / name, parts / f".{name}.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    for table, row, rows in (
+        ("facts", RawFact, facts),
+        ("entities", RawEntity, entities),
+        ("dropped", Dropped, dropped),
+    ):
+        pq.write_table(_table(row, rows), temporary / f"{table}.parquet", compression="zstd")
+    about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
+    (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    temporary.rename(folder)
+    return folder
+
+
+def read_parts(parts: Path) -> dict[Path, Covered]:
+    """What each finished part in a folder says of itself, by path, in the order of names."""
+    found = {}
+    for about in sorted(parts.glob(f"[!.]*/{_ABOUT}")):
+        data = json.loads(about.read_text("utf-8"))
+        blocks = {
+            int(shard): {int(block): lines for block, lines in held.items()}
+            for shard, held in data["blocks"].items()
+        }
+        bad = tuple(BadLine(*line) for line in data["bad"])
+        found[about.parent] = Covered(data["counts"], blocks, bad)
+    return found
+
+
+def _table(row: Any, rows: Sequence[Any]) -> "pa.Table":
+    import pyarrow as pa
+
+    from builders.schema import arrow_schema
+
+    schema = arrow_schema(row)
+    return pa.table(
+        [pa.array(list(map(attrgetter(f.name), rows)), f.type) for f in schema], schema=schema
+    )

@@ -1,0 +1,129 @@
+"""From raw parts to the tables of one snapshot; the last step of both routes, dump and SPARQL.
+
+Everything is SQL on DuckDB, which spills what does not fit: labels of 100 million entities
+never stand in memory. The bytes of the tables depend on the rows alone, not on how these were
+spread over parts, nor on the number of threads.
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.errors import UserError
+from builders.wikidata.parts import read_parts
+from builders.wikidata.tables import count, judge, load, resolve_redirects, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+
+TABLES = ("facts.parquet", "entities.parquet", "gaps.parquet", "dropped.parquet", "mined.json")
+
+
+@dataclass(frozen=True)
+class Mined:
+    """The tables of one snapshot, and what was counted: the content of `mined.json`."""
+
+    facts: Path
+    entities: Path
+    gaps: Path
+    dropped: Path
+    summary: Path
+    snapshot: date
+    counts: Mapping[str, Any]
+
+
+def finish(
+    parts: Path,
+    out: Path,
+    *,
+    snapshot: date,
+    relations: Mapping[str, bool],
+    memory: str = "600MB",
+    threads: int = 2,
+    scratch: Path | None = None,
+) -> Mined:
+    """Make the tables of one snapshot from raw parts (`builders.wikidata.parts.write_part`).
+
+    Redirects are resolved. A fact is dropped where its subject or object has no label, or its
+    object is a page of a wiki (category, disambiguation, template, list); where only the object
+    is at fault, and where it is unknown, the interval stays as a `rows.Gap`. Writes
+    `facts.parquet`, `entities.parquet`, `gaps.parquet`, `dropped.parquet` (`rows.Fact` and so
+    on, sorted) and `mined.json` into `out`: all of them, or, on an error, none of them.
+
+    `relations`: property id to whether its statements without a time were kept; `memory`:
+    DuckDB's limit; `scratch`: a folder for what does not fit, by default `out/build`.
+    Source: TimeQA (arXiv 2108.06314) section 2.1.
+    """
+    scratch = scratch or out / "build"
+    temporary = out / ".tables.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    counts: Counter[str] = Counter()
+    for about in read_parts(parts).values():
+        counts.update(about.counts)
+    with _connect(scratch / "spill", memory, threads) as con:
+        load(con, parts)
+        counts["redirect_loops"] = resolve_redirects(con)
+        counts["duplicates"] = judge(con, relations)
+        write(con, temporary, snapshot, relations)
+        rows, facts, reasons = count(con, temporary)
+    counts.update(rows)
+    counts.update({f"{relation}/facts": n for relation, n in facts.items()})
+    for reason, relation, n in reasons:
+        counts[f"{relation}/{reason}" if relation else reason] += n
+    summary = _summary(snapshot, relations, counts)
+    text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
+    (temporary / "mined.json").write_text(text + "\n", "utf-8")
+    (out / TABLES[-1]).unlink(missing_ok=True)
+    for name in TABLES:  # the summary last: where it is, the tables are whole
+        (temporary / name).replace(out / name)
+    temporary.rmdir()
+    facts_path, entities, gaps, dropped, mined = (out / name for name in TABLES)
+    return Mined(facts_path, entities, gaps, dropped, mined, snapshot, summary)
+
+
+@contextmanager
+def _connect(spill: Path, memory: str, threads: int) -> "Iterator[duckdb.DuckDBPyConnection]":
+    import duckdb
+
+    spill.mkdir(parents=True, exist_ok=True)
+    options: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": memory,
+        "threads": threads,
+        "temp_directory": str(spill),
+        "autoinstall_known_extensions": False,
+    }
+    try:
+        with duckdb.connect(":memory:", config=options) as con:
+            con.execute("SET enable_progress_bar = false")
+            yield con
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def _summary(
+    snapshot: date, relations: Mapping[str, bool], counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """The content of `mined.json`: what was kept, dropped and seen, in all and by relation."""
+    of: dict[str, dict[str, int | bool]] = {
+        relation: {"undated_kept": keep, "statements": 0, "facts": 0}
+        for relation, keep in relations.items()
+    }
+    total: Counter[str] = Counter()
+    for key, n in counts.items():
+        relation, _, name = key.rpartition("/")
+        if relation:
+            of.setdefault(relation, {})[name] = n
+        if not relation or name != "facts":
+            total[name] += n
+    return {"snapshot": snapshot.isoformat(), "relations": of, "counts": dict(total)}

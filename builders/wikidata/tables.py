@@ -1,0 +1,176 @@
+"""The SQL of `builders.wikidata.finish`: raw rows in, sorted Parquet tables out."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from builders.rows import Dropped, Entity, Fact, Gap
+
+if TYPE_CHECKING:
+    import duckdb
+
+ROW_GROUP = 65_536
+"""Rows of a row group of every written file but its last."""
+
+_IDS = frozenset({"subject", "relation", "object", "id"})
+_FACT, _GAP, _ENTITY, _DROPPED = (
+    [field.name for field in fields(row)] for row in (Fact, Gap, Entity, Dropped)
+)
+_BY_PLACE = [*_FACT[1:], "statement"]
+
+
+def load(con: "duckdb.DuckDBPyConnection", parts: Path) -> None:
+    """Views of the raw rows of all parts."""
+    for table in ("facts", "entities", "dropped"):
+        listed = ", ".join(_file(f) for f in sorted(parts.glob(f"[!.]*/{table}.parquet")))
+        con.execute(f"CREATE VIEW raw_{table} AS FROM read_parquet([{listed}])")
+
+
+def resolve_redirects(con: "duckdb.DuckDBPyConnection") -> int:
+    """Make the table `redirects`, each id with its last target; the number of ids in loops.
+
+    Every round doubles the length of the chains that are resolved; when a round changes
+    nothing, what still points to a redirect leads into a loop, and is left as it is.
+    """
+    con.execute("""
+        CREATE TEMP TABLE redirects AS
+        SELECT id, min(redirect) AS target FROM raw_entities WHERE redirect IS NOT NULL GROUP BY id
+    """)
+    unresolved = -1
+    while True:
+        left = _number(con, "FROM redirects WHERE target IN (SELECT id FROM redirects)")
+        if left == unresolved or not left:
+            break
+        unresolved = left
+        con.execute("""
+            CREATE OR REPLACE TEMP TABLE redirects AS
+            SELECT a.id, coalesce(b.target, a.target) AS target
+            FROM redirects a LEFT JOIN redirects b ON a.target = b.id
+        """)
+    if left:
+        con.execute("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
+    return left
+
+
+def judge(con: "duckdb.DuckDBPyConnection", relations: Mapping[str, bool]) -> int:
+    """Make `named` (entities that facts name) and `judged` (facts, each with null or a reason).
+
+    The number of facts that were there twice.
+    """
+    listed = ", ".join(_text(p) for p in sorted(relations)) or "''"
+    con.execute(f"""
+        CREATE VIEW resolved AS
+        SELECT f.* REPLACE (
+            coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
+        FROM raw_facts f
+        LEFT JOIN redirects s ON f.subject = s.id LEFT JOIN redirects o ON f.object = o.id;
+        CREATE TEMP TABLE needed AS
+        SELECT subject AS id FROM resolved UNION SELECT object FROM resolved
+        UNION SELECT unnest([{listed}]);
+        CREATE TEMP TABLE named AS
+        SELECT e.* EXCLUDE (redirect) FROM raw_entities e SEMI JOIN needed USING (id)
+        ANTI JOIN redirects USING (id) WHERE e.redirect IS NULL;
+    """)  # noqa: S608
+    if _number(con, "FROM (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"):
+        con.execute("""
+            CREATE OR REPLACE TEMP TABLE named AS FROM named
+            QUALIFY row_number() OVER (
+                PARTITION BY id ORDER BY statements DESC, sitelinks DESC, ALL) = 1
+        """)
+    con.execute("""
+        CREATE TEMP TABLE judged AS
+        SELECT DISTINCT f.* EXCLUDE (problem), o.kind, CASE
+            WHEN s.label IS NULL THEN 'unlabelled_subject'
+            WHEN f.problem IS NOT NULL THEN f.problem
+            WHEN o.kind IS NOT NULL THEN 'object_kind'
+            WHEN o.label IS NULL THEN 'unlabelled_object'
+        END AS reason
+        FROM resolved f LEFT JOIN named s ON f.subject = s.id LEFT JOIN named o ON f.object = o.id
+    """)
+    return _number(con, "FROM raw_facts") - _number(con, "FROM judged")
+
+
+def write(
+    con: "duckdb.DuckDBPyConnection",
+    folder: Path,
+    snapshot: date,
+    relations: Mapping[str, bool],
+) -> None:
+    day = f"DATE '{snapshot.isoformat()}' AS snapshot"
+    listed = ", ".join(_text(p) for p in sorted(relations)) or "''"
+    con.execute(f"""
+        CREATE VIEW facts AS SELECT *, {day} FROM judged WHERE reason IS NULL;
+        CREATE VIEW gaps AS SELECT DISTINCT {", ".join(_GAP[:-1])}, {day} FROM judged
+        WHERE reason IN ('unlabelled_object', 'object_kind', 'unknown_value');
+        CREATE VIEW entities AS
+        SELECT e.* EXCLUDE (facts), coalesce(n.facts, 0) AS facts FROM (
+            SELECT *, 0 AS facts FROM named WHERE label IS NOT NULL) e
+        SEMI JOIN (
+            SELECT subject AS id FROM facts UNION SELECT object FROM facts
+            UNION SELECT unnest([{listed}])) used USING (id)
+        LEFT JOIN (SELECT subject AS id, count(*) AS facts FROM facts GROUP BY subject) n
+        USING (id);
+        CREATE VIEW dropped AS
+        SELECT DISTINCT 'mine' AS step, reason, statement AS item, subject, relation,
+            NULL::VARCHAR AS period, NULL::DOUBLE AS score,
+            object || coalesce(' (' || kind || ')', '') AS detail
+        FROM judged WHERE reason IS NOT NULL
+        UNION ALL SELECT {", ".join(_DROPPED)} FROM raw_dropped;
+    """)  # noqa: S608
+    _copy(con, "facts", _FACT, _BY_PLACE, folder)
+    _copy(con, "gaps", _GAP, [c for c in _BY_PLACE if c in _GAP] + ["reason"], folder)
+    _copy(con, "entities", _ENTITY, ["id"], folder)
+    _copy(con, "dropped", _DROPPED, _DROPPED, folder)
+
+
+def count(
+    con: "duckdb.DuckDBPyConnection", folder: Path
+) -> tuple[dict[str, int], dict[str, int], list[tuple[str, str | None, int]]]:
+    """Rows of each written table; facts by relation; dropped rows by reason and relation."""
+    rows = {
+        table: _number(con, f"FROM {_file(folder / f'{table}.parquet')}")
+        for table in ("facts", "entities", "gaps", "dropped")
+    }
+    facts = _file(folder / "facts.parquet")
+    by_relation = con.execute(f"SELECT relation, count(*) FROM {facts} GROUP BY 1").fetchall()  # noqa: S608
+    dropped = _file(folder / "dropped.parquet")
+    reasons = con.execute(
+        f"SELECT reason, relation, count(*) FROM {dropped} GROUP BY 1, 2"  # noqa: S608
+    ).fetchall()
+    return rows, dict(by_relation), reasons
+
+
+def _copy(
+    con: "duckdb.DuckDBPyConnection",
+    table: str,
+    columns: Iterable[str],
+    order: Iterable[str],
+    folder: Path,
+) -> None:
+    """Write a view, sorted, nulls first; ids by length, then text, so that Q9 is before Q10."""
+    keys = [k for c in order for k in ([f"length({c})", c] if c in _IDS else [c])]
+    con.execute(f"""
+        COPY (SELECT {", ".join(columns)} FROM {table}
+        ORDER BY {", ".join(f"{k} NULLS FIRST" for k in keys)})
+        TO {_text(str(folder / f"{table}.parquet"))}
+        (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})
+    """)  # noqa: S608
+
+
+def _number(con: "duckdb.DuckDBPyConnection", source: str) -> int:
+    """How many rows a FROM clause has."""
+    row = con.execute(f"SELECT count(*) {source}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _file(path: Path) -> str:
+    """A literal that names one file, whatever characters its path has."""
+    return _text(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def _text(value: str) -> str:
+    """A string literal."""
+    return "'" + value.replace("'", "''") + "'"
