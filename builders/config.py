@@ -207,19 +207,16 @@ def _is_tag(model: type[BaseModel], part: int | str) -> bool:
     return part == model.__name__ or any(part in words for words in literals)
 
 
-_WANTED = {
-    "string_type": "should be text",
-    "tuple_type": "should be a list",
-    "list_type": "should be a list",
-    "dict_type": "should be a mapping",
-    "model_type": "should be a mapping",
-}
+_WANTED = {"string_type": "should be text"}
+_WANTED |= dict.fromkeys(("tuple_type", "list_type"), "should be a list")
+_WANTED |= dict.fromkeys(("dict_type", "model_type"), "should be a mapping")
 
 
 def _lines(errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) -> list[str]:
     """One line for each mistake, in the order of the file."""
     out: list[tuple[int, str]] = []
     meant: set[Loc] = set()
+    above = {e["loc"][:i] for e in errors for i in range(len(e["loc"]))}
     for e in sorted(errors, key=lambda e: e["type"] != "extra_forbidden"):
         loc = e["loc"]
         text = e["msg"].removeprefix("Value error, ")
@@ -230,13 +227,14 @@ def _lines(errors: Sequence[ErrorDetails], model: type[BaseModel], tree: _Tree) 
             text = "unknown field, " + (
                 f"did you mean {near!r}?" if near else f"the fields are {', '.join(fields)}"
             )
+        elif loc in meant or (e["type"] == "too_short" and loc in above):
+            continue  # follows from another mistake
         elif e["type"] == "missing":
-            if loc in meant:
-                continue
             text = "missing"
         elif e["type"] not in ("mistake", "value_error"):
-            text = _WANTED.get(e["type"], text.removeprefix("Input "))
-            text = f"{text}, not {_got(e['input'])}"
+            text = _WANTED.get(e["type"], re.sub(r"^\w+ should", "should", text))
+            text = text.replace(" after validation", "")
+            text += "" if ", not " in text else f", not {_got(e['input'])}"
         place = tree.place(loc)
         line = tree.line[place]
         name = _dotted((*place, loc[-1]) if e["type"] == "missing" else place)

@@ -38,6 +38,7 @@ class Outer(Strict):
     inner: Inner | None = None
     many: tuple[Inner, ...] = ()
     by_name: dict[str, Inner] = Field(default_factory=dict)
+    three: tuple[str, ...] = Field(default=("a", "b", "c"), min_length=3)
     steps: tuple[Annotated[Cut | Join, Field(discriminator="use")], ...] = ()
 
     @field_validator("names")
@@ -146,6 +147,9 @@ def test_what_is_meant(here: Path, text: str, field: str, value: object) -> None
         ("names: a", "a.yaml:1: names: should be a list, not 'a'"),
         ("inner: [a]", "a.yaml:1: inner: should be a mapping, not a list"),
         ("by_name: 4", "a.yaml:1: by_name: should be a mapping, not 4"),
+        ("three: [a]", "a.yaml:1: three: should have at least 3 items, not 1"),
+        # an item that is wrong is not also an item too few
+        ("three:\n- a\n- b\n- [c]", "a.yaml:4: three[2]: should be text, not a list"),
         ("mode: three", "a.yaml:1: mode: should be 'one' or 'two', not 'three'"),
         ("keep: maybe", "a.yaml:1: keep: should be a valid boolean"),
         ("names:\n- a\n- x\n- x", "a.yaml:3: names[1]: x is not wanted\na.yaml:4: names[2]: x is"),

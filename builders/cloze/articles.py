@@ -21,17 +21,17 @@ _NO_THE = re.compile(
 
 # Institutions, offices and states: "the Labour Party", "the University of Oxford".
 _HEADS = (
-    "Administration|Agency|Alliance|Alps|Army|Assembly|Association|Authority|Board|Bureau|Cabinet"
+    "Act|Administration|Agency|Alliance|Alps|Army|Assembly|Association|Authority|Board|Bureau|Cabinet"
     "|Chamber|Coalition|Commission|Committee|Commonwealth|Confederation|Congress|Constitution"
-    "|Convention|Council|Court|Department|Emirates|Empire|Federation|Forum|Foundation|Front|Fund"
+    "|Convention|Council|Court|Department|Directive|Emirates|Empire|Federation|Forum|Foundation|Front|Fund"
     "|Government|Institute|Islands|Kingdom|League|Legislature|Library|Ministry|Mint|Mountains"
     "|Movement|Museum|Navy|Netherlands|Ocean|Office|Orchestra|Organi[sz]ation|Parliament|Party"
-    "|Rally|Reich|Republic|River|Sea|Senate|Service|Society|States|Survey|Treasury|Treaty|Tribunal"
+    "|Rally|Regulation|Reich|Republic|River|Sea|Senate|Service|Society|States|Survey|Treasury|Treaty|Tribunal"
     "|Union|War|dollar|pound|team"
 )
 # These only with a complement: "the University of Oxford", but "Harvard University".
 _HEADS_OF = (
-    "Academy|Act|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
+    "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
     "|Corporation|Duchy|Embassy|Emirate|Faculty|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
     "|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
 )

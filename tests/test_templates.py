@@ -1,0 +1,215 @@
+"""The shipped templates, and the mistakes that a new one can have."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from builders.cloze.check import SCHEMA, check, write_schema
+from builders.cloze.render import object_last, parse
+from builders.cloze.templates import json_schema, load_relations, select
+from builders.errors import UserError
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
+PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
+PAPER += ["P127", "P138", "P176", "P279", "P286", "P488", "P937", "P1001"]
+GOOD = """\
+relation: P54
+label: member of sports team
+mode: accumulate
+exclusive: false
+undated: drop
+cloze:
+  - <subject> plays for <the object>.
+  - The team of <subject> is <the object>.
+  - In sport, <the object> has <subject>.
+examples:
+  - subject: Cristiano Ronaldo
+    object: Manchester United F.C.
+    reads:
+      - Cristiano Ronaldo plays for Manchester United F.C.
+      - The team of Cristiano Ronaldo is Manchester United F.C.
+      - In sport, Manchester United F.C. has Cristiano Ronaldo.
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "P54.yaml").write_text(GOOD, encoding="utf-8")
+    return Path("templates")
+
+
+def test_the_relations_of_the_paper_are_there_in_order() -> None:
+    relations = load_relations(TEMPLATES)
+    assert list(relations) == PAPER
+    assert {i for i, r in relations.items() if r.exclusive} == {"P6", "P286", "P488"}
+    kept = {i for i, r in relations.items() if r.undated == "keep"}
+    assert kept == {"P27", "P138", "P176", "P279", "P937", "P1001"}
+
+
+@pytest.mark.parametrize("relation", PAPER)
+def test_each_template_keeps_the_house_rules(relation: str) -> None:
+    template = load_relations(TEMPLATES)[relation]
+    assert len(template.cloze) >= 3
+    assert len(template.examples) >= 2
+    assert {object_last(text) for text in template.cloze} == {True, False}
+    for text in template.cloze:
+        fixed = [part for part in parse(text) if isinstance(part, str)]
+        assert not re.search(r"\d|\b(now|currently|was|were|today|still)\b", " ".join(fixed))
+        # an article outside its placeholder would stand before the blank and tell
+        assert not re.search(r"\b(a|an|the) <", text, re.I)
+    first = (TEMPLATES / f"{relation}.yaml").read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"# yaml-language-server: $schema={SCHEMA}"
+
+
+def test_the_schema_for_editors_is_that_of_the_model() -> None:
+    assert (TEMPLATES / SCHEMA).read_text(encoding="utf-8") == json_schema()
+
+
+def test_check_prints_every_variant_and_minds_the_schema(folder: Path) -> None:
+    with pytest.raises(UserError, match=r"^templates/schema.json: not the schema of this version"):
+        list(check(folder))
+    write_schema(folder)
+    assert list(check(folder)) == [
+        "P54 member of sports team (accumulate)",
+        "  Cristiano Ronaldo plays for _X_.  ->  "
+        "Cristiano Ronaldo plays for Manchester United F.C.",
+        "  The team of Cristiano Ronaldo is _X_.  ->  "
+        "The team of Cristiano Ronaldo is Manchester United F.C.",
+        "  In sport, _X_ has Cristiano Ronaldo.  ->  "
+        "In sport, Manchester United F.C. has Cristiano Ronaldo.",
+    ]
+    assert len(list(check(TEMPLATES))) == 5 * len(PAPER)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cloze:", "clozes:", "6: clozes: unknown field, did you mean 'cloze'?"),
+        ("relation: P54", "relation: P55", "1: relation: P55 in a file called P54.yaml"),
+        ("relation: P54", "relation: 54", "1: relation: '54' is not a property id such as P54"),
+        ("relation: P54", "relation: p54", "1: relation: 'p54' is not a property id such as P54"),
+        ("relation: P54\n", "", "1: relation: missing"),
+        ("accumulate", "always", "3: mode: should be 'accumulate' or 'pointwise', not 'always'"),
+        ("drop", "no", "5: undated: should be 'keep' or 'drop', not 'no'"),
+        ("false", "maybe", "4: exclusive: should be a valid boolean"),
+        (
+            "is <the object>.",
+            "is <teh object>.",
+            "8: cloze[1]: unknown placeholder <teh object>, did you mean <the object>?",
+        ),
+        (
+            "team of <subject> is",
+            "team is",
+            "8: cloze[1]: no <subject>; a template has exactly one",
+        ),
+        (
+            "<the object> has <subject>.",
+            "<the object> has <object> and <subject>.",
+            "9: cloze[2]: more than one <object>; a template has exactly one",
+        ),
+        (
+            "  - The team of",
+            "  - the team of",
+            "8: cloze[1]: begins with a small letter; a variant is a whole sentence",
+        ),
+        (
+            "is <the object>.",
+            "is <the object>",
+            "8: cloze[1]: has no full stop at the end; a variant is a whole sentence",
+        ),
+        (
+            "The team of <subject> is <the object>.",
+            "<subject> plays for <object>.",
+            "8: cloze[1]: asks the same as variant 1",
+        ),
+        (
+            "In sport, <the object> has <subject>.",
+            "In sport, <subject> is at <object>.",
+            "6: cloze: every variant ends in the object; one should and one should not",
+        ),
+        (
+            "  - In sport, <the object> has <subject>.\n",
+            "",
+            "6: cloze: should have at least 3 items, not 2",
+        ),
+        (
+            "      - The team of Cristiano",
+            "      - Team of Cristiano",
+            "15: examples[0].reads[1]: the template makes "
+            "'The team of Cristiano Ronaldo is Manchester United F.C.'",
+        ),
+        (
+            "      - The team of Cristiano Ronaldo is Manchester United F.C.\n",
+            "",
+            "13: examples[0].reads: 2 sentences for 3 variants\n",
+        ),
+        (
+            "  - subject: Cristiano Ronaldo",
+            "  - id: 1",
+            "11: examples[0].id: unknown field, the fields are",
+        ),
+    ],
+)
+def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    path = folder / "P54.yaml"
+    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError) as e:
+        load_relations(folder)
+    assert str(e.value).startswith(f"templates/P54.yaml:{message}"), str(e.value)
+
+
+def test_the_mistakes_of_all_files_stand_together(folder: Path) -> None:
+    (folder / "P9.yaml").write_text(GOOD, encoding="utf-8")
+    (folder / "P10.yaml").write_text("relation: [", encoding="utf-8")
+    (folder / "P11.yml").write_text(GOOD, encoding="utf-8")
+    with pytest.raises(UserError) as e:
+        load_relations(folder)
+    assert [line.split(": ")[0] for line in str(e.value).splitlines()] == [
+        "templates/P11.yml",
+        "templates/P9.yaml:1",
+        "templates/P10.yaml:1",
+    ]
+
+
+def test_a_folder_without_templates(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no templates here: no \*.yaml file$"):
+        load_relations(tmp_path)
+    with pytest.raises(UserError, match="no templates here"):
+        load_relations(tmp_path / "none")
+
+
+def test_select() -> None:
+    relations = load_relations(TEMPLATES)
+    assert list(select(relations, ["P102", "P54", "P6", "P54"])) == ["P6", "P54", "P102"]
+    assert select(relations, []) == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            "P999",
+            "P999: no template in templates\n"
+            "  for a new relation, copy templates/P6.yaml to templates/P999.yaml"
+            " and write its sentences",
+        ),
+        ("p54", "p54: no template in templates\n  did you mean P54 (member of sports team)?"),
+        ("hed coach", "hed coach: no template in templates\n  did you mean P286 (head coach)?"),
+        (
+            "P1003",
+            "P1003: no template in templates\n"
+            "  did you mean P1001 (applies to jurisdiction)?\n"
+            "  for a new relation, copy templates/P1001.yaml to templates/P1003.yaml"
+            " and write its sentences",
+        ),
+        ("weather", "weather: no template in templates"),
+    ],
+)
+def test_a_relation_without_a_template(asked: str, message: str) -> None:
+    with pytest.raises(UserError) as e:
+        select(load_relations(TEMPLATES), ["P54", asked])
+    assert str(e.value) == message
