@@ -20,21 +20,6 @@ class PartialDate(NamedTuple):
     first: date
     last: date
 
-    def __str__(self) -> str:
-        """ISO 8601 at the precision known, after EDTF: `2019`, `2019-07`, `2019-07-24`, `201X`."""
-        first, last = self
-        if first == last:
-            return first.isoformat()
-        if first.day == 1 and (last == date.max or (last + timedelta(days=1)).day == 1):
-            if (first.year, first.month) == (last.year, last.month):
-                return f"{first.year:04}-{first.month:02}"
-            if (first.month, last.month) == (1, 12):
-                if first.year == last.year:
-                    return f"{first.year:04}"
-                if first.year % 10 == 0 and last.year == first.year + 9:
-                    return f"{first.year // 10:03}X"
-        return f"{first.isoformat()}/{last.isoformat()}"
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:

@@ -152,3 +152,105 @@ class Delta:
     previous_answers: Annotated[tuple[str, ...], "certain objects in t, by id"]
     added: Annotated[tuple[str, ...], "in t+1 and not in t"]
     removed: Annotated[tuple[str, ...], "in t and not in t+1"]
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """What became of one (subject, relation, object) between two dumps.
+
+    Each side's dates are the hull of its segments at its own snapshot day, null throughout where
+    the side does not have it. Open facts hold until that day.
+    """
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str, "item id of the object"]
+    change: Annotated[
+        Change,
+        "static, new, obsolete (it ended between the dumps), corrected (it lies wholly before "
+        "the older dump: an editor's change) or removed (an editor's decision)",
+    ]
+    started_after_old: Annotated[
+        bool | None, "of `new`: it began after the older dump's day; null: unknown"
+    ]
+    old_start_first: Annotated[date | None, "older dump: earliest possible first day"]
+    old_start_last: Annotated[date | None, "older dump: latest possible first day"]
+    old_end_first: Annotated[date | None, "older dump: earliest possible last day"]
+    old_end_last: Annotated[date | None, "older dump: latest possible last day"]
+    old_end_open: Annotated[bool | None, "older dump: no end is stated; null: not in it"]
+    new_start_first: Annotated[date | None, "newer dump: earliest possible first day"]
+    new_start_last: Annotated[date | None, "newer dump: latest possible first day"]
+    new_end_first: Annotated[date | None, "newer dump: earliest possible last day"]
+    new_end_last: Annotated[date | None, "newer dump: latest possible last day"]
+    new_end_open: Annotated[bool | None, "newer dump: no end is stated; null: not in it"]
+    old_statements: Annotated[tuple[str, ...], "ids of the older dump's statements, sorted"]
+    new_statements: Annotated[tuple[str, ...], "ids of the newer dump's statements, sorted"]
+    old_snapshot: Annotated[date, "day of the older dump"]
+    new_snapshot: Annotated[date, "day of the newer dump"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFact:
+    """A fact on both axes of time: when it held, and which dumps stated it so."""
+
+    statement: Annotated[str, "Wikidata statement id, with `$`"]
+    subject: Annotated[str, "item id of the subject, redirects resolved"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str, "item id of the object, redirects resolved"]
+    start_first: Annotated[date | None, "earliest possible first day (P580); null: unknown"]
+    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
+    end_first: Annotated[date | None, "earliest possible last day (P582); null: unknown or open"]
+    end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
+    end_open: Annotated[bool, "true: no end is stated; false with a null end: ended, day unknown"]
+    point: Annotated[bool, "true: held on one day inside the interval (P585 alone)"]
+    rank: Annotated[Rank, "rank of the statement in the newest dump that has it"]
+    first_seen: Annotated[date, "day of the oldest of the dumps that states it so"]
+    last_seen: Annotated[date, "day of the newest of the dumps that states it so"]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A row's id, and names beside ids, as releases have them."""
+
+    id: Annotated[str, "content hash of what the row names"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation_label: Annotated[str, "name of the relation"]
+    object_label: Annotated[str, "English label of the object, else the `mul` label"]
+
+
+@dataclass(frozen=True)
+class Dated(Labelled):
+    """Valid time as people write it."""
+
+    valid_from: Annotated[
+        str | None,
+        "start at its precision: `2019-07-24`, `2019-07`, `2019`, `201X` (a decade), "
+        "`2019-03-01/2019-05-31` (between two days); null: unknown",
+    ]
+    valid_to: Annotated[str | None, "end at its precision; null: unknown, or open (`end_open`)"]
+
+
+@dataclass(frozen=True)
+class ReleasedFact(SeenFact, Dated):
+    """A fact with names and both axes of time: valid time, and the snapshots that state it."""
+
+
+@dataclass(frozen=True)
+class ReleasedSegment(Segment, Dated):
+    """A segment of a timeline with names."""
+
+
+@dataclass(frozen=True)
+class ReleasedChange(FactChange, Labelled):
+    """What became of a fact between two dumps, with names."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDelta(Delta):
+    """A `Delta` with the names that its text needs (an intermediate table)."""
+
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject"]
+    statements: Annotated[int, "number of statements of the subject"]
+    subject_facts: Annotated[int, "number of mined facts of the subject"]
+    names: Annotated[tuple[Answer, ...], "every object of the pair's answers, in no order"]
