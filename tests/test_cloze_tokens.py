@@ -1,0 +1,198 @@
+"""Token counts as they stand in a sentence, for tokenizers of several kinds, and the views."""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from builders.cloze.tokens import TokenCounter, tokenizer, views
+from builders.errors import UserError
+
+ROOT = Path(__file__).parent.parent
+SAMPLE = ROOT / "samples" / "tokenizer"
+
+
+@pytest.fixture(scope="module")
+def sample() -> TokenCounter:
+    return tokenizer(str(SAMPLE))
+
+
+@pytest.mark.parametrize(
+    ("label", "count"),
+    [
+        ("Germany", 1),
+        ("politician", 1),
+        ("London", 1),
+        ("United States", 2),
+        ("University of Oxford", 3),
+        ("Prime Minister of Italy", 4),
+        # the label is counted after a space, where " Germany" is one token and "Germany" is not
+        ("Germany Germany", 2),
+        # bytes: three for each of these letters, none of them unknown
+        ("日本", 7),
+    ],
+)
+def test_the_sample_tokenizer(sample: TokenCounter, label: str, count: int) -> None:
+    assert sample.counts([label]) == [count]
+
+
+def test_without_its_space_a_label_has_other_tokens() -> None:
+    raw = Tokenizer.from_file(str(SAMPLE / "tokenizer.json"))
+    assert len(raw.encode(" Germany").ids) == 1
+    assert len(raw.encode("Germany").ids) > 1
+
+
+def test_the_sample_tokenizer_is_what_make_makes() -> None:
+    train = runpy.run_path(str(SAMPLE / "make.py"))["train"]
+    committed = SAMPLE / "tokenizer.json"
+    assert json.loads(train(SAMPLE / "corpus.yaml")) == json.loads(committed.read_bytes())
+    assert committed.stat().st_size < 200_000
+
+
+UNKNOWN = {"unk_token": "[UNK]"}
+
+
+def wordpiece() -> Tokenizer:
+    words = ["is", "actor", "act", "##ress", "germany", "the", "##s", "[UNK]", "[CLS]", "[SEP]"]
+    made = Tokenizer(models.WordPiece({w: i for i, w in enumerate(words)}, **UNKNOWN))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return made
+
+
+def unigram() -> Tokenizer:
+    words = {"[UNK]": -9.0, "▁is": -1.0, "▁Germany": -2.0, "▁France": -2.0, "▁": -8.0}
+    made = Tokenizer(models.Unigram(list(words.items()), unk_id=0, byte_fallback=False))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    return made
+
+
+@pytest.mark.parametrize("layout", ["file", "folder", "transformers"])
+@pytest.mark.parametrize(
+    ("kind", "counts"),
+    [
+        # an unknown token can never be the answer: 0
+        (wordpiece, {"Actor": 1, "actress": 2, "Germany": 1, "Łódź": 0, "the actors": 3}),
+        (unigram, {"Germany": 1, "France": 1, "Germany France": 2, "Łódź": 0}),
+    ],
+)
+def test_kinds_and_layouts(
+    tmp_path: Path, layout: str, kind: Callable[[], Tokenizer], counts: dict[str, int]
+) -> None:
+    made = kind()
+    made.enable_truncation(2)
+    made.enable_padding(length=9)
+    source = tmp_path
+    if layout == "transformers":
+        wrap: Any = PreTrainedTokenizerFast
+        wrap(tokenizer_object=made, **UNKNOWN).save_pretrained(tmp_path)
+        assert (tmp_path / "tokenizer_config.json").exists()
+    else:
+        made.save(str(tmp_path / "tokenizer.json"))
+        source = tmp_path / "tokenizer.json" if layout == "file" else tmp_path
+    assert tokenizer(str(source)).counts(counts) == list(counts.values())
+
+
+def test_each_label_is_split_once() -> None:
+    seen: list[str] = []
+
+    def encode(texts: list[str]) -> list[list[int]]:
+        seen.extend(texts)
+        return [list(range(len(text.split()))) for text in texts]
+
+    counter = TokenCounter(encode, None)
+    assert counter.counts(["b b", "a", "b b"]) == [2, 1, 2]
+    assert counter.counts(["a", "c c c"]) == [1, 3]
+    assert seen == ["is", "is a", "is b b", "is c c c"]
+    assert counter.counts([]) == []
+
+
+@given(st.lists(st.text(min_size=1), max_size=20))
+def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
+    counter = tokenizer(str(SAMPLE / "tokenizer.json"))
+    alone = [tokenizer(str(SAMPLE / "tokenizer.json")).counts([label])[0] for label in labels[:2]]
+    counts = counter.counts(labels)
+    assert counts[:2] == alone
+    assert min(counts, default=1) >= 1
+
+
+@pytest.mark.parametrize("parallel", ["true", "false"])
+def test_threads_change_nothing(parallel: str) -> None:
+    """In a process of its own: the library reads the variable once."""
+    code = (
+        "from builders.cloze.tokens import tokenizer\n"
+        "labels = [f'Member {i} of Germany' for i in range(9000)]\n"
+        f"print(sum(tokenizer({str(SAMPLE)!r}).counts(labels)))"
+    )
+    env = {**os.environ, "TOKENIZERS_PARALLELISM": parallel}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    expected = tokenizer(str(SAMPLE)).counts([f"Member {i} of Germany" for i in range(9000)])
+    assert (done.stdout.strip(), done.stderr) == (str(sum(expected)), "")
+
+
+def offline(code: str, env: dict[str, str]) -> str:
+    """The UserError of a snippet, in a process that may not reach the Hub."""
+    script = (
+        "from builders.errors import UserError\nfrom builders.cloze.tokens import tokenizer\n"
+        f"try:\n    {code}\nexcept UserError as e:\n    print(e)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **env},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_a_name_without_a_network_says_what_to_do(tmp_path: Path) -> None:
+    env = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    said = offline("tokenizer('some-org/no-such-model')", env)
+    assert said.startswith("some-org/no-such-model: the tokenizer is no folder here and cannot")
+    assert "give a folder that `save_pretrained`" in said
+
+
+@pytest.mark.parametrize("source", ["./none", "/none/at/all", "none/tokenizer.json", "~/none"])
+def test_a_path_is_never_asked_of_the_hub(source: str) -> None:
+    with pytest.raises(UserError, match=r"no such tokenizer\n  give a folder"):
+        tokenizer(source)
+
+
+def test_what_is_no_tokenizer(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the tokenizer cannot be loaded"):
+        tokenizer(str(tmp_path))
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(UserError, match=r"tokenizer\.json: not a tokenizer: "):
+        tokenizer(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("counts", "max_tokens", "expected"),
+    [
+        ([1], 5, ("multi_token", "max_tokens_5", "single_token")),
+        ([1, 1], 5, ("multi_token", "max_tokens_5", "single_token")),
+        ([1, 2], 5, ("multi_token", "max_tokens_5")),
+        ([5, 5], 5, ("multi_token", "max_tokens_5")),
+        ([1, 6], 5, ("multi_token",)),
+        ([3], 3, ("multi_token", "max_tokens_3")),
+        ([0], 5, ("multi_token",)),
+        ([1, 0], 5, ("multi_token",)),
+        ([], 5, ("multi_token",)),
+    ],
+)
+def test_views(counts: list[int], max_tokens: int, expected: tuple[str, ...]) -> None:
+    assert views(counts, max_tokens) == expected
