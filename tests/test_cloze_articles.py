@@ -21,6 +21,7 @@ Los Angeles Lakers|New York Red Bulls|Philadelphia 76ers|Boston Red Sox|Chicago 
 Portugal national football team|United States women's national soccer team|British Museum
 Royal Society|Office for National Statistics|Church of England|City of Brussels|BBC
 United States Geological Survey|African Alliance for Progress|Baltic Sea|Statue of Liberty
+Sarbanes–Oxley Act|General Data Protection Regulation|National Gallery of Art
 """
 NO_THE = """
 Italy|Germany|France|Greece|Hong Kong|Vatican City|Massachusetts|London|New York City|The Hague
@@ -31,7 +32,8 @@ Harvard University|Princeton University|Johns Hopkins University|Harvard Law Sch
 Imperial College London|University College London|Royal Holloway, University of London
 Trinity College|Bank of America|Deutsche Bank|Western Union|Google|Alphabet Inc.|Apple|Microsoft
 Oxford University Press|Los Angeles International Airport|Bitcoin|October|iPhone|eBay|politician
-member of the European Parliament|actor|Boris Johnson|Jesse Ramsden|Lloyds Banking Group|
+member of the European Parliament|actor|Boris Johnson|Jesse Ramsden|Lloyds Banking Group
+United States v. Windsor|Odo of Cluny
 """
 
 

@@ -32,8 +32,8 @@ _HEADS = (
 # These only with a complement: "the University of Oxford", but "Harvard University".
 _HEADS_OF = (
     "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
-    "|Corporation|Duchy|Embassy|Emirate|Faculty|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
-    "|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
+    "|Consortium|Corporation|Duchy|Embassy|Emirate|Faculty|Gallery|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
+    "|Order|Palace|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
 )
 # Teams that are called by a plural: "the Chicago Bulls", "the New York Red Bulls".
 _TEAMS = (
@@ -49,11 +49,13 @@ _TEAMS = (
     "|Yankees|49ers|Red Sox|White Sox|Golden Knights|Maple Leafs"
 )
 _PATTERNS = re.compile(
+    r"(?!.* v\.? )(?:"  # a law case is named without it
     r"United (?:States|Nations|Kingdom)\b"
     r"|\d{4} .*\b(?:election|referendum)$"
     rf"|[^,]*\b(?:{_HEADS}|{_HEADS_OF})\b[^,]*? (?:of|for|on) \S"
     rf"|.*\b(?:{_HEADS})$"
     rf"|\S.* (?:{_TEAMS})$"
+    ")"
 )
 
 _AN_H = re.compile(r"h(?:onest|onou?r|our|eir)", re.I)
