@@ -51,7 +51,7 @@ def rows_by_id(
         WITH o AS ({one}), n AS ({two}), d AS (
             SELECT
                 coalesce(o.id, n.id) AS id, o."__split" AS old_split, n."__split" AS new_split,
-                list_filter([{changed or "NULL"}]::VARCHAR[], c -> c IS NOT NULL) AS changed,
+                list_filter([{changed or "NULL"}]::VARCHAR[], lambda c: c IS NOT NULL) AS changed,
                 ({edited}) AS edited, {old} AS old, {new} AS new
             FROM o FULL JOIN n ON o.id = n.id
             WHERE o.id IS NULL OR n.id IS NULL OR o."__split" != n."__split" OR {either}
@@ -120,7 +120,7 @@ def pair_moves(db: duckdb.DuckDBPyConnection) -> None:
         )
         SELECT
             r.id, 'moved' AS change, r.old_config, r.old_split, a.new_config, a.new_split,
-            coalesce(list_filter(json_keys(a.new), c -> json_extract(a.new, '/' || c)
+            coalesce(list_filter(json_keys(a.new), lambda c: json_extract(a.new, '/' || c)
                 IS DISTINCT FROM json_extract(r.old, '/' || c)), []) AS changed,
             r.old, a.new, r.place AS gone, a.place AS came
         FROM numbered r JOIN numbered a ON r.id = a.id AND r.k = a.k
@@ -159,6 +159,6 @@ def _pick(side: str) -> str:
     pair = (
         f"to_json(c)::VARCHAR || ':' || coalesce(json_extract({side}, '/' || c)::VARCHAR, 'null')"
     )
-    part = f"'{{' || array_to_string(list_transform(changed, c -> {pair}), ',') || '}}'"
+    part = f"'{{' || array_to_string(list_transform(changed, lambda c: {pair}), ',') || '}}'"
     absent = f"{side} IS NULL OR old_split IS NULL OR new_split IS NULL"
     return f"if({absent}, {side}::VARCHAR, {part})"

@@ -1,0 +1,205 @@
+"""Check a release folder against its manifest, and its documents against each other."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from builders.errors import UserError
+from builders.release import card, croissant, duck, manifest
+from builders.release.draft import RECIPE, file_entry, repeated_ids
+from builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
+from builders.release.parquet import type_name
+from builders.release.version import Version
+
+# What a hub or its client puts into a folder beside the release.
+_NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
+
+
+def verify_release(folder: Path) -> list[str]:
+    """All that is wrong with a release, one line each, sorted; nothing: whole and unchanged.
+
+    Nothing outside the folder is read: links and paths that lead out of it are problems.
+    """
+    try:
+        made = manifest.load(folder)
+    except UserError as error:
+        return [str(error)]
+    present, problems = _walk(folder)
+    listed = {entry.path: entry for entry in made.files}
+    problems += [f"{path}: is not in the manifest" for path in present - {*listed, manifest.FILE}]
+    if len(listed) < len(made.files):
+        problems.append("manifest.json: files: a path is listed twice")
+    sound: set[str] = set()
+    for path, entry in listed.items():
+        found = _check_file(folder, entry) if path in present else f"{path}: is missing"
+        if found:
+            problems.append(found)
+        else:
+            sound.add(path)
+    problems += _check_manifest(made, listed)
+    for config in made.configs:
+        problems += _check_config(folder, config, sound)
+    if card.DROPPED in sound:
+        problems += _check_dropped(folder, made)
+    if card.FILE in sound:
+        problems += _check_card(folder, made)
+    if croissant.FILE in sound:
+        problems += _check_croissant(folder, listed)
+    return sorted(set(problems))
+
+
+def _walk(folder: Path) -> tuple[set[str], list[str]]:
+    """Plain files of the folder, and a problem for everything that is neither file nor folder."""
+    present: set[str] = set()
+    problems: list[str] = []
+    for parent, folders, names in os.walk(folder):
+        for name in [*folders, *names]:
+            path = Path(parent, name)
+            inside = path.relative_to(folder).as_posix()
+            if f"{inside}/".startswith(tuple(n for n in _NOT_OURS if n.endswith("/"))):
+                continue
+            if path.is_symlink():
+                problems.append(f"{inside}: is a link, and links are not followed")
+            elif path.is_file() and inside not in _NOT_OURS:
+                present.add(inside)
+            elif not path.is_dir() and not path.is_file():
+                problems.append(f"{inside}: is neither a file nor a folder")
+    return present, problems
+
+
+def _check_file(folder: Path, entry: FileEntry) -> str | None:
+    size = (folder / entry.path).stat().st_size
+    if size != entry.bytes:
+        return f"{entry.path}: has {size} bytes, the manifest says {entry.bytes}"
+    if file_entry(folder, folder / entry.path).sha256 != entry.sha256:
+        return f"{entry.path}: its SHA-256 is not the manifest's"
+    return None
+
+
+def _check_manifest(made: Manifest, listed: dict[str, FileEntry]) -> Iterator[str]:
+    """The manifest by itself."""
+    try:
+        Version.parse(made.version)
+    except UserError as error:
+        yield f"manifest.json: version: {error}"
+    if made.canary != manifest.canary(made.dataset):
+        yield f"manifest.json: canary: not that of {made.dataset}"
+    if RECIPE not in listed or listed[RECIPE].sha256 != made.recipe_sha256:
+        yield f"manifest.json: recipe_sha256: not that of {RECIPE}"
+    names = [config.name for config in made.configs]
+    if len(set(names)) < len(names):
+        yield "manifest.json: configs: a name is there twice"
+    for path in {s.file for c in made.configs for s in c.splits} - listed.keys():
+        yield f"{path}: is the file of a split, but not among the manifest's files"
+    for path in {card.FILE, croissant.FILE, card.DROPPED} - listed.keys():
+        yield f"{path}: is not among the manifest's files"
+
+
+def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterator[str]:
+    """Schemas and row counts of the files that are as the manifest says; then the ids."""
+    readable = True
+    for split in config.splits:
+        if split.file not in sound:
+            readable = False
+            continue
+        try:
+            with pq.ParquetFile(folder / split.file) as file:
+                rows, schema = file.metadata.num_rows, file.schema_arrow
+        except (pa.ArrowException, OSError) as error:
+            readable = False
+            yield f"{split.file}: is not Parquet: {' '.join(str(error).split())[:200]}"
+            continue
+        if rows != split.rows:
+            yield f"{split.file}: has {rows} rows, the manifest says {split.rows}"
+        yield from _check_schema(split.file, schema, config.columns)
+    if readable:
+        try:
+            repeated = repeated_ids(folder, config)
+        except (duckdb.Error, UserError) as error:
+            yield f"{config.name}: ids cannot be read: {' '.join(str(error).split())[:200]}"
+        else:
+            if repeated:
+                yield f"{config.name}: ids that are not unique: {', '.join(repeated)}"
+
+
+def _check_schema(path: str, schema: pa.Schema, expected: tuple[ColumnEntry, ...]) -> Iterator[str]:
+    found = [(field.name, type_name(field.type), field.nullable) for field in schema]
+    wanted = [(column.name, column.type, column.nullable) for column in expected]
+    if found == wanted:
+        return
+    for name, kind, nullable in wanted:
+        if (name, kind, nullable) not in found:
+            yield f"{path}: column {name} is missing or not {kind}{' or null' * nullable}"
+    for name, *_ in found:
+        if name not in {column.name for column in expected}:
+            yield f"{path}: column {name} is not in the manifest"
+    if sorted(found) == sorted(wanted):
+        yield f"{path}: columns in another order than in the manifest"
+
+
+def _check_dropped(folder: Path, made: Manifest) -> Iterator[str]:
+    """The manifest's counts of drops against the rows."""
+    path = duck.parquet(folder / card.DROPPED)
+    query = f"SELECT step, reason, count(*) FROM {path} GROUP BY ALL"  # noqa: S608 - quoted
+    try:
+        with duck.connect() as db:
+            counted = {(step, reason): n for step, reason, n in db.execute(query).fetchall()}
+    except duckdb.Error as error:
+        yield f"{card.DROPPED}: cannot be read: {' '.join(str(error).split())[:200]}"
+        return
+    said = {(drop.step, drop.reason): drop.rows for drop in made.drops}
+    for step, reason in sorted(counted.keys() | said.keys()):
+        rows, count = counted.get((step, reason), 0), said.get((step, reason), 0)
+        if rows != count:
+            yield f"{card.DROPPED}: {step}: {reason}: {rows} rows, the manifest says {count}"
+
+
+def _check_card(folder: Path, made: Manifest) -> Iterator[str]:
+    """The card's YAML lists every config and split that has rows, with its file."""
+    text = (folder / card.FILE).read_text(encoding="utf-8", errors="replace")
+    parts = text.split("---\n", 2)
+    try:
+        front: Any = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0] else None
+        listed = {
+            (config["config_name"], file["split"], file["path"])
+            for config in front["configs"]
+            for file in config["data_files"]
+        }
+    except (yaml.YAMLError, KeyError, TypeError):
+        listed = set()
+    wanted = {
+        (config["config_name"], file["split"], file["path"])
+        for config in card.hub_configs(made)
+        for file in config["data_files"]
+    }
+    for config, split, path in sorted(wanted - listed):
+        yield f"{card.FILE}: its YAML does not list {config}/{split} as {path}"
+    for config, split, path in sorted(listed - wanted, key=str):
+        yield f"{card.FILE}: its YAML lists {config}/{split} as {path}, the manifest does not"
+
+
+def _check_croissant(folder: Path, listed: dict[str, FileEntry]) -> Iterator[str]:
+    """The Croissant file's SHA-256 of every data file against the manifest's."""
+    try:
+        document: Any = json.loads((folder / croissant.FILE).read_bytes())
+        said = {
+            entry["contentUrl"]: entry.get("sha256")
+            for entry in document["distribution"]
+            if entry["@type"] == "cr:FileObject"
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        yield f"{croissant.FILE}: has no readable distribution"
+        return
+    for path, digest in said.items():
+        if path not in listed or listed[path].sha256 != digest:
+            yield f"{croissant.FILE}: {path}: another SHA-256 than the manifest's"
+    for path in sorted(listed):
+        if path.endswith(".parquet") and path not in said:
+            yield f"{croissant.FILE}: {path} is not described"

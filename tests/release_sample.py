@@ -1,0 +1,154 @@
+"""A small dataset for the tests of releases: rows made by rule, easily edited."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from builders.dates import Period
+from builders.release.dataset import Dataset, Figure, Input, Meta, Plot, Source, Table
+from builders.release.publish import Published, write_release
+from builders.rows import Answer, Cloze, Dropped, Segment, Split
+from builders.schema import batches
+
+PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
+PERIODS = ("2021Q3", "2021Q4")
+
+
+def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes: Any) -> Cloze:
+    """Row number `n`; ids differ by number and period."""
+    asked = Period.parse(period)
+    answer = Answer(f"Q{n + 1000}", f"Club {n}", (f"C{n}", "the club"))
+    values: dict[str, Any] = {
+        "id": f"{n:04}-{period}",
+        "subject": f"Q{n}",
+        "subject_label": f"Person {n}",
+        "relation": "P54",
+        "relation_label": "member of sports team",
+        "template": "P54/1",
+        "query": f"Person {n} plays for _X_.",
+        "period": period,
+        "period_first": asked.first,
+        "period_last": asked.last,
+        "split": split,
+        "answers": (answer,),
+        "previous_answers": () if split == "new" else (answer,),
+        "added": (),
+        "removed": (),
+        "sitelinks": n,
+        "statements": 3 * n,
+        "subject_facts": 2,
+        "answer_tokens": (3,),
+        "views": ("multi_token", "max_tokens_5"),
+    }
+    return Cloze(**(values | changes))
+
+
+def segment(n: int, **changes: Any) -> Segment:
+    """A row of a table without ids."""
+    values: dict[str, Any] = {
+        "subject": f"Q{n}",
+        "relation": "P54",
+        "object": "Q9",
+        "start_first": date(2020, 1, 1),
+        "start_last": date(2020, 12, 31),
+        "end_first": None,
+        "end_last": None,
+        "end_open": True,
+        "end_inferred": False,
+        "statements": (f"Q{n}$a",),
+        "snapshot": date(2026, 2, 2),
+    }
+    return Segment(**(values | changes))
+
+
+def drop(item: str, reason: str = "in_doubt") -> Dropped:
+    """A dropped row."""
+    return Dropped("diff", reason, item, "Q1", "P54", "2021Q3", None, None)
+
+
+def from_rows(row: type, rows: Iterable[Any], size: int = 8192) -> Source:
+    """A source of typed rows."""
+    kept = tuple(rows)
+
+    def flow() -> Iterator[pa.RecordBatch]:
+        return batches(row, kept, size)
+
+    return flow
+
+
+Rows = Mapping[str, Mapping[str, Iterable[Any]]]
+"""Config -> split -> rows."""
+
+BASE: Rows = {
+    "unchanged": {p: [cloze(n, period=p) for n in range(5)] for p in PERIODS},
+    "updated": {"2021Q3": [cloze(7, "updated")], "2021Q4": []},
+    "segments": {"all_time": [segment(n) for n in (1, 2, 3, 3)]},
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a test may change of the sample."""
+
+    rows: Rows
+    title: str = "A sample"
+    libraries: Mapping[str, str] | None = None
+    drops: tuple[str, ...] = ("b", "a")
+
+
+def dataset(sample: Sample) -> Dataset:
+    """The sample as a builder would hand it over."""
+    tables = []
+    for name, splits in sample.rows.items():
+        row = Segment if name == "segments" else Cloze
+        sources = {split: from_rows(row, rows) for split, rows in splits.items()}
+        tables.append(Table(name, row, f"Rows that are `{name}`.", sources))
+    sizes = {"unchanged": {"2021Q3": 5, "2021Q4": 5}, "updated": {"2021Q3": 1, "2021Q4": 0}}
+    return Dataset(
+        tables=tuple(tables),
+        dropped=(from_rows(Dropped, [drop(item) for item in sample.drops]),),
+        figures=(
+            Figure("views", "Rows of each view", [{"view": "single_token", "share lost": 0.9512}]),
+        ),
+        plots=(Plot("splits", "periods", "Rows a period", "Each panel has its scale.", sizes),),
+    )
+
+
+def meta(sample: Sample) -> Meta:
+    """What is said of the sample."""
+    return Meta(
+        dataset="sample",
+        title=sample.title,
+        summary="Cloze queries made by rule.",
+        builder="sample-builder",
+        licence="CC0-1.0",
+        published=date(2026, 2, 2),
+        prose=PROSE,
+        recipe="dataset: sample\n",
+        seed=7,
+        rebuild="make release RECIPE=sample.yaml",
+        code_version="0.1.0",
+        libraries=sample.libraries or {"pyarrow": "1.2.3"},
+        parameters={"window": {"granularity": "quarter"}},
+        inputs=(
+            Input("dump", "d.json.gz", "0" * 64, 12, "CC0-1.0", date(2026, 2, 2), "https://x.org"),
+        ),
+        citations=("@inproceedings{margatina, title={Dynamic}}",),
+        tasks=("fill-mask",),
+        tags=("temporal-knowledge",),
+    )
+
+
+def publish(out: Path, sample: Sample | None = None, version: str = "auto") -> Published:
+    """Publish the sample."""
+    sample = sample or Sample(BASE)
+    return write_release(dataset(sample), meta(sample), out, version)
+
+
+def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
+    """The sample with other rows in one split."""
+    return Sample({**BASE, config: {**BASE[config], split: tuple(rows)}})
