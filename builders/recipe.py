@@ -1,22 +1,28 @@
 """A recipe: what one dataset version is made from. One YAML file in `builders/recipes/`."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from builders.cloze.dynamic_templama import DynamicTempLAMA
-from builders.config import Strict, did_you_mean, load
+from builders.config import Strict, load, shown
 from builders.errors import UserError
-from builders.run import Input, Source, find
+from builders.run import Input, Source
 from builders.store import Store
+from builders.wikidata.finish import TABLES
+from builders.wikidata.shards import find_shards, snapshot_of
 from builders.wikidata.temporal_facts import TemporalFacts
 
 Builder = Annotated[TemporalFacts | DynamicTempLAMA, Field(discriminator="builder")]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""
 
-FOLDER = Path(__file__).parent / "recipes"
+ROOT = Path(__file__).resolve().parents[1]
+"""The project's folder."""
+
+FOLDER = ROOT / "builders" / "recipes"
 
 
 class Recipe(Strict):
@@ -51,29 +57,51 @@ def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:
 
 
 def find_inputs(
-    recipe: Recipe, path: Path, given: Mapping[str, str], store: Store
+    recipe: Recipe,
+    path: Path,
+    given: Mapping[str, Sequence[str]],
+    snapshot: str | None,
+    store: Store,
 ) -> dict[str, Source]:
     """The inputs of a run: those of the recipe, or, where any is given, the given ones alone.
 
     Mixing a given dump with the recipe's own older one would compare two different worlds; so a
-    given input puts aside every path and checksum that the recipe names.
+    given input puts aside every path, checksum and day that the recipe names. `snapshot` is the
+    day of the newest input, `dump`, where its name does not say it.
     """
     for name in given:
         if name not in recipe.inputs:
-            raise UserError(
-                f"the recipe has no input {name!r}{did_you_mean(name, recipe.inputs)}", where=path
-            )
+            known = ", ".join(recipe.inputs)
+            hint = f"its inputs are {known}"
+            raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
     found = {}
     for name, about in recipe.inputs.items():
         if name in given:
-            loose = about.model_copy(update={"sha256": None, "snapshot": None})
-            found[name] = find(name, loose, given[name], Path(), store)
+            about = about.model_copy(update={"sha256": None, "snapshot": None})
+            day = snapshot if name == "dump" else None
+            found[name] = _find(name, about, given[name], day, store)
         elif about.path and not given:
-            found[name] = find(name, about, about.path, path.parent, store)
+            paths = [str(path.parent / about.path)]
+            found[name] = _find(name, about, paths, snapshot if name == "dump" else None, store)
         elif not about.optional:
-            raise UserError(
-                f"input {name!r} is not given",
-                where=path,
-                hint=f"give it: make release RECIPE={path} {name.upper()}=path/to/the/file",
-            )
+            hint = f"give it: make release RECIPE={shown(path)} {name.upper()}=path/to/the/file"
+            raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
     return found
+
+
+def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store: Store) -> Source:
+    """The files of an input, with checksums. `UserError`: nothing there, or another checksum."""
+    mined = Path(paths[0]) / "mined.json"
+    if len(paths) == 1 and mined.is_file():
+        files = tuple(mined.with_name(table) for table in TABLES)
+        day = json.loads(mined.read_text("utf-8"))["snapshot"]
+    else:
+        files = tuple(find_shards(paths))
+    sums = tuple(store.checksum(f) for f in files)
+    if about.sha256 is not None and sums != (about.sha256,):
+        raise UserError(
+            f"input {name!r}: sha256 is {', '.join(sums)}, the recipe says {about.sha256}",
+            where=files[0],
+            hint="get the file that the recipe names, or put the new checksum into the recipe",
+        )
+    return Source(name, files, sums, snapshot_of(files, day or about.snapshot), about)

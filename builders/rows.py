@@ -122,7 +122,7 @@ class Cloze:
     period: Annotated[str, "period t+1 that is asked about: `2021Q3`, `2021M07`, `2021`"]
     period_first: Annotated[date, "first day of the period"]
     period_last: Annotated[date, "last day of the period"]
-    split: Annotated[Split, "what happened to the answer set between the period before and this one"]
+    split: Annotated[Split, "what became of the answer set since the period before"]
     answers: Annotated[
         tuple[Answer, ...], "gold answers, by id; for `deleted`, those of the period before"
     ]
@@ -133,7 +133,8 @@ class Cloze:
     statements: Annotated[int, "number of statements of the subject (popularity)"]
     subject_facts: Annotated[int, "number of mined facts of the subject (the paper's popularity)"]
     answer_tokens: Annotated[
-        tuple[int, ...], "tokens of each answer's label in the recipe's tokenizer; empty: none named"
+        tuple[int, ...],
+        "tokens of each answer's label in the recipe's tokenizer, if any",
     ]
     views: Annotated[
         tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"

@@ -1,6 +1,5 @@
 """What every step of a run is given: inputs, templates, the build folder, the engine."""
 
-import glob
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -8,7 +7,6 @@ from pathlib import Path
 
 from builders.config import Strict
 from builders.engine import EngineName
-from builders.errors import UserError
 from builders.store import Store
 
 
@@ -32,6 +30,7 @@ class Source:
     name: str
     files: tuple[Path, ...]
     sha256: tuple[str, ...]
+    snapshot: date
     about: Input
 
     @property
@@ -44,6 +43,7 @@ class Source:
 class Run:
     """One run of one recipe. `jobs` are processes, `memory` is DuckDB's limit, like `2GB`."""
 
+    recipe: Path
     inputs: Mapping[str, Source]
     templates: Path
     store: Store
@@ -51,31 +51,3 @@ class Run:
     jobs: int
     memory: str
     seed: int
-
-
-_FACT_TABLES = ("facts.parquet", "entities.parquet", "gaps.parquet", "dropped.parquet")
-
-
-def find(name: str, about: Input, path: str, base: Path, store: Store) -> Source:
-    """The files of an input, with checksums. `UserError`: nothing there, or another checksum."""
-    files = _files(base / path)
-    if not files:
-        raise UserError(f"input {name!r}: no such file", where=str(base / path))
-    sums = tuple(store.checksum(f) for f in files)
-    if about.sha256 is not None and sums != (about.sha256,):
-        raise UserError(
-            f"input {name!r}: sha256 is {', '.join(sums)}, the recipe says {about.sha256}",
-            where=files[0],
-            hint="get the file that the recipe names, or put the new checksum into the recipe",
-        )
-    return Source(name, files, sums, about)
-
-
-def _files(path: Path) -> tuple[Path, ...]:
-    if path.is_dir():
-        if (path / "facts.parquet").is_file():
-            return tuple(path / table for table in _FACT_TABLES)
-        return tuple(sorted(p for p in path.iterdir() if p.is_file() and p.name[0] != "."))
-    if path.is_file():
-        return (path,)
-    return tuple(sorted(Path(p) for p in glob.glob(str(path)) if Path(p).is_file()))

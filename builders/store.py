@@ -23,6 +23,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def row_id(*parts: object) -> str:
+    """The id of a row: a hash of what names it, 16 hex digits."""
+    return hashlib.sha256("\t".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
 def code_digest(*modules: ModuleType) -> str:
     """A hash of the source of these modules: a step whose code changed is made anew."""
     paths = [Path(str(m.__file__)) for m in modules]

@@ -1,0 +1,29 @@
+"""BibTeX entries of the papers whose datasets are rebuilt."""
+
+MARGATINA_2023 = """@inproceedings{margatina-etal-2023-dynamic,
+  title = {Dynamic Benchmarking of Masked Language Models on Temporal Concept Drift with
+           Multiple Views},
+  author = {Margatina, Katerina and Wang, Shuai and Vyas, Yogarshi and John, Neha Anna and
+            Benajiba, Yassine and Ballesteros, Miguel},
+  booktitle = {Proceedings of the 17th Conference of the European Chapter of the Association for
+               Computational Linguistics},
+  year = {2023}
+}"""
+
+DHINGRA_2022 = """@article{dhingra-etal-2022-time,
+  title = {Time-Aware Language Models as Temporal Knowledge Bases},
+  author = {Dhingra, Bhuwan and Cole, Jeremy R. and Eisenschlos, Julian Martin and
+            Gillick, Daniel and Eisenstein, Jacob and Cohen, William W.},
+  journal = {Transactions of the Association for Computational Linguistics},
+  volume = {10},
+  pages = {257--273},
+  year = {2022}
+}"""
+
+CHEN_2021 = """@inproceedings{chen-etal-2021-dataset,
+  title = {A Dataset for Answering Time-Sensitive Questions},
+  author = {Chen, Wenhu and Wang, Xinyi and Wang, William Yang},
+  booktitle = {Proceedings of the Neural Information Processing Systems Track on Datasets and
+               Benchmarks},
+  year = {2021}
+}"""

@@ -1,0 +1,112 @@
+"""How far a long step has come, on stderr: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+QUIET = 1.0
+"""Seconds before the first plain line: a shorter step says nothing."""
+EVERY = 10.0
+"""Seconds between plain lines."""
+
+
+class Progress(Protocol):
+    """What `progress` yields."""
+
+    def advance(self, n: int) -> None:
+        """Say that `n` more units are done."""
+
+
+@contextmanager
+def progress(total: int | None, unit: str, label: str) -> Iterator[Progress]:
+    """Report a step of `total` units (None: unknown), with the time that is left.
+
+    `unit` is a word (`articles`) or `B` for bytes, printed as kB, MB, GB. Nothing is ever
+    written to stdout, and off a terminal nothing at all for a step of less than a second.
+    """
+    stream = sys.stderr
+    if not stream.isatty():
+        lines = _Lines(total, unit, label, stream)
+        yield lines
+        lines.close()
+        return
+    from tqdm import tqdm
+
+    with tqdm(
+        total=total,
+        unit=unit if unit == "B" else f" {unit}",
+        unit_scale=True,
+        desc=label,
+        file=stream,
+        dynamic_ncols=True,
+        leave=False,
+        delay=QUIET,
+    ) as bar:
+        yield _Bar(bar)
+
+
+class _Bar:
+    def __init__(self, bar: "tqdm[None]") -> None:  # type: ignore[name-defined]  # noqa: F821
+        self._bar = bar
+
+    def advance(self, n: int) -> None:
+        self._bar.update(n)
+
+
+class _Lines:
+    def __init__(self, total: int | None, unit: str, label: str, stream: TextIO) -> None:
+        self._total, self._unit, self._label, self._stream = total, unit, label, stream
+        self._began = time.monotonic()
+        self._due = self._began + QUIET
+        self._done = 0
+        self._spoke = False
+
+    def advance(self, n: int) -> None:
+        self._done += n
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + EVERY
+            self._say(now)
+
+    def close(self) -> None:
+        if self._spoke:
+            took = _clock(time.monotonic() - self._began)
+            self._print(f"{_amount(self._done, self._unit)} in {took}")
+
+    def _say(self, now: float) -> None:
+        self._spoke = True
+        text = _amount(self._done, self._unit)
+        if self._total:
+            text += f" of {_amount(self._total, self._unit)}"
+            if self._done:
+                left = (now - self._began) * max(self._total - self._done, 0) / self._done
+                text += f" ({self._done / self._total:.0%}), {_clock(left)} left"
+        self._print(text)
+
+    def _print(self, text: str) -> None:
+        print(f"{self._label}: {text}", file=self._stream, flush=True)
+
+
+def _amount(n: float, unit: str) -> str:
+    """`1,234 articles`, `56.7 MB`."""
+    if unit != "B":
+        return f"{n:,.0f} {unit}"
+    for prefix in ("", "k", "M", "G"):
+        if n < 1000:
+            break
+        n /= 1000
+    else:
+        prefix = "T"
+    return f"{n:.0f} B" if not prefix else f"{n:.1f} {prefix}B"
+
+
+def _clock(seconds: float) -> str:
+    """`42 s`, `3 min 05 s`, `2 h 10 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

@@ -1,0 +1,116 @@
+"""The whole run on one page: recipe, inputs, build, publish, verify."""
+
+import importlib.metadata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import builders
+from builders.config import shown
+from builders.engine import EngineName
+from builders.recipe import ROOT, Recipe, find_inputs, read_recipe, recipes
+from builders.release.dataset import Input, Meta
+from builders.release.publish import Published, write_release
+from builders.release.verify import verify_release
+from builders.run import Run
+from builders.store import Store
+
+LIBRARIES = ("duckdb", "ibis-framework", "matplotlib", "msgspec", "pyarrow", "tokenizers")
+"""Libraries whose version may show in a release's bytes."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line sets for every recipe of a run."""
+
+    given: Mapping[str, Sequence[str]]
+    snapshot: str | None
+    version: str | None
+    out: Path
+    build: Path
+    templates: Path
+    engine: EngineName
+    jobs: int
+    memory: str
+    say: Callable[[str], None]
+
+
+def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
+    """Build recipes one after the other: the named ones, or those that the inputs given suit.
+
+    Without a name: where no input is given, every bundled recipe that names all its inputs, else
+    every bundled recipe that waits for one.
+    """
+    chosen = {path: read_recipe(path) for path in paths}
+    if not chosen:
+        bundled = recipes().items()
+        chosen = {p: r for p, r in bundled if r.self_contained is not bool(options.given)}
+    store = Store(options.build, options.say)
+    with store.lock():
+        return [_release(path, recipe, store, options) for path, recipe in chosen.items()]
+
+
+def _release(path: Path, recipe: Recipe, store: Store, options: Options) -> Published:
+    say = options.say
+    say(f"{recipe.dataset}: {shown(path)}")
+    inputs = find_inputs(recipe, path, options.given, options.snapshot, store)
+    run = Run(
+        recipe=path,
+        inputs=inputs,
+        templates=options.templates,
+        store=store,
+        engine=options.engine,
+        jobs=options.jobs,
+        memory=options.memory,
+        seed=recipe.seed,
+    )
+    dataset = recipe.build.build(run)
+    say("  release: writing")
+    meta = _meta(path, recipe, run, options)
+    published = write_release(dataset, meta, options.out, options.version or recipe.version)
+    problems = verify_release(published.folder)
+    if problems:
+        raise AssertionError("\n".join(["the release does not verify:", *problems]))
+    say(f"  {published.summary}")
+    say(f"  verified: {shown(published.folder)}")
+    say(f"  next: open {shown(published.folder / 'README.md')}")
+    return published
+
+
+def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
+    """What the card, the manifest and Croissant say of a release beside its rows."""
+    name = shown(path) if path.resolve().is_relative_to(ROOT) else path.name
+    words = ["make release", f"RECIPE={name}"]
+    words += [f"{i.upper()}={Path(p[0]).name}" for i, p in options.given.items()]
+    days = [source.snapshot for source in run.inputs.values()]
+    return Meta(
+        dataset=recipe.dataset,
+        title=recipe.title,
+        summary=recipe.summary,
+        builder=recipe.build.builder,
+        licence=recipe.licence,
+        published=max(days),
+        prose=ROOT / "data_cards" / (recipe.prose or recipe.build.builder) / "prose.md",
+        recipe=path.read_text("utf-8"),
+        seed=recipe.seed,
+        rebuild=" ".join(words),
+        code_version=builders.__version__,
+        libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
+        parameters=recipe.build.model_dump(mode="json"),
+        inputs=tuple(
+            Input(
+                name=source.name,
+                file=file.name,
+                sha256=sha256,
+                bytes=file.stat().st_size,
+                licence=source.about.licence,
+                snapshot=source.snapshot,
+                homepage=source.about.homepage,
+            )
+            for source in run.inputs.values()
+            for file, sha256 in zip(source.files, source.sha256, strict=True)
+        ),
+        citations=recipe.build.citations,
+        tasks=recipe.build.tasks,
+        tags=recipe.tags,
+    )

@@ -1,0 +1,114 @@
+"""Cut the decompressed bytes of a file into blocks of whole lines.
+
+Where a block ends depends on the bytes alone, so that a later run finds the same blocks and
+knows by their numbers which of them have been read.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from builders.wikidata.shards import Shard
+
+SIZE = 8 << 20
+"""Bytes that are read at a time, and so the size of a block of usual lines."""
+LONGEST = 64 << 20
+"""Bytes of the longest line that is read; a longer one is passed over."""
+ROOM = LONGEST + SIZE
+"""Bytes that a buffer for one block must have; the most of it is never touched."""
+_LOOK = 1 << 16
+
+
+class Block(NamedTuple):
+    """Whole lines, in `buffer[:end]`; `too_long` > 0: one line of so many bytes, passed over."""
+
+    number: int
+    end: int
+    too_long: int = 0
+
+
+class Cutter:
+    """The blocks of one shard, in order, each put into a buffer of the caller's.
+
+    `opened` tells whether the text is a JSON array, and `closed`, after the last block, whether
+    that array has its end.
+    """
+
+    def __init__(self, shard: Shard, size: int = SIZE, longest: int = LONGEST) -> None:
+        self._shard, self._size, self._longest = shard, size, longest
+        self._carry = b""
+        self._ended = False
+        self.number = 0
+        self.opened = self.closed = False
+
+    def fill(self, buffer: memoryview) -> Block | None:
+        """Put the next block into `buffer`, of at least `ROOM` bytes; None after the last one."""
+        filled = len(self._carry)
+        buffer[:filled] = self._carry
+        goal, seen = max(self._size, filled), 0
+        while True:
+            filled = self._read(buffer, filled, goal)
+            cut = filled if self._ended else _last_newline(buffer, seen, filled) + 1
+            if cut or self._ended:
+                break
+            if filled >= self._longest:
+                return self._pass_over(buffer, filled)
+            goal, seen = filled + self._size, filled
+        self._carry = bytes(buffer[cut:filled])
+        if not cut:
+            return None
+        self._look_at_ends(buffer, cut)
+        return self._block(cut)
+
+    def _read(self, buffer: memoryview, filled: int, goal: int) -> int:
+        if filled < goal and not self._ended:
+            n = self._shard.readinto(buffer[filled:goal])
+            self._ended = n < goal - filled
+            filled += n
+        return filled
+
+    def _pass_over(self, buffer: memoryview, length: int) -> Block:
+        """Read to the end of a line that is too long, and keep what stands behind it."""
+        while not self._ended:
+            filled = self._read(buffer, 0, self._size)
+            newline = bytes(buffer[:filled]).find(b"\n")
+            if newline >= 0:
+                self._carry = bytes(buffer[newline + 1 : filled])
+                return self._block(0, length + newline)
+            length += filled
+        self._carry = b""
+        return self._block(0, length)
+
+    def _block(self, end: int, too_long: int = 0) -> Block:
+        self.number += 1
+        return Block(self.number - 1, end, too_long)
+
+    def _look_at_ends(self, buffer: memoryview, cut: int) -> None:
+        if self.number == 0:
+            self.opened = bytes(buffer[: min(cut, 64)]).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+        self.closed = bytes(buffer[max(cut - 64, 0) : cut]).rstrip()[-1:] == b"]"
+
+
+def lines(block: memoryview) -> Iterator[tuple[int, int]]:
+    """Where each line of a block starts and ends, its newline left out."""
+    start = at = 0
+    while at < len(block):
+        piece = bytes(block[at : at + _LOOK])  # memory has a fast search, a view has none
+        newline = piece.find(b"\n")
+        while newline >= 0:
+            yield start, at + newline
+            start = at + newline + 1
+            newline = piece.find(b"\n", newline + 1)
+        at += len(piece)
+    if start < len(block):
+        yield start, len(block)
+
+
+def _last_newline(buffer: memoryview, start: int, end: int) -> int:
+    """The place of the last newline in `buffer[start:end]`, -1 where there is none."""
+    while end > start:
+        low = max(start, end - _LOOK)
+        found = bytes(buffer[low:end]).rfind(b"\n")
+        if found >= 0:
+            return low + found
+        end = low
+    return -1

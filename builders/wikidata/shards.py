@@ -1,0 +1,169 @@
+"""The files of a dump: which they are, of what day, and how their bytes are read."""
+
+import glob
+import re
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, Protocol
+
+from builders.errors import UserError
+
+_MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
+_OTHER = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\x03\x04": "a zip archive",
+    b"%PDF": "a PDF file",
+    b"SQLite": "an SQLite database",
+    b"\xfd7zXZ": "an xz file (it has to be gz, bz2, zst or plain)",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"<": "XML or HTML, perhaps an error page saved as the dump",
+}
+_TAKEN = re.compile(r"\.(json|jsonl|ndjson)(\.(gz|bz2|zst|zstd))?$|\.(gz|bz2|zst|zstd)$", re.I)
+_DAY = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)")
+_BROKEN = (OSError, EOFError, RuntimeError, ValueError)
+"""What the decompressors raise on data that is cut or damaged."""
+
+
+class _Binary(Protocol):
+    def readinto(self, view: Any, /) -> int | None: ...
+    def close(self) -> None: ...
+
+
+def find_shards(dumps: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The files that paths, globs and folders name, each once, sorted within each of them.
+
+    `UserError` where one names nothing.
+    """
+    found: dict[Path, None] = {}
+    for given in [dumps] if isinstance(dumps, str | Path) else dumps:
+        path = Path(given)
+        if path.is_dir():
+            files = [p for p in path.iterdir() if p.is_file() and _TAKEN.search(p.name)]
+            if not files:
+                hint = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
+                raise UserError("no dump in this folder", where=path, hint=hint)
+        elif path.is_file():
+            files = [path]
+        else:
+            files = [Path(p) for p in glob.glob(str(given)) if Path(p).is_file()]
+            if not files:
+                raise UserError("no such file", where=str(given))
+        found.update(dict.fromkeys(sorted(files)))
+    if not found:
+        raise UserError("no dump is given")
+    return list(found)
+
+
+def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:
+    """The day of a dump: as given, else as all of its file names say it.
+
+    `wikidata-20261109-all.json.gz` and `20261109.json.gz` are of 9 November 2026. `UserError`:
+    no name says a day, two say different ones, or it is not a day of the calendar.
+    """
+    if given is not None:
+        try:
+            return given if isinstance(given, date) else date.fromisoformat(given)
+        except ValueError as error:
+            raise UserError(f"not a snapshot day: {given!r} (write 2026-11-09)") from error
+    hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
+    days: dict[date, Path] = {}
+    for path in paths:
+        for year, month, day in _DAY.findall(path.name):
+            try:
+                days.setdefault(date(int(year), int(month), int(day)), path)
+            except ValueError:
+                text = f"{year}{month}{day} in its name is not a day"
+                raise UserError(text, where=path, hint=hint) from None
+    if not days:
+        raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
+    if len(days) > 1:
+        said = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
+        raise UserError(f"files of different days: {said}", hint=hint)
+    return next(iter(days))
+
+
+class Shard:
+    """One open file, decompressed as it is read; its form is told by its first bytes.
+
+    `threads` is how many may decompress beside the caller's: none for gz and 0.
+    """
+
+    def __init__(self, path: Path, threads: int) -> None:
+        self.path = path
+        self.bytes = 0
+        self._bits: Any = None
+        try:
+            self.size = path.stat().st_size
+            self._raw = path.open("rb", buffering=0)
+            head = self._raw.read(8)
+            self._raw.seek(0)
+        except OSError as error:
+            raise UserError(f"cannot be read: {error.strerror}", where=path) from error
+        self.form = next((f for magic, f in _MAGIC.items() if head.startswith(magic)), "plain")
+        wrong = next((what for magic, what in _OTHER.items() if head.startswith(magic)), None)
+        if not head or wrong:
+            self._raw.close()
+            text = f"this is {wrong}, not a dump" if wrong else "the file is empty"
+            raise UserError(text, where=path)
+        try:
+            self._stream = self._open(threads)
+        except _BROKEN as error:
+            raise self._damaged(error) from error
+
+    def _open(self, threads: int) -> _Binary:
+        if self.form == "gz":
+            from isal import igzip, igzip_threaded
+
+            if threads:
+                return igzip_threaded.open(self._raw, "rb", threads=1, block_size=4 << 20)
+            return igzip.open(self._raw, "rb")
+        if self.form == "bz2":
+            from rapidgzip import IndexedBzip2File
+
+            self._bits = IndexedBzip2File(str(self.path), parallelization=max(threads, 1))
+            return self._bits
+        if self.form == "zst":
+            import pyarrow as pa
+
+            return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")
+        return self._raw
+
+    def readinto(self, view: memoryview) -> int:
+        """Fill the view unless the file ends before; the number of bytes.
+
+        `UserError` where the file is cut short or damaged.
+        """
+        done, stop = 0, len(view)
+        try:
+            while done < stop:
+                n = self._stream.readinto(view[done : done + (1 << 18)])
+                if not n:
+                    break
+                done += n
+        except _BROKEN as error:
+            self.bytes += done
+            raise self._damaged(error) from error
+        self.bytes += done
+        return done
+
+    def position(self) -> int:
+        """How many bytes of the file itself have been read."""
+        return self._bits.tell_compressed() // 8 if self._bits else self._raw.tell()
+
+    def close(self) -> None:
+        self._stream.close()
+        self._raw.close()
+
+    def _damaged(self, error: Exception) -> UserError:
+        if isinstance(error, OSError) and error.errno is not None:
+            return UserError(f"cannot be read: {error.strerror}", where=self.path)
+        at = f"{self.bytes:,} bytes of JSON, about byte {self.position():,} of {self.size:,}"
+        return UserError(
+            f"the file is cut short or damaged after {at} ({error or type(error).__name__})",
+            where=self.path,
+            hint="download it again; what was read before it is kept, and a rerun goes on",
+        )

@@ -1,0 +1,149 @@
+"""Facts from a SPARQL endpoint: the same tables as from a dump, without the dump.
+
+What Wikibase's RDF does not keep, and this route therefore cannot give back:
+
+- an impossible day is gone: 30 February has become the last of the month, and a day or month of
+  0 under a precision of a day has become 01, so a date that the dump route takes as unreadable or
+  as a whole month or year is one day here;
+- counts of statements and sitelinks are page properties, which can be a few edits behind;
+- a statement id that two items share (there are none by Wikibase's rules) would be one statement.
+
+An endpoint that is edited all the time, as Wikidata's own, is read over hours, not at one moment:
+the snapshot day is the day of the first request. For relations of many millions of statements
+(P106, P27) or all of Wikidata, the dump is faster and kinder. Wikidata's query service has been
+split: scholarly articles are at an endpoint of their own.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from datetime import date
+from itertools import count
+from pathlib import Path
+
+from builders.errors import UserError
+from builders.progress import progress
+from builders.wikidata import sparql_queries as queries
+from builders.wikidata.finish import Mined, finish
+from builders.wikidata.parts import RawEntity, write_part
+from builders.wikidata.sparql_client import Client, Patience
+from builders.wikidata.sparql_facts import Found
+from builders.wikidata.sparql_pages import Cache, Pager
+from builders.wikidata.sparql_rows import (
+    item_id,
+    read_entities,
+    read_statements,
+    statement_name,
+)
+
+WIKIDATA = "https://query.wikidata.org/sparql"
+_PART = 50_000
+"""Entities of one raw part."""
+_COMPLETE = 0.98
+"""Share of the counted statements that must be listed: a live endpoint is edited meanwhile."""
+_PROPERTY = re.compile(r"P[1-9][0-9]*")
+
+
+def mine_sparql(
+    endpoint: str,
+    out: Path,
+    *,
+    relations: Mapping[str, bool],
+    user_agent: str | None,
+    cache: Path,
+    snapshot: date | None = None,
+    page: int = 500,
+    id_page: int = 50_000,
+    patience: Patience | None = None,
+) -> Mined:
+    """Mine the facts of these relations from an endpoint that holds Wikidata's RDF.
+
+    `relations`: property id to whether its statements without a time are kept; `user_agent`:
+    whom the endpoint's operators can reach; `cache`: a folder where every answer is kept, so that
+    a run that was cut off goes on and a finished one asks nothing again (an empty folder is a
+    fresh start); `snapshot`: the day of the data, by default the day that the endpoint gives it;
+    `page`: statements or entities asked about at once; `id_page`: ids listed at once.
+
+    `UserError`: no contact in `user_agent`, no snapshot day, or the endpoint refuses or fails for
+    longer than `patience` has it.
+    """
+    wrong = sorted(r for r in relations if not _PROPERTY.fullmatch(r))
+    if wrong:
+        raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
+    client = Client(endpoint, user_agent, patience or Patience())
+    pager = Pager(client, Cache(cache, client.address))
+    day = snapshot or _day(pager)
+    parts = out / "build" / "sparql-parts"
+    shutil.rmtree(parts, ignore_errors=True)
+    named = set(relations)
+    for relation in sorted(relations):
+        named |= _mine(pager, relation, relations[relation], parts, id_page, page)
+    _describe(pager, named, parts, page)
+    mined = finish(parts, out, snapshot=day, relations=relations)
+    shutil.rmtree(parts)
+    return mined
+
+
+def _day(pager: Pager) -> date:
+    """The day of the endpoint's data; the first one given is kept in the cache."""
+    days = [row["value"].value[:10] for row in pager.one(queries.day())]
+    try:
+        return min(date.fromisoformat(day) for day in days)
+    except ValueError:
+        raise UserError(
+            f"{pager.client.address} does not say of which day its data is",
+            hint="pass the snapshot day, the day on which the endpoint's data was loaded",
+        ) from None
+
+
+def _mine(
+    pager: Pager, relation: str, keep_undated: bool, parts: Path, id_page: int, page: int
+) -> set[str]:
+    """Write the parts of one relation, one a page of ids; the items that its facts name."""
+    total = int(pager.one(queries.count(relation))[0]["value"].value)
+    named: set[str] = set()
+    listed = 0
+    with progress(total, "statements", relation) as bar:
+        pages = pager.keyset(queries.ids(relation), "statement", id_page)
+        for number, rows in enumerate(pages, 1):
+            items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
+            subjects = {iri: item for iri, item in items.items() if item}
+            found = Found(relation, keep_undated)
+            names = [statement_name(iri) for iri in subjects]
+            for got in pager.batches(queries.statements(relation), names, page):
+                for statement in read_statements(relation, subjects, got.rows):
+                    found.add(statement)
+                bar.advance(len(got.asked))
+            found.write(parts, f"{relation}-{number:05}")
+            named |= found.named
+            listed += len(rows)
+            bar.advance(len(rows) - len(subjects))
+    if listed < total * _COMPLETE:
+        raise UserError(
+            f"{pager.client.address} has {total} statements of {relation} but listed {listed}",
+            hint="it sorts texts in another order than it compares them in: use a dump",
+        )
+    return named
+
+
+def _describe(pager: Pager, named: Iterable[str], parts: Path, page: int) -> None:
+    """Write the parts of these entities, and of those that they redirect to."""
+    known: set[str] = set()
+    waiting = set(named)
+    rounds = count()
+    while waiting:
+        known |= waiting
+        names = [f"wd:{name}" for name in sorted(waiting)]
+        found: list[RawEntity] = []
+        targets: set[str] = set()
+        with progress(len(names), "entities", "names") as bar:
+            for got in pager.batches(queries.entities(), names, page):
+                entities = list(read_entities(got.rows))
+                targets |= {entity.redirect for entity in entities if entity.redirect}
+                found += entities
+                bar.advance(len(got.asked))
+                if len(found) >= _PART:
+                    write_part(parts, f"entities-{next(rounds):05}", entities=found)
+                    found = []
+        write_part(parts, f"entities-{next(rounds):05}", entities=found)
+        waiting = targets - known
