@@ -37,6 +37,7 @@ class State:
     store: Store
     faults: list[dict[str, str]]
     limit: dict[str, Any]
+    delay: float
     log: list[dict[str, Any]]
 
 
@@ -58,9 +59,10 @@ class Handler(BaseHTTPRequestHandler):
             orders = json.loads(body)
             self.state.faults[:] = orders.get("faults", [])
             self.state.limit = orders.get("limit", {})
+            self.state.delay = orders.get("delay", 0.0)
             self.state.log.clear()
             self.reply(200, b"")
-        elif self.path == "/sparql":
+        elif self.path.partition("?")[0] == "/sparql":
             self.sparql(parse_qs(body.decode())["query"][0])
         else:
             self.reply(404, b"nothing here")
@@ -69,10 +71,14 @@ class Handler(BaseHTTPRequestHandler):
         entry: dict[str, Any] = {
             "query": query,
             "agent": self.headers["User-Agent"],
+            "form": self.headers["Content-Type"],
+            "login": self.headers["Authorization"],
             "time": time.monotonic(),
+            "status": 200,
+            "rows": 0,
         }
-        entry |= {"status": 200, "rows": 0, "form": self.headers["Content-Type"]}
         self.state.log.append(entry)
+        time.sleep(self.state.delay)
         if self.state.faults:
             fault = self.state.faults.pop(0)
             if fault["kind"] == "drop":
@@ -141,9 +147,21 @@ class Server:
     def endpoint(self) -> str:
         return f"{self.root}/sparql"
 
-    def reset(self, *faults: dict[str, str], limit: int | None = None, how: How = "500") -> None:
-        """Empty the log; answer the next requests with these faults, and give up past `limit`."""
-        orders = {"faults": faults, "limit": {"rows": limit, "how": how} if limit else {}}
+    def reset(
+        self,
+        *faults: dict[str, str],
+        limit: int | None = None,
+        how: How = "500",
+        delay: float = 0.0,
+    ) -> None:
+        """Empty the log and give new orders.
+
+        The next requests fail with these faults, in turn: `kind` is an HTTP status or `drop`,
+        `after` a Retry-After, `body` a message. Answers of more than `limit` rows fail too, in
+        the way of `how`; every answer waits `delay` seconds.
+        """
+        orders: dict[str, Any] = {"faults": faults, "delay": delay}
+        orders["limit"] = {"rows": limit, "how": how} if limit else {}
         requests.post(f"{self.root}/faults", json=orders, timeout=10).raise_for_status()
 
     def log(self) -> list[dict[str, Any]]:
@@ -197,7 +215,7 @@ def main() -> None:
         )
     if args.dated:
         store.add(wikibase_rdf.dataset(args.dated))
-    Handler.state = State(store, [], {}, [])
+    Handler.state = State(store, [], {}, 0.0, [])
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

@@ -125,7 +125,7 @@ def _snak(node: NamedNode, place: str, snak: Json, flavour: Flavour) -> Iterator
 
 def _time(node: NamedNode, place: str, relation: str, value: Json) -> Iterator[Quad]:
     """A full time value, with a node of its own that equal values share."""
-    literal = _clean(value["time"], value["precision"], value["calendarmodel"])
+    literal = xsd_time(value["time"], value["precision"], value["calendarmodel"])
     mark = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
     whole = NamedNode(f"http://www.wikidata.org/value/{mark}")
     yield Quad(node, NamedNode(f"{PROP}{place}/{relation}"), literal)
@@ -136,8 +136,8 @@ def _time(node: NamedNode, place: str, relation: str, value: Json) -> Iterator[Q
     yield _quad(whole.value, ONTOLOGY + "timeCalendarModel", NamedNode(value["calendarmodel"]))
 
 
-def _clean(time: str, precision: int, calendar: str) -> Text:
-    """The `xsd:dateTime` of a time value; the text as it is for the year 0."""
+def xsd_time(time: str, precision: int, calendar: str) -> Text:
+    """The `xsd:dateTime` that Wikibase writes; the text as it is for the year 0."""
     day_text, _, clock = time.partition("T")
     year, month, day = (int(n) for n in day_text[1:].split("-"))
     if not year:
@@ -192,6 +192,9 @@ def everything(
     relations: Collection[str] | None = None,
     languages: Collection[str] | None = None,
 ) -> Iterator[Quad]:
-    """The triples of many entities."""
+    """The triples of many entities, and of redirects (`{"entity": "Q1", "redirect": "Q2"}`)."""
     for entity in entities:
-        yield from entity_rdf(entity, flavour, relations, languages)
+        if "redirect" in entity:
+            yield redirect(entity["entity"], entity["redirect"])
+        else:
+            yield from entity_rdf(entity, flavour, relations, languages)

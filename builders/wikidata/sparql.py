@@ -26,6 +26,7 @@ from builders.progress import progress
 from builders.wikidata import sparql_queries as queries
 from builders.wikidata.finish import Mined, finish
 from builders.wikidata.parts import RawEntity, write_part
+from builders.wikidata.shards import snapshot_of
 from builders.wikidata.sparql_client import Client, Patience
 from builders.wikidata.sparql_facts import Found
 from builders.wikidata.sparql_pages import Cache, Pager
@@ -51,10 +52,11 @@ def mine_sparql(
     relations: Mapping[str, bool],
     user_agent: str | None,
     cache: Path,
-    snapshot: date | None = None,
+    snapshot: date | str | None = None,
     page: int = 500,
     id_page: int = 50_000,
     patience: Patience | None = None,
+    memory: str = "600MB",
 ) -> Mined:
     """Mine the facts of these relations from an endpoint that holds Wikidata's RDF.
 
@@ -62,7 +64,8 @@ def mine_sparql(
     whom the endpoint's operators can reach; `cache`: a folder where every answer is kept, so that
     a run that was cut off goes on and a finished one asks nothing again (an empty folder is a
     fresh start); `snapshot`: the day of the data, by default the day that the endpoint gives it;
-    `page`: statements or entities asked about at once; `id_page`: ids listed at once.
+    `page`: statements or entities asked about at once; `id_page`: ids listed at once; `memory`:
+    DuckDB's limit.
 
     `UserError`: no contact in `user_agent`, no snapshot day, or the endpoint refuses or fails for
     longer than `patience` has it.
@@ -72,16 +75,23 @@ def mine_sparql(
         raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
     client = Client(endpoint, user_agent, patience or Patience())
     pager = Pager(client, Cache(cache, client.address))
-    day = snapshot or _day(pager)
-    parts = out / "build" / "sparql-parts"
-    shutil.rmtree(parts, ignore_errors=True)
-    named = set(relations)
-    for relation in sorted(relations):
-        named |= _mine(pager, relation, relations[relation], parts, id_page, page)
-    _describe(pager, named, parts, page)
-    mined = finish(parts, out, snapshot=day, relations=relations)
-    shutil.rmtree(parts)
-    return mined
+    work = out / ".sparql"
+    parts = work / "parts"
+    try:
+        shutil.rmtree(work, ignore_errors=True)
+        day = _day(pager) if snapshot is None else snapshot_of([], snapshot)
+        named = set(relations)
+        for relation in sorted(relations):
+            named |= _mine(pager, relation, relations[relation], parts, id_page, page)
+        _describe(pager, named, parts, page)
+        return finish(parts, out, snapshot=day, relations=relations, memory=memory, scratch=work)
+    except KeyboardInterrupt:
+        raise UserError("stopped", hint="run it again: it goes on from what it has") from None
+    except OSError as error:
+        place = error.filename or out
+        raise UserError(f"cannot be written: {error.strerror or error}", where=place) from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _day(pager: Pager) -> date:

@@ -119,11 +119,11 @@ class Client:
         refused, or the endpoint stayed busy or out of reach for all tries.
         """
         wait = self.patience.first_wait
-        for last in [False] * (self.patience.tries - 1) + [True]:
+        for tries_left in reversed(range(self.patience.tries)):
             try:
                 return self._answer(query)
             except _BusyError as busy:
-                if last:
+                if not tries_left:
                     raise UserError(
                         f"{self.address} did not answer, asked {self.patience.tries} times: {busy}",
                         hint="run it again later: it goes on from what it has",
