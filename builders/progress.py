@@ -4,7 +4,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 QUIET = 1.0
 """Seconds before the first plain line: a shorter step says nothing."""
@@ -34,6 +37,7 @@ def progress(total: int | None, unit: str, label: str) -> Iterator[Progress]:
         return
     from tqdm import tqdm
 
+    bar: tqdm[None]
     with tqdm(
         total=total,
         unit=unit if unit == "B" else f" {unit}",
@@ -48,7 +52,7 @@ def progress(total: int | None, unit: str, label: str) -> Iterator[Progress]:
 
 
 class _Bar:
-    def __init__(self, bar: "tqdm[None]") -> None:  # type: ignore[name-defined]  # noqa: F821
+    def __init__(self, bar: "tqdm[None]") -> None:
         self._bar = bar
 
     def advance(self, n: int) -> None:
@@ -93,13 +97,11 @@ def _amount(n: float, unit: str) -> str:
     """`1,234 articles`, `56.7 MB`."""
     if unit != "B":
         return f"{n:,.0f} {unit}"
-    for prefix in ("", "k", "M", "G"):
-        if n < 1000:
-            break
+    prefixes = ["", "k", "M", "G", "T"]
+    while n >= 1000 and len(prefixes) > 1:
         n /= 1000
-    else:
-        prefix = "T"
-    return f"{n:.0f} B" if not prefix else f"{n:.1f} {prefix}B"
+        prefixes.pop(0)
+    return f"{n:.1f} {prefixes[0]}B" if prefixes[0] else f"{n:.0f} B"
 
 
 def _clock(seconds: float) -> str:

@@ -1,0 +1,238 @@
+"""Mine dated facts from the JSON dump of Wikidata, in any of its forms."""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date
+from pathlib import Path
+
+from builders.errors import UserError
+from builders.progress import progress
+from builders.rows import Dropped
+from builders.wikidata.blocks import Cutter
+from builders.wikidata.finish import Mined, finish
+from builders.wikidata.parts import Blocks, read_parts, write_part
+from builders.wikidata.pool import READING, Alone, Pool, Processes, Slot, Work
+from builders.wikidata.reader import Tuning
+from builders.wikidata.shards import Shard, find_shards, snapshot_of
+
+_VERSION = 1
+"""Raise it when parts written by older code must not be gone on with."""
+_GO_ON = "run the same command again: it goes on where this run stopped"
+
+
+def mine(
+    dumps: str | Path | Sequence[str | Path],
+    out: Path,
+    *,
+    relations: Mapping[str, bool],
+    snapshot: date | str | None = None,
+    jobs: int = 1,
+    memory: str = "600MB",
+    work: Path | None = None,
+    checksums: Sequence[str] | None = None,
+    tuning: Tuning | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Mined:
+    """Read dumps and write the tables of one snapshot into `out` (see `finish`).
+
+    `dumps`: files (plain, gz, bz2, zst), globs of shards, or folders. `relations`: property id
+    to whether its statements without a time are kept. `snapshot`: the day, where the names of
+    the files do not say it. `jobs`: processes; 1 starts none. `memory`: DuckDB's limit at the
+    end. `work`: a folder for half-done work, by default `out/build`; a run that was stopped is
+    gone on with there, as long as files and relations are the same. `checksums`: sha256 of each
+    file, in the order of `find_shards`; without them a file is known by its name and size.
+    `say` is told what a user should know. The tables are the same, byte for byte, for any
+    number of jobs, any compression and any division into shards.
+
+    `UserError`: no such file, not a dump, cut short, no day, no room on the disk, stopped by
+    Ctrl-C, another run at work. Source: TimeQA (arXiv 2108.06314) section 2.1.
+    """
+    files = find_shards(dumps)
+    day = snapshot_of(files, snapshot)
+    if jobs < 1:
+        raise UserError(f"jobs has to be 1 or more, not {jobs}")
+    tuning = tuning or Tuning()
+    base = work or out / "build"
+    parts = base / f"parts-{_key(files, checksums, relations, tuning)}"
+    try:
+        parts.mkdir(parents=True, exist_ok=True)
+        with _locked(parts) as lock:
+            given = Work(tuple(files), parts, dict(relations), tuning)
+            _read(given, jobs, lock, say)
+            _place_bad_lines(parts, files)
+            tables = finish(
+                parts,
+                out,
+                snapshot=day,
+                relations=relations,
+                memory=memory,
+                threads=jobs,
+                scratch=base,
+            )
+            shutil.rmtree(parts)
+    except KeyboardInterrupt:
+        raise UserError("stopped", hint=_GO_ON) from None
+    except OSError as error:
+        raise UserError(
+            f"cannot be written: {error.strerror or error}", where=error.filename or out
+        ) from error
+    if work is None and not any(base.iterdir()):
+        base.rmdir()
+    return tables
+
+
+def _key(
+    files: Sequence[Path],
+    checksums: Sequence[str] | None,
+    relations: Mapping[str, bool],
+    tuning: Tuning,
+) -> str:
+    """What the parts depend on, as 16 hex digits: blocks are known by shard and number."""
+    names = checksums or [f"{f.name}|{f.stat().st_size}" for f in files]
+    if len(names) != len(files):
+        raise ValueError(f"{len(names)} checksums for {len(files)} files")
+    sizes = [tuning.block, tuning.longest]
+    text = json.dumps([_VERSION, list(names), sorted(relations.items()), sizes])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _locked(parts: Path) -> Iterator[int]:
+    """Hold the parts for this process alone; yields the descriptor of the lock."""
+    lock = os.open(parts / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError("another run is at work here", where=parts) from None
+        _wait_for_readers(parts)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _wait_for_readers(parts: Path) -> None:
+    """Let reading processes of a run that was killed end; they would write into these parts."""
+    with (parts / READING).open("w") as file:
+        for _ in range(100):
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.1)
+    raise UserError("reading processes of an earlier run are still at work", where=parts)
+
+
+def _read(given: Work, jobs: int, lock: int, say: Callable[[str], None]) -> None:
+    """Make parts of every block that no part covers yet."""
+    covered = _covered(given.parts)
+    missing = [n for n in range(len(given.files)) if not _is_done(given.parts, n, covered)]
+    if covered:
+        blocks = sum(map(len, covered.values()))
+        done = len(given.files) - len(missing)
+        say(f"going on: {blocks} blocks and {done} whole files are read already")
+    if not missing:
+        return
+    pool: Pool = Alone(given) if jobs == 1 else Processes(jobs, given, lock)
+    total = sum(given.files[n].stat().st_size for n in missing)
+    try:
+        with progress(total, "B", "reading the dump") as bar:
+            slot: Slot | None = None
+            for n in missing:
+                slot = _read_shard(given, n, covered.get(n, {}), pool, slot, jobs, bar.advance)
+        pool.finish()
+    except (KeyboardInterrupt, UserError):
+        pool.finish()
+        raise
+    finally:
+        pool.close()
+
+
+def _read_shard(
+    given: Work,
+    number: int,
+    covered: Mapping[int, int],
+    pool: Pool,
+    slot: Slot | None,
+    jobs: int,
+    advance: Callable[[int], None],
+) -> Slot | None:
+    """Have the blocks of one file read; takes and returns a buffer that is not in use."""
+    shard = Shard(given.files[number], threads=1 if jobs == 1 else 0)
+    try:
+        cutter = Cutter(shard, given.tuning.block, given.tuning.longest)
+        before = 0
+        while True:
+            slot = slot or pool.slot()
+            block = cutter.fill(slot.view)
+            advance(shard.position() - before)
+            before = shard.position()
+            if block is None:
+                break
+            if block.number not in covered:
+                pool.read(number, block, slot)
+                slot = None
+    finally:
+        shard.close()
+    about = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
+    path = _about(given.parts, number)
+    path.with_suffix(".tmp").write_text(json.dumps(about), "utf-8")
+    path.with_suffix(".tmp").replace(path)
+    return slot
+
+
+def _about(parts: Path, shard: int) -> Path:
+    """The file that says how many blocks a shard has, once it was read to its end."""
+    return parts / f"shard-{shard:06}.json"
+
+
+def _is_done(parts: Path, shard: int, covered: Blocks) -> bool:
+    path = _about(parts, shard)
+    return path.is_file() and json.loads(path.read_text("utf-8"))["blocks"] == len(
+        covered.get(shard, {})
+    )
+
+
+def _covered(parts: Path) -> Blocks:
+    """The blocks that parts hold, with their numbers of lines."""
+    found: Blocks = {}
+    for about in read_parts(parts).values():
+        for shard, blocks in about.blocks.items():
+            found.setdefault(shard, {}).update(blocks)
+    return found
+
+
+def _place_bad_lines(parts: Path, files: Sequence[Path]) -> None:
+    """Write a part of what only all parts together say: which line of its file a line is."""
+    known = read_parts(parts)
+    covered = _covered(parts)
+    before: Blocks = {}
+    for shard, blocks in covered.items():
+        seen = 0
+        for block in sorted(blocks):
+            before.setdefault(shard, {})[block] = seen
+            seen += blocks[block]
+    dropped = [
+        Dropped(
+            "read",
+            bad.reason,
+            f"{files[bad.shard].name}:{before[bad.shard][bad.block] + bad.line}",
+            *(None, None, None, None),
+            bad.detail,
+        )
+        for about in known.values()
+        for bad in about.bad
+    ]
+    lines = sum(sum(blocks.values()) for blocks in covered.values())
+    unclosed = sum(json.loads(_about(parts, n).read_text("utf-8"))["unclosed"] for n in covered)
+    write_part(
+        parts,
+        "lines",
+        dropped=dropped,
+        counts={"lines": lines, "arrays_without_end": unclosed},
+    )

@@ -1,0 +1,121 @@
+"""Read blocks of lines into raw parts: the work of one process."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from builders.errors import UserError
+from builders.wikidata.blocks import LONGEST, SIZE, Block, lines
+from builders.wikidata.entities import Rows
+from builders.wikidata.parts import BadLine, Blocks, write_part
+
+_FRAME = b" \t\r\n,[]\xef\xbb\xbf"
+"""What may stand around an entity on its line: the array's brackets, commas, a byte order mark."""
+_NO_ENTITY = (msgspec.MsgspecError, ValueError, RecursionError)
+_COMMA, _OPEN, _CLOSE = b",{}"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Sizes that change no result; tests make them small.
+
+    `block` and `longest` are bytes of a block and of the longest line; a part is written every
+    `blocks` blocks or `rows` rows, whichever comes first: so much is lost when a run is killed.
+    """
+
+    block: int = SIZE
+    longest: int = LONGEST
+    blocks: int = 64
+    rows: int = 50_000
+
+
+class Reader:
+    """Parses blocks and writes what they hold as parts, each under a name of its own."""
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        parts: Path,
+        relations: Mapping[str, bool],
+        tuning: Tuning,
+    ) -> None:
+        self._files, self._parts = files, parts
+        self._relations, self._tuning = relations, tuning
+        self._start()
+
+    def _start(self) -> None:
+        self._rows = Rows(self._relations)
+        self._blocks: Blocks = {}
+        self._bad: list[BadLine] = []
+        self._held = 0
+
+    def read(self, shard: int, block: Block, buffer: memoryview) -> None:
+        """Add one block of a shard. `UserError` where the first one holds no entity at all."""
+        known, bad = len(self._rows.entities), len(self._bad)
+        counts = Counter(self._rows.counts)
+        number = 0
+        if block.too_long:
+            number = 1
+            self._bad.append(
+                BadLine(shard, block.number, 1, "line_too_long", f"{block.too_long:,} bytes")
+            )
+        text = buffer[: block.end]
+        for start, stop in lines(text):
+            number += 1
+            try:
+                self._line(text, start, stop)
+            except _NO_ENTITY as error:
+                detail = f"{stop - start:,} bytes: {error}"[:200]
+                self._bad.append(BadLine(shard, block.number, number, "malformed_line", detail))
+        nothing = len(self._rows.entities) == known and self._rows.counts == counts
+        if block.number == 0 and nothing and len(self._bad) > bad and not block.too_long:
+            first = self._bad[bad]
+            raise UserError(
+                f"no entity: {first.detail}",
+                where=self._files[shard],
+                line=first.line,
+                hint="a dump is a JSON array with one entity a line, or JSON lines",
+            )
+        self._blocks.setdefault(shard, {})[block.number] = number
+        self._held += 1
+        rows = len(self._rows.entities) + len(self._rows.facts) + len(self._bad)
+        if self._held >= self._tuning.blocks or rows >= self._tuning.rows:
+            self.flush()
+
+    def _line(self, text: memoryview, start: int, stop: int) -> None:
+        """Add what stands on one line, which may be nothing but the array's frame."""
+        if stop > start and text[stop - 1] == _COMMA:
+            stop -= 1
+        line: memoryview | bytes = text[start:stop]
+        if not line or line[0] != _OPEN or line[-1] != _CLOSE:
+            line = bytes(line).strip(_FRAME)
+            if not line:
+                return
+        self._rows.read(line)
+
+    def flush(self) -> None:
+        """Write what is held as a part. `UserError` where the disk does not take it."""
+        if not self._blocks:
+            return
+        shard = min(self._blocks)
+        name = f"{shard:06}-{min(self._blocks[shard]):08}"
+        rows = self._rows
+        try:
+            write_part(
+                self._parts,
+                name,
+                facts=rows.facts,
+                entities=rows.entities,
+                dropped=rows.dropped,
+                counts=rows.counts,
+                blocks=self._blocks,
+                bad=self._bad,
+            )
+        except OSError as error:
+            hint = "make room; a rerun goes on where this run stopped"
+            text = f"cannot be written: {error.strerror or error}"
+            raise UserError(text, where=self._parts, hint=hint) from error
+        self._start()
