@@ -44,7 +44,7 @@ def _arrow(hint: Any) -> tuple[pa.DataType, bool]:
         return pa.string(), False
     if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
         return pa.list_(pa.field("item", _arrow(args[0])[0], nullable=False)), False
-    if is_dataclass(hint):
+    if isinstance(hint, type) and is_dataclass(hint):
         return pa.struct(list(arrow_schema(hint))), False
     if hint in _SCALARS:
         return _SCALARS[hint], False

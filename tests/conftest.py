@@ -1,0 +1,42 @@
+"""What all tests share: where the real data lies, and one release of the samples."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--golden", action="store_true", help="write the expected outputs anew")
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Real Wikidata entities, which are not part of the project; the test skips without them."""
+    folder = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data in {folder} (set FACTDRIFT_DATA)")
+    return folder
+
+
+def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run `python -m builders WORDS`; with `ok` it has to succeed."""
+    command = [sys.executable, "-m", "builders", *map(str, words)]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=env)
+    assert not ok or done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of all sample recipes: `releases/` and `build/` in it."""
+    folder = tmp_path_factory.mktemp("sample")
+    run("release", "--out", folder / "releases", "--build", folder / "build", "--jobs", 2)
+    return folder
