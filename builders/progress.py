@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Never, Protocol, TextIO
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -37,7 +37,6 @@ def progress(total: int | None, unit: str, label: str) -> Iterator[Progress]:
         return
     from tqdm import tqdm
 
-    bar: tqdm[None]
     with tqdm(
         total=total,
         unit=unit if unit == "B" else f" {unit}",
@@ -52,7 +51,7 @@ def progress(total: int | None, unit: str, label: str) -> Iterator[Progress]:
 
 
 class _Bar:
-    def __init__(self, bar: "tqdm[None]") -> None:
+    def __init__(self, bar: "tqdm[Never]") -> None:
         self._bar = bar
 
     def advance(self, n: int) -> None:

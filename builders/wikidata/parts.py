@@ -1,7 +1,9 @@
 """Raw parts: what a reader writes before labels, redirects and kinds are known.
 
-A part is a folder with `facts.parquet`, `entities.parquet`, `dropped.parquet` and `part.json`;
-`builders.wikidata.finish` reads the parts of both routes, dump and SPARQL.
+A part is a folder with `facts.json.gz`, `entities.json.gz`, `dropped.json.gz` (JSON lines) and
+`part.json`; `builders.wikidata.finish` reads the parts of both routes, dump and SPARQL. They are
+JSON and not Parquet so that reading processes need not import Arrow, which took each of them
+longer than to read 100 MB of a dump.
 """
 
 import json
@@ -9,14 +11,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
+
+import msgspec
+from isal import igzip
 
 from builders.rows import Dropped, Rank
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ABOUT = "part.json"
 
@@ -103,17 +104,12 @@ def write_part(
     Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
     adds them up over all parts.
     """
-    import pyarrow.parquet as pq
-
     folder, temporary = parts / name, parts / f".{name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
-    for table, row, rows in (
-        ("facts", RawFact, facts),
-        ("entities", RawEntity, entities),
-        ("dropped", Dropped, dropped),
-    ):
-        pq.write_table(_table(row, rows), temporary / f"{table}.parquet", compression="zstd")
+    encode = msgspec.json.Encoder().encode_lines
+    for table, rows in (("facts", facts), ("entities", entities), ("dropped", dropped)):
+        (temporary / f"{table}.json.gz").write_bytes(igzip.compress(encode(rows), 1))
     about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
     (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
     shutil.rmtree(folder, ignore_errors=True)
@@ -133,14 +129,3 @@ def read_parts(parts: Path) -> dict[Path, Covered]:
         bad = tuple(BadLine(*line) for line in data["bad"])
         found[about.parent] = Covered(data["counts"], blocks, bad)
     return found
-
-
-def _table(row: Any, rows: Sequence[Any]) -> "pa.Table":
-    import pyarrow as pa
-
-    from builders.schema import arrow_schema
-
-    schema = arrow_schema(row)
-    return pa.table(
-        [pa.array(list(map(attrgetter(f.name), rows)), f.type) for f in schema], schema=schema
-    )

@@ -1,13 +1,16 @@
 """The SQL of `builders.wikidata.finish`: raw rows in, sorted Parquet tables out."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import UnionType
+from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 
+from builders.errors import UserError
 from builders.rows import Dropped, Entity, Fact, Gap
+from builders.wikidata.parts import RawEntity, RawFact
 
 if TYPE_CHECKING:
     import duckdb
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 ROW_GROUP = 65_536
 """Rows of a row group of every written file but its last."""
 
+_SQL: dict[object, str] = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", date: "DATE"}
 _IDS = frozenset({"subject", "relation", "object", "id"})
 _FACT, _GAP, _ENTITY, _DROPPED = (
     [field.name for field in fields(row)] for row in (Fact, Gap, Entity, Dropped)
@@ -23,10 +27,28 @@ _BY_PLACE = [*_FACT[1:], "statement"]
 
 
 def load(con: "duckdb.DuckDBPyConnection", parts: Path) -> None:
-    """Views of the raw rows of all parts."""
-    for table in ("facts", "entities", "dropped"):
-        listed = ", ".join(_file(f) for f in sorted(parts.glob(f"[!.]*/{table}.parquet")))
-        con.execute(f"CREATE VIEW raw_{table} AS FROM read_parquet([{listed}])")
+    """Views of the raw rows of all parts; `UserError` where there is no part."""
+    for table, row in (("facts", RawFact), ("entities", RawEntity), ("dropped", Dropped)):
+        files = sorted(parts.glob(f"[!.]*/{table}.json.gz"))
+        if not files:
+            raise UserError("nothing was read", where=parts)
+        columns = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in _sql_types(row))
+        con.execute(f"""
+            CREATE VIEW raw_{table} AS FROM read_json(
+                [{", ".join(map(_file, files))}], columns = {{{columns}}},
+                format = 'newline_delimited', compression = 'gzip')
+        """)
+
+
+def _sql_types(row: type) -> Iterator[tuple[str, str]]:
+    """The columns of a row type, with DuckDB's names of their types."""
+    for name, hint in get_type_hints(row).items():
+        inner = [a for a in get_args(hint) if a is not type(None)]
+        if get_origin(hint) is tuple:
+            yield name, "VARCHAR[]"
+        else:  # a literal's values stand where a type would
+            kind = inner[0] if isinstance(hint, UnionType) else hint
+            yield name, _SQL.get(kind, "VARCHAR")
 
 
 def resolve_redirects(con: "duckdb.DuckDBPyConnection") -> int:
