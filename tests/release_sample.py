@@ -98,6 +98,7 @@ class Sample:
     title: str = "A sample"
     libraries: Mapping[str, str] | None = None
     drops: tuple[str, ...] = ("b", "a")
+    pictures: bool = False
 
 
 def dataset(sample: Sample) -> Dataset:
@@ -108,13 +109,14 @@ def dataset(sample: Sample) -> Dataset:
         sources = {split: from_rows(row, rows) for split, rows in splits.items()}
         tables.append(Table(name, row, f"Rows that are `{name}`.", sources))
     sizes = {"unchanged": {"2021Q3": 5, "2021Q4": 5}, "updated": {"2021Q3": 1, "2021Q4": 0}}
+    picture = Plot("splits", "periods", "Rows a period", "Each panel has its scale.", sizes)
     return Dataset(
         tables=tuple(tables),
         dropped=(from_rows(Dropped, [drop(item) for item in sample.drops]),),
         figures=(
             Figure("views", "Rows of each view", [{"view": "single_token", "share lost": 0.9512}]),
         ),
-        plots=(Plot("splits", "periods", "Rows a period", "Each panel has its scale.", sizes),),
+        plots=(picture,) if sample.pictures else (),
     )
 
 

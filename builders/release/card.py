@@ -101,7 +101,7 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
         license=licence if licence in _HUB_LICENCES else "other",
         pretty_name=markdown.flat(meta.title),
         task_categories=list(meta.tasks) or None,
-        tags=list(meta.tags) or None,
+        tags=[markdown.flat(tag) for tag in meta.tags] or None,
         size_categories=[size_category(total)],
         configs=hub_configs(manifest) or None,
         **({} if licence in _HUB_LICENCES else other),

@@ -37,12 +37,11 @@ class Draft:
     """A folder that is to become a release.
 
     Making one writes everything that no version is named in; `document` adds the rest and may be
-    called again with another version. `UserError`: bad names, no prose. `ValueError`: rows that
-    do not fit their type, ids that are not unique (bugs of a builder).
+    called again with another version. `UserError`: no prose. `ValueError`: rows that do not fit
+    their type, ids that are not unique (bugs of a builder).
     """
 
     def __init__(self, folder: Path, dataset: Dataset, meta: Meta) -> None:
-        _check_names(dataset, meta)
         self.folder = folder
         self._dataset = dataset
         self._meta = meta
@@ -162,8 +161,8 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _check_names(dataset: Dataset, meta: Meta) -> None:
-    """Names become paths and the Hub's config and split names."""
+def check_names(dataset: Dataset, meta: Meta) -> None:
+    """Names become paths, and config and split names of the Hub: `UserError` for unfit ones."""
     for kind, names in (
         ("dataset", [meta.dataset]),
         ("config", [table.name for table in dataset.tables]),

@@ -83,9 +83,14 @@ def _conformed(
         missing = set(schema.names) - set(batch.schema.names)
         if missing:
             raise ValueError(f"{path.name}: rows without {', '.join(sorted(missing))}")
-        arrays = [batch.column(name).cast(schema.field(name).type) for name in schema.names]
-        for array, field in zip(arrays, schema, strict=True):
-            _refuse_nulls(array, field, f"{path.name}: {field.name}")
+        arrays = []
+        for field in schema:
+            where = f"{path.name}: {field.name}"
+            try:
+                arrays.append(batch.column(field.name).cast(field.type))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise ValueError(f"{where}: {error}") from error
+            _refuse_nulls(arrays[-1], field, where)
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -15,7 +15,7 @@ import duckdb
 from builders.errors import UserError
 from builders.release.compare import Comparison, compare
 from builders.release.dataset import Dataset, Meta
-from builders.release.draft import Draft
+from builders.release.draft import Draft, check_names
 from builders.release.version import FIRST, Level, Version, published
 
 STAGING = ".publishing"
@@ -45,6 +45,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     version, too small a bump, a bad version, no prose, another run at work, no room on the disk.
     """
     wanted = None if version == "auto" else Version.parse(version)
+    check_names(dataset, meta)
     shelf = out / meta.dataset
     with _room(shelf):
         shelf.mkdir(parents=True, exist_ok=True)
@@ -160,9 +161,9 @@ def _room(shelf: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno is None or error.errno not in _FULL:
             raise
-        raise _no_room(shelf, str(error.strerror or error)) from error
+        raise _no_room(shelf, os.strerror(error.errno)) from error
     except duckdb.Error as error:
         words = ("No space left on device", "File too large", "Disk quota exceeded")
         found = next((w for w in words if w in str(error)), None)

@@ -1,0 +1,248 @@
+"""The dataset card: valid for the Hub, complete, and no text from data becomes markup."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import DatasetCard
+from markdown_it import MarkdownIt
+
+from builders.errors import UserError
+from builders.release import card
+from builders.release.dataset import Figure, Input, Plot
+from builders.release.manifest import canary, load
+from builders.release.markdown import block, cell, code, escape, link
+from builders.release.plots import draw
+from builders.release.prose import SECTIONS, plain, read_prose
+from builders.release.publish import write_release
+from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
+
+CARDS = Path(__file__).parents[1] / "data_cards"
+EVIL = (
+    "<script>alert(1)</script> | `x` ```\n# head\n\n---\n"
+    "[a](javascript:b) ![i](http://x/y.png) *b* _c_ $d$"
+)
+
+
+def html(text: str) -> str:
+    """What a reader sees; raw HTML would pass through."""
+    rendered: str = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    return rendered
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish(tmp_path_factory.mktemp("card"), Sample(BASE, pictures=True)).folder
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every text that a dump or a recipe can bring is hostile."""
+    sample = Sample(
+        {"unchanged": {"2021Q3": [cloze(1, subject_label=EVIL, query=EVIL)]}}, title=EVIL
+    )
+    evil = Input(EVIL, "d|`.json", "0" * 64, 1, EVIL, None, "javascript:alert(1)", EVIL)
+    data = replace(
+        dataset(sample),
+        figures=(Figure("f", EVIL, [{EVIL: EVIL}], EVIL),),
+        plots=(Plot("p", "bars", EVIL, EVIL, {EVIL: {EVIL: 3}}),),
+    )
+    said = replace(
+        meta(sample),
+        summary=EVIL,
+        inputs=(evil,),
+        tags=(EVIL,),
+        libraries={EVIL: EVIL},
+        rebuild=EVIL,
+    )
+    return write_release(data, said, tmp_path_factory.mktemp("evil")).folder
+
+
+def test_yaml_for_the_hub(release: Path) -> None:
+    data = DatasetCard.load(release / "README.md").data.to_dict()
+    assert data["license"] == "cc0-1.0"
+    assert data["language"] == ["en"]
+    assert data["size_categories"] == ["n<1K"]
+    assert data["task_categories"] == ["fill-mask"]
+    assert [c["config_name"] for c in data["configs"]] == [
+        "unchanged",
+        "updated",
+        "segments",
+        "dropped",
+    ]
+    assert data["configs"][0]["default"] is True
+    assert data["configs"][1]["data_files"] == [
+        {"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"),
+    [
+        (0, "n<1K"),
+        (999, "n<1K"),
+        (1000, "1K<n<10K"),
+        (10**5, "100K<n<1M"),
+        (10**7, "10M<n<100M"),
+        (10**8, "100M<n<1B"),
+    ],
+)
+def test_size(rows: int, size: str) -> None:
+    assert card.size_category(rows) == size
+
+
+def test_licences_that_the_hub_does_not_know(release: Path) -> None:
+    said = replace(meta(Sample(BASE)), licence="LicenseRef-x")
+    front = yaml.safe_load(card.front_matter(said, load(release)).strip("-\n"))
+    assert (front["license"], front["license_name"]) == ("other", "licenseref-x")
+
+
+def test_says_everything(release: Path) -> None:
+    text = (release / "README.md").read_text()
+    for part in (
+        canary("sample"),
+        "| `2021Q3` | 5 | 1 | – |",
+        "| all | 10 | 1 | 4 |",
+        "| single_token | 95.1 % |",
+        "|:--|--:|",
+        "| diff | in_doubt | 2 |",
+        "![Rows a period](plots/splits.png)",
+        'load_dataset("path/to/this/folder", "unchanged", split="2021Q3")',
+        "make release RECIPE=sample.yaml",
+        "[dump](<https://x.org>)",
+        '"subject_label": "Person 0"',
+        "`updated/2021Q4`",
+        "| `query` | `string` |  | text with the object blanked",
+        *(body.split("`")[0] for body in read_prose(meta(Sample(BASE)).prose).values()),
+    ):
+        assert part in text
+    page = html(text.split("---\n", 2)[2])
+    assert page.count("<table>") == 6
+    assert "<h1>A sample</h1>" in page
+    assert not re.search(r"\n{4,}", text)
+
+
+def test_hostile_text_stays_text(hostile: Path) -> None:
+    text = (hostile / "README.md").read_text()
+    body = text.split("---\n", 2)[2]
+    page = html(body)
+    assert "<script" not in page
+    assert "javascript:" not in re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL).replace(
+        "](javascript:b)", ""
+    )
+    assert page.count("<h1>") == 1
+    assert re.findall(r'<img src="([^"]*)"', page) == ["plots/p.png"]
+    assert {href.split("/")[2] for href in re.findall(r'href="([^"]*)"', page)} == {"spdx.org"}
+    assert "<em>" not in page
+    assert "<hr" not in page
+    assert page.count("<table>") == 5
+    rows = [line for line in body.splitlines() if line.startswith("|")]
+    assert all(len(re.findall(r"(?<!\\)\|", row)) >= 2 for row in rows)
+    assert DatasetCard(text).data.get("tags") == [" ".join(EVIL.split())]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("plain text", "plain text"),
+        ("a|b", "a\\|b"),
+        ("<b>&", "&lt;b&gt;&amp;"),
+        ("`x`", "\\`x\\`"),
+        ("two\nlines\ttab", "two lines tab"),
+        ("snake_case", "snake_case"),
+        ("_x_", "\\_x\\_"),
+        ("- item", "&#45; item"),
+        ("1. item", "&#49;. item"),
+        ("1.5 m", "1.5 m"),
+        ("\x00\x1b[31m", "\\[31m"),
+        ("\u202egnp", "gnp"),
+        ("https://a.b", "https&#58;//a.b"),
+        (1234567, "1,234,567"),
+        (0.123456, "0.1235"),
+        (None, "–"),
+        (True, "yes"),
+        (date(2021, 7, 1), "2021-07-01"),
+    ],
+)
+def test_escape(value: object, expected: str) -> None:
+    assert escape(value) == expected
+
+
+def test_code_and_blocks() -> None:
+    assert code("a`b") == "``a`b``"
+    assert code("`a`") == "`` `a` ``"
+    assert code("a|b") == "`a\\|b`"
+    assert block("x\n```\ny", "sh") == "````sh\nx\n```\ny\n````"
+    assert cell("a `b|c`\nd") == "a `b\\|c` d"
+    assert link("a]", "https://x.org/?q=1") == "[a\\]](<https://x.org/?q=1>)"
+    assert link("a", "javascript:alert(1)") == "a"
+    assert link("a", "https://x.org/> [b](c)") == "a"
+
+
+def write(path: Path, sections: Mapping[str, str]) -> Path:
+    path.write_text("".join(f"## {name}\n\n{text}\n\n" for name, text in sections.items()))
+    return path
+
+
+FULL = {name: f"About {name}." for name in SECTIONS}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"prose\.md: a card needs prose"),
+        ("Hello.\n", r"prose\.md:1: text before"),
+        ({k: v for k, v in FULL.items() if k != "Biases"}, "missing or empty: ## Biases"),
+        ({**FULL, "Motivation": ""}, "missing or empty: ## Motivation"),
+    ],
+)
+def test_prose_that_will_not_do(
+    tmp_path: Path, text: str | Mapping[str, str] | None, message: str
+) -> None:
+    path = tmp_path / "prose.md"
+    if isinstance(text, str):
+        path.write_text(text)
+    elif text is not None:
+        write(path, text)
+    with pytest.raises(UserError, match=message):
+        read_prose(path)
+
+
+def test_more_sections_are_printed(tmp_path: Path) -> None:
+    prose = write(tmp_path / "prose.md", {**FULL, "Annotators": "Three."})
+    said = replace(meta(Sample(BASE)), prose=prose)
+    text = (write_release(dataset(Sample(BASE)), said, tmp_path).folder / "README.md").read_text()
+    assert "## Annotators\n\nThree." in text
+
+
+@pytest.mark.parametrize("path", sorted(CARDS.glob("*/prose.md")), ids=lambda p: p.parent.name)
+def test_prose_of_every_dataset(path: Path) -> None:
+    read_prose(path)
+
+
+def test_plain() -> None:
+    text = "A *b* `c`\nd [e](f).\n\n- one\n  more\n- two"
+    assert plain(text) == "A b c d e.\n- one more\n- two"
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        Plot("a", "periods", "t", "c", {"x": {"2021Q3": 5, "2021Q4": 0}, "y": {}}),
+        Plot("a", "bars", "t", "c", {"P54 $x$ <b>": {"x": 5, "y": 0}, "w" * 90: {"x": 10**6}}),
+        Plot("a", "periods", "t", "c", {}),
+        Plot("a", "bars", "t", "c", {}),
+    ],
+    ids=["periods", "bars", "no periods", "no bars"],
+)
+def test_plots_are_the_same_bytes_each_time(tmp_path: Path, plot: Plot) -> None:
+    draw(plot, tmp_path / "a.png")
+    draw(plot, tmp_path / "b.png")
+    data = (tmp_path / "a.png").read_bytes()
+    assert data == (tmp_path / "b.png").read_bytes()
+    assert data.startswith(b"\x89PNG")
+    assert b"tEXt" not in data

@@ -1,0 +1,78 @@
+"""`croissant.json`: the validator has nothing to say, and the records load through it."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.release.manifest import load
+from builders.release.prose import SECTIONS
+from tests.release_sample import BASE, Sample, cloze, publish
+
+
+@pytest.fixture(scope="module")
+def mlc() -> Any:
+    import mlcroissant
+
+    return mlcroissant
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
+    rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}}
+    return publish(tmp_path_factory.mktemp("croissant"), Sample(rows)).folder
+
+
+def test_no_errors_no_warnings(mlc: Any, release: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        found = mlc.Dataset(jsonld=str(release / "croissant.json"))
+    issues = found.metadata.ctx.issues
+    assert (issues.errors, issues.warnings, caplog.messages) == (set(), set(), [])
+    assert str(found.metadata.version) == "1.0.0"
+    assert "Subjects are the best known" in str(found.metadata.data_biases)
+
+
+def test_records(mlc: Any, release: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = mlc.Dataset(jsonld=str(release / "croissant.json"))
+    with caplog.at_level(logging.WARNING):
+        records = list(found.records("unchanged"))
+        (odd,) = found.records("odd")
+        segments = list(found.records("segments"))
+    assert caplog.messages == []
+    assert len(records) == 10
+    by_id = {record["unchanged/id"]: record for record in records}
+    row = by_id[b"0003-2021Q4"]
+    assert row["unchanged/__split"] == b"2021Q4"
+    assert row["unchanged/sitelinks"] == 3
+    assert str(row["unchanged/period_first"])[:10] == "2021-10-01"
+    assert row["unchanged/answers"] == [
+        {
+            "unchanged/answers/id": b"Q1003",
+            "unchanged/answers/label": b"Club 3",
+            "unchanged/answers/aliases": [b"C3", b"the club"],
+        }
+    ]
+    assert odd["odd/subject_label"] == b'<b>"|`\n'
+    assert len(segments) == 4
+    assert segments[0]["segments/end_last"] is None
+
+
+def test_every_data_file_with_its_sha256(release: Path) -> None:
+    document = json.loads((release / "croissant.json").read_text())
+    files = {
+        entry["contentUrl"]: entry["sha256"]
+        for entry in document["distribution"]
+        if entry["@type"] == "cr:FileObject"
+    }
+    known = load(release).sha256s()
+    assert files == {path: known[path] for path in known if path.endswith(".parquet")}
+    assert document["conformsTo"][0] == "http://mlcommons.org/croissant/1.1"
+    assert document["datePublished"] == "2026-02-02"
+    assert document["license"] == "https://spdx.org/licenses/CC0-1.0.html"
+    for term in filter(None, SECTIONS.values()):
+        assert document[term]
+    assert document["rai:dataCollectionMissingData"].endswith("diff: in_doubt: 2")
+    assert document["rai:dataCollectionTimeFrame"] == ["2026-02-02"]

@@ -1,0 +1,246 @@
+"""Two releases row by row: what each change is called and which version it asks for."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.release.compare import Difference, compare
+from builders.rows import Cloze
+from builders.schema import arrow_schema
+from tests.release_sample import BASE, Sample, cloze, edited, publish, segment
+
+FIRST = BASE["unchanged"]["2021Q3"]
+rows = list(FIRST)
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return publish(tmp_path_factory.mktemp("old")).folder
+
+
+def without(*ids: str) -> list[Cloze]:
+    return [row for row in rows if row.id not in ids]
+
+
+moved_across = Sample(
+    {
+        **BASE,
+        "unchanged": {**BASE["unchanged"], "2021Q3": without("0002-2021Q3")},
+        "updated": {**BASE["updated"], "2021Q3": [cloze(2, "updated"), cloze(7, "updated")]},
+    }
+)
+moved_within = Sample(
+    {
+        **BASE,
+        "unchanged": {
+            "2021Q3": without("0002-2021Q3"),
+            "2021Q4": [replace(rows[2], period="2021Q4"), *BASE["unchanged"]["2021Q4"]],
+        },
+    }
+)
+CASES: list[tuple[str, Sample, dict[str, dict[str, int]], str]] = [
+    ("same", Sample(BASE), {}, "none"),
+    ("card", Sample(BASE, title="Other"), {}, "patch"),
+    ("libraries", Sample(BASE, libraries={"pyarrow": "2"}), {}, "patch"),
+    ("drops", Sample(BASE, drops=("a",)), {}, "patch"),
+    (
+        "rendered",
+        edited("unchanged", "2021Q3", [replace(rows[0], query="_X_?"), *rows[1:]]),
+        {"unchanged": {"rendered": 1}},
+        "patch",
+    ),
+    (
+        "added",
+        edited("unchanged", "2021Q3", [*rows, cloze(9)]),
+        {"unchanged": {"added": 1}},
+        "minor",
+    ),
+    (
+        "into an empty split",
+        edited("updated", "2021Q4", [cloze(7, "updated", "2021Q4")]),
+        {"updated": {"added": 1}},
+        "minor",
+    ),
+    (
+        "new split",
+        Sample({**BASE, "unchanged": {**BASE["unchanged"], "2022Q1": []}}),
+        {},
+        "minor",
+    ),
+    (
+        "new config",
+        Sample({**BASE, "new": {"2021Q3": [cloze(8, "new")]}}),
+        {"new": {"added": 1}},
+        "minor",
+    ),
+    (
+        "edited",
+        edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=99, query="?"), *rows[1:]]),
+        {"unchanged": {"edited": 1}},
+        "major",
+    ),
+    (
+        "edited inside a list",
+        edited("unchanged", "2021Q3", [replace(rows[0], answers=()), *rows[1:]]),
+        {"unchanged": {"edited": 1}},
+        "major",
+    ),
+    (
+        "removed",
+        edited("unchanged", "2021Q3", without("0001-2021Q3")),
+        {"unchanged": {"removed": 1}},
+        "major",
+    ),
+    ("moved to another split", moved_within, {"unchanged": {"moved": 1}}, "major"),
+    ("moved to another config", moved_across, {"updated": {"moved": 1}}, "major"),
+    (
+        "config gone",
+        Sample({name: splits for name, splits in BASE.items() if name != "updated"}),
+        {"updated": {"removed": 1}},
+        "major",
+    ),
+    (
+        "empty split gone",
+        Sample({**BASE, "updated": {"2021Q3": BASE["updated"]["2021Q3"]}}),
+        {},
+        "major",
+    ),
+    ("other order", edited("unchanged", "2021Q3", rows[::-1]), {}, "patch"),
+    (
+        "no ids: one added",
+        edited("segments", "all_time", [segment(n) for n in (1, 2, 3, 3, 4)]),
+        {"segments": {"added": 1}},
+        "minor",
+    ),
+    (
+        "no ids: a copy gone",
+        edited("segments", "all_time", [segment(n) for n in (1, 2, 3)]),
+        {"segments": {"removed": 1}},
+        "major",
+    ),
+    (
+        "no ids: an edit is one gone and one come",
+        edited("segments", "all_time", [segment(n) for n in (1, 3, 3)] + [segment(2, object="Q8")]),
+        {"segments": {"added": 1, "removed": 1}},
+        "major",
+    ),
+    (
+        "no ids: moved",
+        Sample(
+            {**BASE, "segments": {"all_time": [segment(1)], "b": [segment(n) for n in (2, 3, 3)]}}
+        ),
+        {"segments": {"moved": 3}},
+        "major",
+    ),
+    (
+        "no ids: copied into a new split",
+        Sample({**BASE, "segments": {**BASE["segments"], "a": [segment(1)]}}),
+        {"segments": {"added": 1}},
+        "minor",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sample", "counts", "level"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_changes(
+    old: Path, tmp_path: Path, sample: Sample, counts: dict[str, dict[str, int]], level: str
+) -> None:
+    new = publish(tmp_path, sample).folder
+    diff = tmp_path / "diff.parquet"
+    found = compare(old, new, diff)
+    assert (found.rows, found.level) == (counts, level)
+    table = pq.read_table(diff)
+    assert table.schema.equals(arrow_schema(Difference))
+    assert table.num_rows == sum(n for by in counts.values() for n in by.values())
+    assert compare(old, new).rows == counts  # without the values, the same counts
+    back = compare(new, old).totals()
+    forth = {k: n for by in counts.values() for k, n in by.items()}
+    swap = {"added": "removed", "removed": "added"}
+    assert back == {swap.get(k, k): n for k, n in forth.items()}
+
+
+def differences(old: Path, tmp_path: Path, sample: Sample) -> list[dict[str, object]]:
+    diff = tmp_path / "diff.parquet"
+    compare(old, publish(tmp_path, sample).folder, diff)
+    found: list[dict[str, object]] = pq.read_table(diff).to_pylist()
+    for row in found:
+        for side in ("old", "new"):
+            text = row[side]
+            row[side] = None if text is None else json.loads(str(text))
+    return found
+
+
+def test_difference_of_an_edit(old: Path, tmp_path: Path) -> None:
+    sample = edited(
+        "unchanged", "2021Q3", [replace(rows[0], sitelinks=99, added=("Q1",)), *rows[1:]]
+    )
+    assert differences(old, tmp_path, sample) == [
+        {
+            "id": "0000-2021Q3",
+            "change": "edited",
+            "old_config": "unchanged",
+            "old_split": "2021Q3",
+            "new_config": "unchanged",
+            "new_split": "2021Q3",
+            "changed": ["added", "sitelinks"],
+            "old": {"added": [], "sitelinks": 0},
+            "new": {"added": ["Q1"], "sitelinks": 99},
+        }
+    ]
+
+
+def test_difference_of_a_move(old: Path, tmp_path: Path) -> None:
+    (row,) = differences(old, tmp_path, moved_across)
+    assert (row["old_config"], row["new_config"]) == ("unchanged", "updated")
+    assert row["changed"] == ["split"]
+    assert isinstance(row["old"], dict)
+    assert row["old"]["split"] == "unchanged"
+
+
+def test_difference_of_null(tmp_path: Path) -> None:
+    one = Sample({"segments": {"a": [segment(1)]}})
+    old = publish(tmp_path / "old", one).folder
+    two = Sample({"segments": {"a": [segment(1, end_last=segment(1).snapshot, end_open=False)]}})
+    gone, came = sorted(differences(old, tmp_path, two), key=lambda row: str(row["change"]))[::-1]
+    assert isinstance(gone["old"], dict)
+    assert isinstance(came["new"], dict)
+    assert gone["old"]["end_last"] is None
+    assert came["new"]["end_last"] == "2026-02-02"
+
+
+def test_columns_are_major(old: Path, tmp_path: Path) -> None:
+    """The rows of a table whose columns changed are compared on what both have."""
+    sample = Sample({name: splits for name, splits in BASE.items() if name != "segments"})
+    new = publish(tmp_path, Sample({**sample.rows, "segments": {"all_time": []}})).folder
+    text = (new / "manifest.json").read_text()
+    (new / "manifest.json").write_text(text.replace('"name": "views"', '"name": "sights"', 1))
+    found = compare(old, new)
+    assert "unchanged: column views removed" in found.columns
+    assert "unchanged: column sights added" in found.columns
+    assert found.level == "major"
+    assert set(found.rows) == {"segments"}
+
+
+def test_summary(old: Path, tmp_path: Path) -> None:
+    new = publish(tmp_path, edited("unchanged", "2021Q3", [*rows[1:], cloze(8), cloze(9)])).folder
+    text = compare(old, new).summary()
+    assert text.splitlines()[0] == "1.0.0 -> 1.0.0: major: 2 rows added, 1 row removed"
+    assert "  unchanged: 2 added, 1 removed" in text
+
+
+def test_paths_with_any_characters(tmp_path: Path) -> None:
+    out = tmp_path / "a [1]*'b' c=d?"
+    publish(out)
+    found = publish(out, edited("unchanged", "2021Q3", [*rows, cloze(9)]))
+    assert found.version == "1.1.0"
+
+
+def test_not_a_release(old: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is this a release folder"):
+        compare(old, tmp_path)

@@ -1,0 +1,108 @@
+"""The Parquet writer: declared schema, row groups, filters, what a builder may get wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.release import parquet
+from builders.release.dataset import FromParquet, Scalar
+from builders.release.parquet import read, type_name, write_split
+from builders.rows import Cloze
+from builders.schema import arrow_schema, batches
+from tests.release_sample import cloze, from_rows
+
+
+def test_schema_and_descriptions(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    assert write_split(path, Cloze, from_rows(Cloze, [cloze(1)])) == 1
+    schema = pq.read_schema(path)
+    assert schema.equals(arrow_schema(Cloze))
+    assert schema.field("period_first").metadata[b"description"] == b"first day of the period"
+    group = pq.ParquetFile(path).metadata.row_group(0).column(0)
+    assert (group.compression, group.has_column_index, group.has_offset_index) == (
+        "ZSTD",
+        True,
+        True,
+    )
+
+
+def test_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    assert write_split(path, Cloze, from_rows(Cloze, [])) == 0
+    assert pq.read_table(path).schema.equals(arrow_schema(Cloze))
+
+
+def test_row_groups_are_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "ROW_GROUP", 10)
+    rows = [cloze(n) for n in range(25)]
+    seen = set()
+    for size in (1, 3, 7, 25):
+        path = tmp_path / f"{size}.parquet"
+        write_split(path, Cloze, from_rows(Cloze, rows, size))
+        data = pq.ParquetFile(path).metadata
+        assert [data.row_group(i).num_rows for i in range(data.num_row_groups)] == [10, 10, 5]
+        seen.add(path.read_bytes())
+    assert len(seen) == 1
+
+
+def test_filtered_in_order(tmp_path: Path) -> None:
+    """A sorted intermediate file with columns of its own; looser types than the row's."""
+    path = tmp_path / "all.parquet"
+    rows = [cloze(n, "updated" if n % 3 else "new") for n in (5, 1, 4, 2, 3)]
+    table = pa.Table.from_batches(batches(Cloze, rows))
+    loose = pa.schema([pa.field(f.name, f.type) for f in table.schema])
+    extra = pa.array([None, 1, 1, None, 1])
+    pq.write_table(table.cast(loose).append_column("part", extra), path, row_group_size=2)
+    cases: list[tuple[dict[str, Scalar], list[str]]] = [
+        ({}, ["Q5", "Q1", "Q4", "Q2", "Q3"]),
+        ({"split": "updated"}, ["Q5", "Q1", "Q4", "Q2"]),
+        ({"split": "updated", "part": 1}, ["Q1", "Q4"]),
+        ({"part": None}, ["Q5", "Q2"]),
+        ({"split": "deleted"}, []),
+    ]
+    for where, ids in cases:
+        out = tmp_path / "out.parquet"
+        assert write_split(out, Cloze, FromParquet(path, where)) == len(ids)
+        assert pq.read_table(out)["subject"].to_pylist() == ids
+
+
+def test_null_where_none_may_be(tmp_path: Path) -> None:
+    table = pa.Table.from_batches(batches(Cloze, [cloze(1)]))
+    place = table.schema.get_field_index("answers")
+    part = pa.struct(
+        [("id", pa.string()), ("label", pa.string()), ("aliases", pa.list_(pa.string()))]
+    )
+    values: list[Any] = [
+        [{"id": None, "label": "x", "aliases": []}],
+        [{"id": "Q1", "label": "x", "aliases": None}],
+        [{"id": "Q1", "label": "x", "aliases": [None]}],
+        [None],
+        None,
+    ]
+    for value in values:
+        bad = table.set_column(place, "answers", pa.array([value], pa.list_(part)))
+        with pytest.raises(ValueError, match=r"a\.parquet: answers.*: .*null"):
+            write_split(tmp_path / "a.parquet", Cloze, bad.to_batches)
+
+
+def test_missing_column(tmp_path: Path) -> None:
+    table = pa.Table.from_batches(batches(Cloze, [cloze(1)])).drop_columns(["views", "split"])
+    with pytest.raises(ValueError, match="without split, views"):
+        write_split(tmp_path / "a.parquet", Cloze, table.to_batches)
+
+
+def test_a_source_is_read_anew_each_time() -> None:
+    source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
+    assert [b.num_rows for b in read(source)] == [b.num_rows for b in read(source)] == [2]
+
+
+def test_type_names() -> None:
+    names = [type_name(field.type) for field in arrow_schema(Cloze)]
+    assert names[0] == "string"
+    assert "date" in names
+    assert "list<int64>" in names
+    assert "list<struct<id: string, label: string, aliases: list<string>>>" in names
