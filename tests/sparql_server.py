@@ -79,8 +79,8 @@ class Handler(BaseHTTPRequestHandler):
         }
         self.state.log.append(entry)
         time.sleep(self.state.delay)
-        if self.state.faults:
-            fault = self.state.faults.pop(0)
+        fault = self.state.faults.pop(0) if self.state.faults else {"kind": "pass"}
+        if fault["kind"] != "pass":
             if fault["kind"] == "drop":
                 entry["status"] = 0
                 self.close_connection = True
@@ -156,9 +156,9 @@ class Server:
     ) -> None:
         """Empty the log and give new orders.
 
-        The next requests fail with these faults, in turn: `kind` is an HTTP status or `drop`,
-        `after` a Retry-After, `body` a message. Answers of more than `limit` rows fail too, in
-        the way of `how`; every answer waits `delay` seconds.
+        The next requests fail with these faults, in turn: `kind` is an HTTP status, `drop` or
+        `pass`, `after` a Retry-After, `body` a message. Answers of more than `limit` rows fail
+        too, in the way of `how`; every answer waits `delay` seconds.
         """
         orders: dict[str, Any] = {"faults": faults, "delay": delay}
         orders["limit"] = {"rows": limit, "how": how} if limit else {}

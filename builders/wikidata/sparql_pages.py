@@ -16,6 +16,8 @@ import msgspec
 from builders.errors import UserError
 from builders.wikidata.sparql_client import RESULTS, Client, Row, TooMuchError
 
+_GONE, _GONE_SHARE = 2, 0.05
+"""How many rows, and which share of them, may be gone since they were counted or listed."""
 _Filled = tuple[list[str], dict[str, str]]
 """The names that a page asks about, and the text of the query's slots."""
 
@@ -102,33 +104,53 @@ class Pager:
         got = self.cache.get(shape, "") or self._ask(shape, "", 1, lambda _: ([], {}))
         return got.rows
 
-    def batches(self, shape: Shape, ids: Sequence[str], size: int) -> Iterator[Got]:
-        """Rows about each of these prefixed names, `size` names a page at most."""
+    def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
+        """Rows about each of these prefixed names, `size` names a page at most.
+
+        With `key`, a column that has a row for every name: `UserError` where the rows of a page
+        are about far fewer names than were asked for, for some stores cut answers short.
+        """
         at = 0
         while at < len(ids):
             got = self.cache.get(shape, ids[at])
             if got is None or got.asked != list(ids[at : at + len(got.asked)]):
                 got = self._ask(shape, ids[at], size, partial(_values, ids, at))
+            if key:
+                known = len({row[key].value for row in got.rows})
+                self._check(shape, ids[at], known, len(got.asked))
             yield got
             at += len(got.asked)
 
-    def keyset(self, shape: Shape, key: str, size: int) -> Iterator[list[Row]]:
+    def keyset(self, shape: Shape, key: str, size: int, total: int) -> Iterator[list[Row]]:
         """All rows in the order of the IRIs in column `key`, `size` rows a page at most.
 
         Each page starts after the last key of the one before, so that rows which come or go
         meanwhile shift nothing. Only an empty page is the end: endpoints have limits of their own.
+        `UserError` where there are far fewer rows than `total`, the number that was counted: the
+        store sorts texts in another order than it compares them in, or cuts answers short.
         """
-        after = ""
+        after, listed = "", 0
         while True:
             got = self.cache.get(shape, after)
             got = got or self._ask(shape, after, size, partial(_limit, after))
             if not got.rows:
+                self._check(shape, after, listed, total)
                 return
             yield got.rows
+            listed += len(got.rows)
             last = got.rows[-1][key].value
             if last == after:
                 raise UserError(f"{self.client.address} gives the same page again and again")
             after = last
+
+    def _check(self, shape: Shape, start: str, found: int, expected: int) -> None:
+        """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
+        if expected - found > max(_GONE, expected * _GONE_SHARE):
+            self.cache.path(shape, start).unlink()
+            raise UserError(
+                f"{self.client.address} gave {found} of {expected} in {shape.name}",
+                hint="run it again, with smaller pages; if that does not help, use a dump",
+            )
 
     def _ask(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
         """One page, as large as the endpoint can manage now; `fill` gives the slots for a size."""

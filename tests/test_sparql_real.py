@@ -1,0 +1,40 @@
+"""The bundled sample and real entities of Wikidata: an endpoint gives what a dump gives."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from builders.cloze.templates import load_relations
+from tests.sparql_server import serve
+from tests.test_sparql_mine import assert_same, mine_dump, mine_endpoint
+
+ROOT = Path(__file__).parent.parent
+REAL = {
+    **dict.fromkeys(("P6", "P39", "P54", "P108", "P102", "P286", "P69", "P488", "P127"), False),
+    **dict.fromkeys(("P27", "P106", "P131", "P361"), True),
+}
+
+
+def test_the_bundled_sample_is_the_same(tmp_path: Path) -> None:
+    sample = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
+    if not sample.exists():
+        pytest.skip(f"no {sample}")
+    relations = {r: t.undated == "keep" for r, t in load_relations(ROOT / "templates").items()}
+    dump = mine_dump([sample], tmp_path / "dump", relations)
+    with serve(sample, relations=tuple(relations)) as server:
+        compared = assert_same(dump, mine_endpoint(server, tmp_path / "sparql", relations))
+        print(f"sample: {compared} rows compared, {len(server.log())} requests")
+    assert compared > 100
+
+
+def test_real_entities_are_the_same(tmp_path: Path) -> None:
+    home = Path(os.environ.get("FACTDRIFT_DATA", ROOT / "../shared/data")) / "wikidata"
+    paths = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
+    if not paths[0].exists():
+        pytest.skip(f"no real entities in {home}: set FACTDRIFT_DATA")
+    dump = mine_dump(paths, tmp_path / "dump", REAL)
+    with serve(*paths, relations=tuple(REAL)) as server:
+        compared = assert_same(dump, mine_endpoint(server, tmp_path / "sparql", REAL))
+        print(f"real: {compared} rows compared, {len(server.log())} requests")
+    assert compared > 1000
