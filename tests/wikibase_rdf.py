@@ -95,7 +95,9 @@ def _statement(
     node = NamedNode(f"{WD}statement/{name}")
     yield Quad(subject, NamedNode(f"{PROP}{relation}"), node)
     yield Quad(node, TYPE, NamedNode(ONTOLOGY + "Statement"))
-    yield _quad(node.value, ONTOLOGY + "rank", NamedNode(ONTOLOGY + RANKS[statement["rank"]]))
+    yield _quad(
+        node.value, ONTOLOGY + "rank", NamedNode(ONTOLOGY + RANKS[statement.get("rank", "normal")])
+    )
     yield from _snak(node, "statement", statement["mainsnak"], flavour)
     for snaks in _map(statement.get("qualifiers")).values():
         for snak in snaks:
@@ -114,7 +116,7 @@ def _snak(node: NamedNode, place: str, snak: Json, flavour: Flavour) -> Iterator
     else:
         kind, value = snak["datavalue"]["type"], snak["datavalue"]["value"]
         if kind == "wikibase-entityid":
-            letter = {"item": "Q", "property": "P"}.get(value["entity-type"])
+            letter = {"item": "Q", "property": "P"}.get(value.get("entity-type", "item"))
             target = value.get("id") or f"{letter}{value['numeric-id']}"
             yield Quad(node, simple, NamedNode(WD + target))
         elif kind == "time":
