@@ -6,6 +6,9 @@ What Wikibase's RDF does not keep, and this route therefore cannot give back:
   0 under a precision of a day has become 01, so a date that the dump route takes as unreadable or
   as a whole month or year is one day here;
 - counts of statements and sitelinks are page properties, which can be a few edits behind;
+- statements have no order: of an object that is two kinds of wiki page, another kind may be named;
+- nor has an unknown value a type: of a relation whose values are no items, which a dump passes
+  over as such, the unknown ones become gaps;
 - a statement id that two items share (there are none by Wikibase's rules) would be one statement.
 
 An endpoint that is edited all the time, as Wikidata's own, is read over hours, not at one moment:
