@@ -1,0 +1,114 @@
+"""Small Wikidata dumps for tests: entities as plain data, files in every form."""
+
+import bz2
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
+JULIAN = "http://www.wikidata.org/entity/Q1985786"
+Json = dict[str, Any]
+
+
+def value(kind: str, what: Any) -> Json:
+    return {"snaktype": "value", "datavalue": {"type": kind, "value": what}}
+
+
+def item_snak(name: str) -> Json:
+    number = int(name[1:])
+    return value("wikibase-entityid", {"entity-type": "item", "numeric-id": number, "id": name})
+
+
+def time_snak(text: str, calendar: str = GREGORIAN) -> Json:
+    """`2019`, `2019-07` or `2019-07-24` at that precision; `somevalue`, `novalue` as such."""
+    if text.endswith("value"):
+        return {"snaktype": text}
+    parts = [*text.split("-"), "00", "00"][:3]
+    what = {
+        "time": f"+{'-'.join(parts)}T00:00:00Z",
+        "precision": 9 + text.count("-"),
+        "calendarmodel": calendar,
+    }
+    return value("time", what)
+
+
+def statement(
+    main: str | Json,
+    start: str | None = None,
+    end: str | None = None,
+    point: str | None = None,
+    **more: Any,
+) -> Json:
+    given = {"P580": start, "P582": end, "P585": point}
+    qualifiers = {p: [time_snak(t)] for p, t in given.items() if t}
+    snak = item_snak(main) if isinstance(main, str) else main
+    out = {"mainsnak": snak, "type": "statement", "rank": "normal", **more}
+    return {**out, "qualifiers": qualifiers} if qualifiers else out
+
+
+def item(
+    name: str,
+    label: str | None = None,
+    claims: Mapping[str, Sequence[Json]] | None = None,
+    **more: Any,
+) -> Json:
+    """An item; its statements get ids where they have none."""
+    for relation, given in (claims or {}).items():
+        for n, one in enumerate(given):
+            one.setdefault("id", f"{name}${relation}-{n}")
+    labels = {"en": {"language": "en", "value": label}} if label else {}
+    return {"type": "item", "id": name, "labels": labels, "claims": claims or {}, **more}
+
+
+def prop(name: str, label: str) -> Json:
+    return {**item(name, label), "type": "property", "datatype": "wikibase-item"}
+
+
+def lines(entities: Iterable[Json]) -> list[bytes]:
+    return [json.dumps(e, ensure_ascii=False, separators=(",", ":")).encode() for e in entities]
+
+
+def array(entities: Iterable[Json]) -> bytes:
+    """The layout of the official dump."""
+    return b"[\n" + b",\n".join(lines(entities)) + b"\n]\n"
+
+
+def compressed(data: bytes, path: Path) -> Path:
+    """Write `data` in the form that the name asks for."""
+    match path.suffix:
+        case ".gz":
+            data = gzip.compress(data)
+        case ".bz2":
+            data = bz2.compress(data)
+        case ".zst":
+            data = zstandard.compress(data)
+    path.write_bytes(data)
+    return path
+
+
+CLUBS = {f"Q{n}": f"Club {n}" for n in range(10, 20)}
+
+
+def world(players: int = 40) -> list[Json]:
+    """Players with clubs, clubs after their use, and what else a dump has."""
+    names = list(CLUBS)
+    found = [
+        item(
+            f"Q{1000 + n}",
+            f"Player {n}",
+            {
+                "P54": [
+                    statement(names[n % 10], f"{1990 + n % 20}", f"{1995 + n % 20}-06"),
+                    statement(names[(n + 3) % 10], f"{1995 + n % 20}-07-01"),
+                ],
+                "P27": [statement("Q10")],
+            },
+            sitelinks={"enwiki": {"site": "enwiki", "title": f"Player {n}", "badges": []}},
+        )
+        for n in range(players)
+    ]
+    return [prop("P54", "member of sports team"), *found, *(item(*c) for c in CLUBS.items())]
