@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from builders.dates import Period
-from builders.release.dataset import Dataset, Figure, Input, Meta, Plot, Source, Table
+from builders.dataset import Dataset, Figure, Input, Meta, Plot, Source, Table
 from builders.release.publish import Published, write_release
 from builders.rows import Answer, Cloze, Dropped, Segment, Split
 from builders.schema import batches

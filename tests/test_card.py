@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from builders.errors import UserError
 from builders.release import card
-from builders.release.dataset import Figure, Input, Plot
+from builders.dataset import Figure, Input, Plot
 from builders.release.manifest import canary, load
 from builders.release.markdown import block, cell, code, escape, link
 from builders.release.plots import draw

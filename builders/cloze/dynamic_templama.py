@@ -14,9 +14,9 @@ from builders.citations import DHINGRA_2022, MARGATINA_2023
 from builders.cloze import articles, figures, render, rendering, templates, tokens
 from builders.cloze.templates import Relation, select
 from builders.config import Strict
+from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Granularity, Period
 from builders.engine import Engine
-from builders.release.dataset import Dataset, FromParquet, Table
 from builders.run import Run
 from builders.store import Made, code_digest, digest, file_sha256
 from builders.wikidata import period_diff, present, steps, timeline

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from builders.release.dataset import Figure, Plot, Scalar
+from builders.dataset import Figure, Plot, Scalar
 
 PAPER = (
     "The paper's test sets of 2019-Q2 to 2022-Q2 have 8.4k to 9.0k examples a quarter, of which "

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from builders.dataset import Meta, Plot
 from builders.release import markdown
-from builders.release.dataset import Meta, Plot
 from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
 from builders.release.markdown import Markdown
 from builders.release.prose import SECTIONS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.release.dataset import Dataset, Meta
+from builders.dataset import Dataset, Meta
 from builders.release.manifest import ConfigEntry, Manifest, SplitEntry
 from builders.release.prose import SECTIONS, plain
 from builders.schema import columns

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.dataset import Dataset, Meta, Table
 from builders.errors import UserError
 from builders.release import card, croissant, duck, manifest
-from builders.release.dataset import Dataset, Meta, Table
 from builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from builders.release.dataset import FromParquet, Source
+from builders.dataset import FromParquet, Source
 from builders.schema import arrow_schema, columns
 
 ROW_GROUP = 65_536

@@ -12,9 +12,9 @@ from typing import Literal
 
 import duckdb
 
+from builders.dataset import Dataset, Meta
 from builders.errors import UserError
 from builders.release.compare import Comparison, compare
-from builders.release.dataset import Dataset, Meta
 from builders.release.draft import Draft, check_names
 from builders.release.version import FIRST, Level, Version, published
 

@@ -7,15 +7,24 @@ from pathlib import Path
 
 import builders
 from builders.config import shown
+from builders.dataset import Input, Meta
 from builders.engine import EngineName
 from builders.recipe import ROOT, Recipe, find_inputs, read_recipe, recipes
-from builders.release.dataset import Input, Meta
 from builders.release.publish import Published, write_release
 from builders.release.verify import verify_release
 from builders.run import Run
 from builders.store import Store
 
-LIBRARIES = ("duckdb", "ibis-framework", "matplotlib", "msgspec", "pyarrow", "tokenizers")
+LIBRARIES = (
+    "duckdb",
+    "huggingface_hub",
+    "ibis-framework",
+    "jinja2",
+    "matplotlib",
+    "msgspec",
+    "pyarrow",
+    "tokenizers",
+)
 """Libraries whose version may show in a release's bytes."""
 
 

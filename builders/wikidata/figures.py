@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from builders.release.dataset import Figure, Plot
+from builders.dataset import Figure, Plot
 from builders.store import Made
 
 

@@ -10,7 +10,7 @@ from builders import rows
 from builders.citations import CHEN_2021, MARGATINA_2023
 from builders.cloze.templates import Relation, select
 from builders.config import Strict
-from builders.release.dataset import Dataset, FromParquet, Table
+from builders.dataset import Dataset, FromParquet, Table
 from builders.run import Run
 from builders.store import Made, code_digest
 from builders.wikidata import figures, present, snapshot_diff, steps, timeline
