@@ -8,7 +8,7 @@ from builders.dates import PartialDate
 from builders.rows import Dropped
 from builders.wikidata.parts import RawFact, write_part
 from builders.wikidata.sparql_rows import Statement
-from builders.wikidata.statements import UNDATED, Interval, Reason, Snak, coarse, intervals
+from builders.wikidata.statements import UNDATED, Interval, Reason, coarse, intervals, shown
 
 
 class Found:
@@ -46,7 +46,7 @@ class Found:
                 return
             found = [UNDATED]
         if isinstance(found, str):
-            self._drop(found, statement, f"start {_shown(times[0])}, end {_shown(times[1])}")
+            self._drop(found, statement, f"start {shown(times[0])}, end {shown(times[1])}")
             return
         for interval in found:
             self.facts.append(self._fact(statement, interval))
@@ -89,7 +89,3 @@ def _passed_over(statement: Statement) -> str | None:
     if statement.kind == "novalue":
         return "novalue"
     return None if statement.object or statement.kind == "somevalue" else "not_an_item"
-
-
-def _shown(snaks: Sequence[Snak]) -> str:
-    return ", ".join(str(snak.date or snak.kind) for snak in snaks)
