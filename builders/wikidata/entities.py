@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 
 from builders.rows import Dropped, Rank
 from builders.wikidata.parts import KINDS, Kind, RawEntity, RawFact
-from builders.wikidata.statements import UNDATED, Interval, Reason, Snak, coarse, intervals
+from builders.wikidata.statements import UNDATED, Interval, Reason, Snak, coarse, intervals, shown
 from builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
@@ -184,7 +184,7 @@ class Rows:
         rank: Rank = "preferred" if statement.rank == "preferred" else "normal"
         name = statement.id or _made_id(subject, relation, target, rank, times)
         if isinstance(found, str):
-            seen = f"start {_shown(starts)}, end {_shown(ends)}"
+            seen = f"start {shown(starts)}, end {shown(ends)}"
             self._drop(found, name, subject, relation, seen)
             return
         problem = None if target else "unknown_value"
@@ -240,10 +240,6 @@ def _days(
 ) -> tuple[date | None, date | None, date | None, date | None, bool, bool]:
     start, end = interval.start or (None, None), interval.end or (None, None)
     return (*start, *end, interval.end_open, interval.point)
-
-
-def _shown(snaks: Sequence[Snak]) -> str:
-    return ", ".join(str(s.date or s.kind) for s in snaks)
 
 
 def _made_id(subject: str, relation: str, target: str | None, rank: str, times: _Qualifiers) -> str:

@@ -115,7 +115,7 @@ class Shard:
 
             if threads:
                 # larger pieces change hands less often: each time costs a turn of the GIL
-                size = 8 << 20
+                size = 16 << 20
                 return igzip_threaded.open(self._raw, "rb", threads=1, block_size=size)  # type: ignore[no-untyped-call]
             return igzip.open(self._raw, "rb")  # type: ignore[no-untyped-call]
         if self.form == "bz2":

@@ -65,6 +65,11 @@ def coarse(starts: Sequence[Snak], ends: Sequence[Snak], points: Sequence[Snak])
     return unusable or any(p.kind != "novalue" and p.date is None for p in alone)
 
 
+def shown(snaks: Sequence[Snak]) -> str:
+    """Time qualifiers as text for people: `2019-01-01/2019-12-31 and somevalue`."""
+    return " and ".join(f"{s.date.first}/{s.date.last}" if s.date else s.kind for s in snaks)
+
+
 def _pairs(starts: Sequence[Snak], ends: Sequence[Snak]) -> list[Interval]:
     """One interval a pair, where several sorted starts and ends surely alternate; else none."""
     if len(starts) < 2 or len(starts) != len(ends):
