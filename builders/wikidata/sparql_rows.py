@@ -1,20 +1,22 @@
 """From rows of answers to statements and entities in the words of the JSON data model.
 
 What RDF has differently: a statement id has a `-` where JSON has `$`; an unknown value is a blank
-node, or the IRI that a store made of one; no value is a class; times are read by `rdf_point`.
+node, or the IRI that a store made of one; no value is a class; times are read by `written_point`.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from builders.dates import PartialDate
 from builders.wikidata.parts import KINDS, RawEntity
 from builders.wikidata.sparql_client import Row, Term
 from builders.wikidata.sparql_queries import ENTITY, ONTOLOGY, PROPERTY, STATEMENT, TIMES
 from builders.wikidata.statements import Kind, Snak
-from builders.wikidata.times import rdf_point
+from builders.wikidata.times import point, rdf_point
 
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+_YEAR = 9
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _LOCAL = re.compile(r"[A-Za-z][\w-]*")
 _RANKS = {"NormalRank": "normal", "PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
@@ -74,7 +76,7 @@ def read_statements(
             statement.object = item_id(value.value) if value.type == "uri" else None
         elif kind == "qualifier/value":
             precision, calendar = int(row["precision"].value), row["calendar"].value
-            date = rdf_point(value.value, precision, calendar)
+            date = written_point(value.value, precision, calendar)
             statement.times[time].append(Snak("value", date))
         elif _unknown(value):
             statement.times[time].append(Snak("somevalue", None))
@@ -85,6 +87,12 @@ def read_statements(
         missing = number - sum(snak.kind == "value" for snak in snaks)
         snaks += [Snak("value", None)] * missing
     return sorted((s for s in found.values() if s.rank), key=lambda s: s.id)
+
+
+def written_point(time: str, precision: int, calendar: str) -> PartialDate | None:
+    """The days that a full time value means; decades BCE alone are not counted from a year 0."""
+    read = rdf_point if precision >= _YEAR else point
+    return read(time, precision, calendar)
 
 
 def _no_value(statement: Statement, relation: str, value: Term) -> None:
