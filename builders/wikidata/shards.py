@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from glob import glob
 from pathlib import Path
@@ -149,7 +150,11 @@ class Shard:
 
     def position(self) -> int:
         """How many bytes of the file itself have been read."""
-        return self._bits.tell_compressed() // 8 if self._bits else self._raw.tell()
+        if not self._bits:
+            return self._raw.tell()
+        with suppress(IndexError):  # before its first block is read
+            return int(self._bits.tell_compressed()) // 8
+        return 0
 
     def close(self) -> None:
         self._stream.close()
