@@ -31,6 +31,7 @@ from datetime import date
 
 import ibis
 import ibis.expr.types as ir
+from ibis import _
 
 from builders.dates import Granularity, Period
 from builders.engine import Engine
@@ -207,10 +208,7 @@ def _merged(facts: ir.Table) -> ir.Table:
         core_first=facts.start_first.coalesce(facts.end_first),
         core_last=facts.end_last.coalesce(facts.start_last),
     )
-    order = [
-        facts[c].asc(nulls_first=False)
-        for c in ("core_first", "core_last", *DATES, "end_open", "statement")
-    ]
+    order = [_[c].asc(nulls_first=False) for c in ("core_first", "core_last")]
     before = ibis.window(group_by=list(KEY), order_by=order, rows=(None, -1))
     facts = facts.mutate(reached=facts.core_last.max().over(before))
     parted = (
@@ -219,6 +217,8 @@ def _merged(facts: ir.Table) -> ir.Table:
         | (facts.core_first.delta(facts.reached, unit="day") > 1)
     )
     facts = facts.mutate(parted=parted.cast("int64"))
+    # Of rows with equal cores any may come first above; here it is the one that parts.
+    order = [*order, _.parted.desc()]
     so_far = ibis.window(group_by=list(KEY), order_by=order, rows=(None, 0))
     facts = facts.mutate(place=facts.parted.sum().over(so_far))
     facts = facts.mutate(statements=ibis.array([facts.statement]))
