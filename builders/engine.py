@@ -234,7 +234,7 @@ def _require_java() -> None:
     said = ""
     if java:
         said = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
     if not found or int(found[1]) < 17:
         was = f"found Java {found[1]}" if found else "found none"
         raise UserError(
