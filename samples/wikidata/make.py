@@ -173,7 +173,11 @@ def point_of(node: yaml.Node, text: str | None = None) -> Point:
     if match := re.fullmatch(r"(\d{3}0)s", text):
         return Point("value", f"+{match[1]}-00-00T00:00:00Z", 8)
     match = re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", text)
-    if not match or int(match[2] or 1) not in range(1, 13) or int(match[3] or 1) not in range(1, 32):
+    if (
+        not match
+        or int(match[2] or 1) not in range(1, 13)
+        or int(match[3] or 1) not in range(1, 32)
+    ):
         raise mistake(node, f"`{text}` is no date: expected 2019, 2019-07, 2019-07-24 or 1990s")
     precision = 11 if match[3] else 10 if match[2] else 9
     return Point("value", f"+{match[1]}-{match[2] or '00'}-{match[3] or '00'}T00:00:00Z", precision)
@@ -443,6 +447,7 @@ def labels_of(item: Item, mul_exists: bool) -> dict[str, str]:
 
 def sitelinks_of(item: Item) -> dict[str, Any]:
     title = item.enwiki or item.label or item.name
+    title = title if item.enwiki else title[:1].upper() + title[1:]
     base = PAGES.get(item.kind, 20)
     pages = item.wikis if item.wikis >= 0 else base + int(digest(item.name)[:4], 16) % base
     sites = [f"{code}wiki" for code in WIKIS[:pages]]
