@@ -20,7 +20,7 @@ def read(path: Path, threads: int = 0) -> bytes:
     shard = Shard(path, threads)
     buffer = memoryview(bytearray(100_000))
     found = b""
-    while n := shard.readinto(buffer):
+    while n := shard.readinto(buffer, 0, len(buffer)):
         found += buffer[:n]
     assert shard.position() >= shard.size - 8  # the end of a bz2 file is counted in bits
     shard.close()

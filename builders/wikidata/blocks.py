@@ -65,7 +65,7 @@ class Cutter:
 
     def _read(self, buffer: memoryview, filled: int, goal: int) -> int:
         if filled < goal and not self._ended:
-            n = self._shard.readinto(buffer[filled:goal])
+            n = self._shard.readinto(buffer, filled, goal)
             self._ended = n < goal - filled
             filled += n
         return filled
