@@ -26,7 +26,7 @@ import ibis.expr.types as ir
 
 from builders.dates import Granularity, Period, periods
 from builders.errors import UserError
-from builders.wikidata.timeline import PERIODS_PER_YEAR, number, runs, without
+from builders.wikidata.timeline import PERIODS_PER_YEAR, as_set, number, runs, without
 
 ORDER = ("subject_number", "relation_number", "period")
 """Total order of `deltas` and of `dropped`, for `Engine.write`."""
@@ -102,7 +102,7 @@ def compare(
     meeting = run.filter(run.at > window[0].index).select(
         *_PAIR,
         "objects",
-        doubts=run.doubts.concat(run.previous_doubts).unique().sort(),
+        doubts=as_set(run.doubts.concat(run.previous_doubts)),
         gap=run.gap | run.previous_gap,
         first="at",
         last="at",
