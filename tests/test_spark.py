@@ -24,6 +24,7 @@ from tests.histories import EXCLUSIVE, edited, history, parquet
 
 SNAPSHOT = date(2022, 9, 15)
 PAIRS = 1500
+ROOT = str(Path(__file__).parents[1])
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,33 @@ def test_same_rows_and_bytes_as_duckdb(spark: Engine, inputs: Path, tmp_path: Pa
         assert paths[0].read_bytes() == paths[1].read_bytes(), name
 
 
+def test_no_rows(spark: Engine, tmp_path: Path) -> None:
+    facts = spark.read(parquet(tmp_path / "facts.parquet", Fact, []), Fact)
+    kept = spark.keep(timeline.timeline(facts, EXCLUSIVE))
+    out = tmp_path / "segments.parquet"
+    assert spark.write(kept, out, Segment, timeline.ORDER) == 0
+    assert spark.rows(spark.read(out, Segment)) == []
+
+
+def test_settings_of_spark_submit_are_kept(spark: Engine, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from builders.engine import engine\n"
+        "with engine('spark', Path('scratch'), threads=2) as eng:\n"
+        "    print(eng.session.sparkContext.master)\n"
+    )
+    given = ["--master", "local[1]", "--conf", "spark.ui.enabled=false"]
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("spark-submit"), *given, script],
+        env={**os.environ, "PYTHONPATH": ROOT, "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert "local[1]" in ran.stdout.split(), ran.stderr
+
+
 def test_several_row_groups(spark: Engine, tmp_path: Path) -> None:
     chance = Random(3)
     one = history(4, "Q1", SNAPSHOT)[0][0]
@@ -123,10 +151,9 @@ def _opened(code: str, **environment: str) -> str:
         "try:\n    with engine('spark', Path('scratch')): pass\n"
         "except UserError as e: print(e)\n"
     )
-    root = str(Path(__file__).parents[1])
     ran = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": root, **environment},
+        env={**os.environ, "PYTHONPATH": ROOT, **environment},
         capture_output=True,
         text=True,
         cwd=environment["HOME"],
