@@ -1,8 +1,10 @@
 """Progress off a terminal: plain lines, and none for what is quick; on one, a bar."""
 
 import os
+import select
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -53,7 +55,9 @@ def test_a_terminal_gets_a_bar() -> None:
         "    for _ in range(15): time.sleep(0.1); bar.advance(5)\n"
     )
     ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))  # a new one has no columns, so no room for a bar
     done = subprocess.run([sys.executable, "-c", code], stderr=theirs, stdout=subprocess.PIPE)
+    assert select.select([ours], [], [], 5)[0]
     shown = os.read(ours, 10_000).decode()
     os.close(theirs)
     os.close(ours)
