@@ -124,7 +124,7 @@ def layouts() -> Iterator[tuple[str, bytes]]:
     yield "pretty.json", b"[\n" + b",\n".join(json.dumps(w).encode() for w in world()) + b"\n]\n"
 
 
-@pytest.mark.parametrize(("name", "data"), layouts(), ids=[name for name, _ in layouts()])
+@pytest.mark.parametrize(("name", "data"), list(layouts()), ids=[name for name, _ in layouts()])
 @pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
 def test_every_layout_gives_the_same_facts(
     name: str, data: bytes, tuning: Tuning, expected: dict[str, str], tmp_path: Path

@@ -16,7 +16,7 @@ from builders.wikidata.reader import Tuning
 from tests.dumps import array, compressed, world
 from tests.test_mine import RELATIONS, run, sums
 
-TUNING = Tuning(block=1 << 16, longest=1 << 16, blocks=1)
+TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ if __name__ == "__main__":
         threading.Thread(target=threading.Event().wait, daemon=True).start()
     try:
         mine(sorted(folder.glob("shard-*")), folder / "out", relations={"P54": False, "P27": True},
-             snapshot="2026-01-01", jobs=jobs, tuning=Tuning(1 << 16, 1 << 16, 1), say=print)
+             snapshot="2026-01-01", jobs=jobs, tuning=Tuning(1 << 17, 1 << 17, 1), say=print)
     except UserError as error:
         sys.exit(f"UserError: {error}")
 """
@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three shards of about 150 blocks, and in `expected` the tables of them."""
+    """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
     given = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
     for n, form in enumerate(("json", "json.gz", "json")):
@@ -106,7 +106,7 @@ def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path)
     process = start(folder, jobs)
     first = folder / "out/build"
     until(lambda: bool(list(first.glob("parts-*/shard-000000.json"))), process)
-    until(lambda: parts(folder) > 170, process)
+    until(lambda: parts(folder) > 80, process)
     process.kill()
     process.communicate()
     assert not (folder / "out/mined.json").exists()
@@ -120,7 +120,7 @@ def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path)
 
 
 def test_killed_twice(folder: Path, shards: Path) -> None:
-    for count in (50, 200):
+    for count in (25, 100):
         process = start(folder, 2)
         until(lambda count=count: parts(folder) > count, process)  # type: ignore[misc]
         process.kill()
@@ -133,7 +133,7 @@ def test_killed_twice(folder: Path, shards: Path) -> None:
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_a_reading_process_that_is_killed_is_an_error(how: str, folder: Path, shards: Path) -> None:
     process = start(folder, 2, how)
-    until(lambda: parts(folder) > 50, process)
+    until(lambda: parts(folder) > 25, process)
     os.kill(children(process)[0], signal.SIGKILL)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 1
@@ -147,7 +147,7 @@ def test_a_reading_process_that_is_killed_is_an_error(how: str, folder: Path, sh
 @pytest.mark.parametrize(("jobs", "how"), [(1, "fork"), (2, "fork"), (2, "spawn")])
 def test_ctrl_c_stops_cleanly(jobs: int, how: str, folder: Path, shards: Path) -> None:
     process = start(folder, jobs, how)
-    until(lambda: parts(folder) > 100, process)
+    until(lambda: parts(folder) > 50, process)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 1

@@ -70,6 +70,7 @@ OTHER = {"site": "dewiki", "title": 'Der "site": Artikel', "badges": []}
         ({"enwiki": LINK, "dewiki": OTHER}, 2, "The page"),
         ({"dewiki": OTHER, "enwiki": LINK}, 2, "The page"),
         ({"dewiki": OTHER}, 1, None),
+        ({"enwiki": {"site": "enwiki", "title": "a } b"}}, 1, "a } b"),
         ({"enwiki": {"site": "enwiki", "title": "Ten \N{EN DASH} \u00e9 \\ /"}}, 1, "Ten – é \\ /"),
         ({}, 0, None),
         ([], 0, None),
@@ -159,6 +160,14 @@ def test_a_broken_statement_is_dropped_alone(broken: Any) -> None:
     assert [f.object for f in rows.facts] == ["Q2"]
     [dropped] = rows.dropped
     assert (dropped.step, dropped.reason, dropped.item) == ("mine", "malformed_statement", "Q1/P6")
+
+
+def test_bad_utf_8_in_a_statement_drops_it_alone() -> None:
+    line = json.dumps(item("Q1", "A", {"P6": [statement("Q2", "2019", id="Q1$?")]})).encode()
+    rows = read(line.replace(b"$?", b"$\xff"))
+    assert [d.reason for d in rows.dropped] == ["malformed_statement"]
+    assert [e.id for e in rows.entities] == ["Q1"]
+    assert not rows.facts
 
 
 def test_a_statement_that_contradicts_itself_is_dropped() -> None:
