@@ -149,7 +149,7 @@ class Processes:
         self._send(reader, (shard, block, slot.number))
 
     def finish(self) -> None:
-        for reader in self._load:
+        for reader in list(self._load):
             self._send(reader, None)
         while self._load:
             self._receive()
