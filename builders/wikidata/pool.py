@@ -16,12 +16,12 @@ import traceback
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from builders.errors import UserError
 from builders.wikidata.blocks import Block
+from builders.wikidata.memory import Memory
 from builders.wikidata.reader import Reader, Tuning
 
 _AHEAD = 2
@@ -117,7 +117,7 @@ class Processes:
         fork = _alone() and "fork" in multiprocessing.get_all_start_methods()
         context: BaseContext = multiprocessing.get_context("fork" if fork else "spawn")
         room = work.tuning.longest + work.tuning.block
-        self._memory = _Memory(jobs * _AHEAD + 1, room, fork)
+        self._memory = Memory(jobs * _AHEAD + 1, room, fork)
         self._free = [Slot(n, view) for n, view in enumerate(self._memory.views)]
         self._load: dict[Connection, int] = {}
         self._process: dict[Connection, Any] = {}
@@ -195,41 +195,9 @@ class Processes:
             raise said
 
 
-class _Memory:
-    """Buffers that this process and its readers see; the most of each is never touched."""
-
-    views: list[memoryview]
-
-    def __init__(self, count: int, size: int, fork: bool) -> None:
-        self.named = [] if fork else [SharedMemory(create=True, size=size) for _ in range(count)]
-        maps = [mmap.mmap(-1, size) for _ in range(count if fork else 0)]
-        self.views = [memoryview(m) for m in maps] or _views(self.named)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _attached, ([m.name for m in self.named],)
-
-    def close(self) -> None:
-        for view in self.views:
-            view.release()
-        for memory in self.named:
-            memory.close()
-            memory.unlink()
-
-
-def _attached(names: list[str]) -> _Memory:
-    memory = _Memory(0, 0, True)
-    memory.named = [SharedMemory(name) for name in names]
-    memory.views = _views(memory.named)
-    return memory
-
-
-def _views(named: list[SharedMemory]) -> list[memoryview]:
-    return [m.buf for m in named if m.buf is not None]
-
-
 class _Task(NamedTuple):
     work: Work
-    memory: _Memory
+    memory: Memory
     inherited: tuple[Connection | int, ...]
     """What a forked process must close: the ends of other pipes, and the lock."""
 
