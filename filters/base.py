@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from builders.errors import UserError
 from builders.rows import AnswerType, Article, Question
+from filters.toxicity.scores import ToxicityScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Verdict:
     reason: Annotated[str, "short reason, counted; empty where nothing is to be said"]
     score: Annotated[float | None, "what the filter measured, where it measures"] = None
     detail: Annotated[str | None, "what was seen, for the reader of `dropped`"] = None
+    scores: Annotated[ToxicityScores | None, "of the toxicity filter, kept or not"] = None
 
 
 KEEP = Verdict(True, "")
@@ -102,6 +104,7 @@ class Filter(Protocol):
         """One verdict an item, in their order."""
 
 
+@runtime_checkable
 class Surveyor(Filter, Protocol):
     """A filter whose verdicts need a look at every item first, whatever their order."""
 
@@ -115,3 +118,8 @@ def needed(name: str, what: str, step: str) -> UserError:
         f"the filter {step!r} needs {what}",
         hint=f"give the run one (Context.{name}), or leave {step!r} out of the recipe's filters",
     )
+
+
+def judged(bad: str | None, detail: str | None = None) -> Verdict:
+    """The verdict of a filter that measures nothing: `bad` is why to drop, None to keep."""
+    return KEEP if bad is None else Verdict(False, bad, detail=detail)

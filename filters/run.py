@@ -81,7 +81,7 @@ def _stage(
     one: Filter, stream: Iterator[Kept | Dropped], context: Context, tally: Tally, batch: int
 ) -> Iterator[Kept | Dropped]:
     """One filter's part of the pass."""
-    if hasattr(one, "survey"):
+    if isinstance(one, Surveyor):
         stream = _surveyed(one, stream, context, batch)
     for group, passed in _batches(stream, batch):
         yield from passed

@@ -4,12 +4,18 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-DETERMINERS = frozenset("a an the this that these those".split())
-SMALL = DETERMINERS | frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of `text`, parted by blanks."""
+    return frozenset(text.split())
+
+
+DETERMINERS = word_set("a an the this that these those")
+SMALL = DETERMINERS | word_set(
     "about above across after against along amid among around as at before behind below beneath "
     "beside between beyond by despite down during for from in inside into near of off on onto "
     "out outside over past per since than through throughout to toward towards under until up "
-    "upon via with within without and or".split()
+    "upon via with within without and or"
 )
 """Determiners, prepositions, conjunctions: alone they say nothing about an answer."""
 
@@ -38,3 +44,8 @@ def holds(text: Sequence[str], span: Sequence[str]) -> bool:
     n = len(span)
     wanted = tuple(span)
     return n > 0 and any(tuple(text[i : i + n]) == wanted for i in range(len(text) - n + 1))
+
+
+def span_in(text: str, span: str) -> bool:
+    """Whether the words of `span` stand side by side in `text`."""
+    return holds(tokens(text), tokens(span))
