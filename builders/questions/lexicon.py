@@ -59,7 +59,7 @@ GIVEN = words("""
     Andrzej Andy Angela Anna Anne Annie Anthony Antonio António Ariel Arnold Arthur Asif Barack
     Barbara Barry Bashar Ben Benazir Benjamin Bernard Bernie Beyoncé Bill Billie Bob Boris Brad
     Brett Brian Bruce Bruno Bryan Carl Carlos Carly Carolina Caroline Carrie Catherine Charles
-    Charlie Chelsea Chris Christian Christine Christopher Cindy Claudia Clint Colin Cristiano
+    Charlie Chris Christian Christine Christopher Cindy Claudia Clint Colin Cristiano
     Cristina Cyril Dan Daniel Danny Dave David Dean Deborah Dennis Diana Diane Dick Diego Dilma
     Dmitry Dominic Dominique Donald Doug Douglas Ed Eddie Edward Elena Elizabeth Ella Ellen Elon
     Emma Emmanuel Eric Erik Ernesto Evo Felipe Fernando Fidel Fiona François Frank Fred Gabriel
@@ -163,6 +163,9 @@ COMMON = words("""
     When Where Whether Which While Who Why With Within Without Women Workers Yesterday Yet You
     Your Rebels Researchers Doctors Experts Players Fans Organisers Companies Banks Students Also
     Among Between Across Against Around Despite Following After Once Including Like Per Via Upon
+    Cardinals Shares Lawmakers Engineers Astronauts Heads Ministers Representatives Delegates
+    Governors Jurors Surgeons Customers Employees Visitors Pilots Drivers Farmers Teachers Nurses
+    Children Families Friends Relatives Witnesses Crowds Demonstrators Militants Gunmen Insurgents
     Born Elections Foreign Prime Deputy National Federal Local State Vice Chief Senior Analysts
 """)
 """Words that open sentences with a capital and are no names on their own."""

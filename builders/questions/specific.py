@@ -1,0 +1,65 @@
+"""Whether a question can be understood without its article."""
+
+import re
+
+from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS
+
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
+_POINTING = re.compile(
+    r"\b(?:this|that|these|those|he|she|it|they|him|them|his|her|hers|their|theirs|its|again|also|"
+    r"there|here|respectively|same|other|others|another|both|former|latter|such|so|then)\b"
+)
+_OWN = re.compile(r"\b(?:his|her|its|their)\b")
+_LINKS = frozenset("of in for at from on between to against with by into over among as".split())
+_KNOWN = frozenset(
+    "oath world universe moon sun internet euro pound dollar end age way sea season title office "
+    "first second third last next most youngest oldest largest biggest highest longest men women "
+    "country nation".split()
+) - {"season", "title", "country", "nation", "office"}
+_EVENTS = frozenset(
+    "election elections final title race league referendum award awards prize competition "
+    "tournament championship championships primary primaries caucuses festival summit war coup "
+    "earthquake attack attacks bombing bombings debate seat case protests game match treaty "
+    "medal record contract law ban embassy border bridge runner-up series friendship "
+    "constituency seats invasion visit".split()
+)
+_SOLE = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def named(text: str) -> bool:
+    """Whether a text holds a name: a capital that is no date, no demonym alone, not at its start."""
+    words = _WORD.findall(text)
+    names = [w for w in words[1:] if w[0].isupper() and w not in WEEKDAYS and w not in MONTHS]
+    return any(w not in DEMONYMS and w not in ("I", "The") for w in names)
+
+
+def specific(question: str, *, own: bool) -> bool:
+    """Whether a question names what it is about and points to nothing outside.
+
+    `own`: the subject is in the question, so that `its` can mean it.
+    """
+    body = question.rstrip("?")
+    checked = _OWN.sub("", body) if own else body
+    if _POINTING.search(checked) or not named(body):
+        return False
+    words = _WORD.findall(body)
+    return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
+
+
+def _definite(words: list[str], i: int) -> bool:
+    """Whether `the …` at `i` says which: a name in it, or an attached phrase that says."""
+    for j in range(i + 1, len(words)):
+        word = words[j]
+        if word[0].isupper() or _SOLE.fullmatch(word):
+            return True
+        if word in _LINKS:
+            if j == i + 1:
+                return False
+            if word != "of" and not (words[j - 1] in _EVENTS and word != "as"):
+                return False
+            rest = words[j + 1 : j + 5]
+            named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)
+            return named_soon or (word == "of" and rest[:1] != ["the"]) and len(rest) > 0
+        if word in _KNOWN or word == ",":
+            return word != ","
+    return False
