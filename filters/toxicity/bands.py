@@ -5,6 +5,7 @@ import heapq
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated
 
 WIDTH = 0.05
@@ -85,7 +86,7 @@ def threshold(
         count[1] += toxic
     order = sorted(counts, reverse=True)
     bands = tuple(Band(_low(n, width), *counts[n]) for n in order)
-    for first, second in zip(bands, bands[1:], strict=False):
+    for first, second in pairwise(bands):
         if first.share < share and second.share < share:
             return Found(first.low, None, bands)
     if not order:
