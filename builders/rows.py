@@ -287,6 +287,18 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A few sentences of an article with its day in words, as a search index holds them."""
+
+    id: Annotated[str, "id of the article, `_` and the number"]
+    article: Annotated[str, "id of the article"]
+    number: Annotated[int, "place of the passage in the article, from 0"]
+    day: Annotated[date, "UTC day of publication"]
+    text: Annotated[str, "`Thursday, February 7, 2019. ` and the sentences, joined by spaces"]
+    sha256: Annotated[str, "checksum of the article: sha256 of the base64 of its unsplit text"]
+
+
+@dataclass(frozen=True, slots=True)
 class Draw:
     """A question date drawn for an article (StreamingQA, section 3.1)."""
 
