@@ -9,7 +9,6 @@ from filters.answer_not_in_article import AnswerNotInArticle
 from filters.base import (
     KEEP,
     Answering,
-    AnswerRequest,
     Context,
     EntityFinder,
     Filter,
@@ -63,7 +62,6 @@ AnyFilter = Annotated[
 __all__ = [
     "FILTERS",
     "KEEP",
-    "AnswerRequest",
     "Answering",
     "AnyFilter",
     "Context",

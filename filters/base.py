@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 from builders.errors import UserError
-from builders.rows import AnswerType, Article, Question
+from builders.questions.protocol import Query, Result
+from builders.rows import Article, Question
 from filters.toxicity.scores import ToxicityScores
 
 
@@ -34,21 +35,11 @@ KEEP = Verdict(True, "")
 """The verdict of a filter that measures nothing and has nothing against the item."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRequest:
-    """A question that an answering backend answers from one article."""
-
-    id: Annotated[str, "id of the question"]
-    question: Annotated[str, "its text"]
-    article: Annotated[Article, "the article that holds the answer"]
-    type: Annotated[AnswerType, "type of the wanted answer"]
-
-
 class Answering(Protocol):
-    """A backend that answers questions from articles (the round trip)."""
+    """The part of `builders.questions.protocol.Backend` that the round trip needs."""
 
-    def answer(self, requests: Sequence[AnswerRequest]) -> Sequence[str | None]:
-        """One answer a request, in their order; None where it finds none."""
+    def answer(self, queries: Sequence[Query]) -> Sequence[Result]:
+        """One result a query, in their order; its text is None where it finds no answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from builders.config import Strict
+from builders.questions.protocol import Query, Result
 from filters.answers import agreement
-from filters.base import AnswerRequest, Context, Item, Verdict, needed
+from filters.base import Context, Item, Verdict, needed
 from filters.toxicity.scores import Share
 
 
@@ -25,19 +26,19 @@ class RoundTrip(Strict):
             raise needed("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
-        requests = [
-            AnswerRequest(i.question.id, i.question.question, i.article, i.question.answer.type)
-            for i in items
+        queries = [
+            Query(i.article, i.question.question, i.question.draw.question_day) for i in items
         ]
-        answers = context.answering.answer(requests)
-        return [self._one(i, answer) for i, answer in zip(items, answers, strict=True)]
+        results = context.answering.answer(queries)
+        return [self._one(i, result) for i, result in zip(items, results, strict=True)]
 
-    def _one(self, item: Item, answer: str | None) -> Verdict:
-        wanted = item.question.answer
+    def _one(self, item: Item, result: Result) -> Verdict:
+        wanted, answer = item.question.answer, result.text
         score = agreement(wanted.text, answer, wanted.type)
         seen = f"{wanted.text!r} is wanted, the answer was {answer!r}"
         if answer is None or not answer.strip():
-            return Verdict(False, "no answer", 0.0, seen)
+            why = ": ".join(part for part in (result.reason, result.detail) if part)
+            return Verdict(False, "no answer", 0.0, why or seen)
         if score >= (self.overlap if wanted.type == "phrase" else 1.0) and score > 0:
             return Verdict(True, "", score)
         return Verdict(False, "other answer", score, seen)
