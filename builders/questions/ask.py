@@ -5,27 +5,40 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from builders.questions.clauses import Clause
+from builders.questions.lexicon import words
 from builders.questions.people import Cast, scored, which
 from builders.questions.verbs import PAST_OF
 
-_DURATION = re.compile(r"^for (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"
-                       r"(?:days|weeks|months|years|decades|hours|minutes|games|matches)$")
-_MONEY = re.compile(r"^for (?:about |more than |almost |nearly )?(?:[$€£])?[\d.,]+ "
-                    r"(?:(?:million|billion|trillion) )?(?:US |American |Canadian |Australian )?"
-                    r"(?:dollars|euros|pounds|yen|crowns|francs)$")
+_DURATION = re.compile(
+    r"^for (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"
+    r"(?:days|weeks|months|years|decades|hours|minutes|games|matches)$"
+)
+_MONEY = re.compile(
+    r"^for (?:about |more than |almost |nearly )?(?:[$€£])?[\d.,]+ "
+    r"(?:(?:million|billion|trillion) )?(?:US |American |Canadian |Australian )?"
+    r"(?:dollars|euros|pounds|yen|crowns|francs)$"
+)
 _AGE = re.compile(r"^at the age of \d+$")
-_MARGIN = re.compile(r"^by (?:\d[\d,]*|one|two|three) (?:votes |seats |points )?(?:to \d[\d,]*|votes|"
-                     r"points|goals|runs|wickets|seats|metres|seconds)?$")
-_SHARE = re.compile(r"^with (?:about |almost |nearly |more than )?[\d.]+ percent(?: of the votes?)?$")
-_EVENT = re.compile(r"^after (?:the|a) (?:death|assassination|resignation|fall|collapse|retirement|"
-                    r"suspension|abdication|departure|defeat|victory|dissolution|murder) of [A-Z]")
+_MARGIN = re.compile(
+    r"^by (?:\d[\d,]*|one|two|three) (?:votes |seats |points )?(?:to \d[\d,]*|votes|"
+    r"points|goals|runs|wickets|seats|metres|seconds)?$"
+)
+_SHARE = re.compile(
+    r"^with (?:about |almost |nearly |more than )?[\d.]+ percent(?: of the votes?)?$"
+)
+_EVENT = re.compile(
+    r"^after (?:the|a) (?:death|assassination|resignation|fall|collapse|retirement|"
+    r"suspension|abdication|departure|defeat|victory|dissolution|murder) of [A-Z]"
+)
 _PLACE = re.compile(r"^(?:at|in|on|near|outside) (?:the )?[A-Z]")
-_HUMAN = frozenset(
-    "appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss "
-    "oust arrest sign endorse murder receive welcome visit honour".split()
-) - {"visit"}
-_BOUGHT = frozenset("buy acquire purchase".split())
-_LIVE = frozenset("be remain lead own chair head run govern direct manage coach".split())
+_HUMAN = words("""
+    appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust
+    arrest sign endorse murder receive welcome visit honour
+""") - {"visit"}
+_BOUGHT = frozenset(["buy", "acquire", "purchase"])
+_LIVE = words("""
+    be remain lead own chair head run govern direct manage coach
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,9 @@ def _did(clause: Clause, subject: str, late: bool) -> tuple[str, str]:
     return f"{aux} {subject} {verb}".strip(), ""
 
 
-def inverted(clause: Clause, word: str, subject: str, rest: str, when: str | None, late: bool) -> str:
+def inverted(
+    clause: Clause, word: str, subject: str, rest: str, when: str | None, late: bool
+) -> str:
     """`When did SUBJECT VERB REST WHEN?`"""
     return _join(word, _did(clause, subject, late)[0], rest, when) + "?"
 
@@ -126,7 +141,9 @@ def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked
     head, text, kind = clause.when.preposition, clause.when.text, clause.when.kind
     if kind == "SPAN":
         if clause.form in ("be", "past") and clause.base in _LIVE:
-            yield Asked(inverted(clause, "During which years", subject, rest, None, late), text, "phrase")
+            yield Asked(
+                inverted(clause, "During which years", subject, rest, None, late), text, "phrase"
+            )
         return
     word = {"until": "Until when", "since": "Since when"}.get(head, "When")
     if word == "Since when" and clause.form in ("past", "passive"):
@@ -159,7 +176,9 @@ def _object(
             word = "Whom"
         elif clause.base in ("beat", "defeat") and kind != "PERSON" and scored(after):
             word = "Which team"
-        elif clause.base in _BOUGHT and kind in (None, "ORG") and re.match(r" for [\d$€£]|$", after):
+        elif (
+            clause.base in _BOUGHT and kind in (None, "ORG") and re.match(r" for [\d$€£]|$", after)
+        ):
             word = "Which company"
         if word:
             yield Asked(
@@ -172,8 +191,13 @@ def _object(
 
 def _titled(before: str) -> bool:
     """Whether what stands before a person is a title: `President `, `former president `."""
-    return bool(re.fullmatch(r"(?:(?:former|prime|vice|the|[A-Z][a-z]+) ){0,3}"
-                             r"(?:[Pp]resident|[Mm]inister|chancellor|Chancellor|King|Queen|Pope) ", before))
+    return bool(
+        re.fullmatch(
+            r"(?:(?:former|prime|vice|the|[A-Z][a-z]+) ){0,3}"
+            r"(?:[Pp]resident|[Mm]inister|chancellor|Chancellor|King|Queen|Pope) ",
+            before,
+        )
+    )
 
 
 def _phrases(
@@ -181,7 +205,9 @@ def _phrases(
 ) -> Iterator[Asked]:
     """Questions for the last prepositional phrase of the rest."""
     rest = clause.rest
-    for m in reversed(list(re.finditer(r"(?:^| )(?:for|at|by|with|after|in|on|under|against) ", rest))):
+    for m in reversed(
+        list(re.finditer(r"(?:^| )(?:for|at|by|with|after|in|on|under|against) ", rest))
+    ):
         text = rest[m.start() :].strip()
         before = grow(rest[: m.start()].strip())
         word, answer, about = _word_for(clause, cast, text)
@@ -205,7 +231,11 @@ def _word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, s
         return "After what event", text, "phrase"
     name = text.partition(" ")[2].removeprefix("the ")
     if name not in cast.first:
-        if _PLACE.match(text) and text.startswith("at ") and name.split()[0] in " ".join(cast.first):
+        if (
+            _PLACE.match(text)
+            and text.startswith("at ")
+            and name.split()[0] in " ".join(cast.first)
+        ):
             return "Where", text, "phrase"
         return None, "", ""
     kind = cast.kind(name)

@@ -13,7 +13,7 @@ from builders.store import code_digest, digest, file_sha256
 Span = tuple[int, int, AnswerType, str | None]
 
 _ENTITY_LABELS = frozenset(
-    "PERSON PER ORG GPE LOC FAC EVENT WORK_OF_ART PRODUCT NORP LAW MISC".split()
+    ("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "MISC")
 )
 
 
@@ -157,7 +157,9 @@ class SpacyFinder:
                 b -= 2 if ent.text.endswith(("'s", "’s")) else 0
                 taken.append((a, b))
                 yield a, b, "entity", ent.label_
-        for a, b, kind in self.known.matches(doc.text, tokens.spans(doc.text)) if self.known else ():
+        for a, b, kind in (
+            self.known.matches(doc.text, tokens.spans(doc.text)) if self.known else ()
+        ):
             if all(b <= s or e <= a for s, e in taken):
                 yield a, b, "entity", kind or names.kind_of(doc.text[a:b])
         if not doc.has_annotation("DEP"):

@@ -4,32 +4,38 @@ import re
 from dataclasses import dataclass
 
 from builders.questions import dates
-from builders.questions.lexicon import COMMON, DEMONYMS, MONTHS, NAME_PARTS, WEEKDAYS
+from builders.questions.lexicon import COMMON, DEMONYMS, MONTHS, NAME_PARTS, WEEKDAYS, words
 from builders.questions.tokens import capital
 from builders.questions.verbs import AUXILIARIES, PARTICIPLE, PAST, PRESENT
 
 _CUT = re.compile(
     r",? (?:after (?:he|she|it|they|a|an)|because|while|but|although|before (?:he|she|it|they)"
-    r"|so that|when|who|whom|whose|which|where|until (?:he|she|it|they|the))\b.*$|,? after \w+ing .*$"
-    r"|, (?:the|a|an|with|[a-z]+ing)\b[^,]*$"
+    r"|so that|when|who|whom|whose|which|where|until (?:he|she|it|they|the))\b.*$"
+    r"|,? after \w+ing .*$|, (?:the|a|an|with|[a-z]+ing)\b[^,]*$"
 )
 _UNDATED = (
-    r"(?: early| late)?(?: on (?:WEEKDAY)(?: (?:night|morning|evening|afternoon))?| yesterday| today"
-    r"| (?:last|this|next) (?:week|month|year|night|spring|summer|autumn|winter)"
-    r"| in (?:MONTH)(?! \d)| on \d{1,2} (?:MONTH)(?! \d)| on (?:MONTH) \d{1,2}(?!,? \d)"
-    r"| (?:a few|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:days|weeks|months|years) ago)"
-    r"(?=[ ,]|$)"
-).replace("WEEKDAY", "|".join(sorted(WEEKDAYS))).replace("MONTH", "|".join(MONTHS))
+    (
+        r"(?: early| late)?(?:(?:(?: on)? (?:WEEKDAY)| yesterday| today)"
+        r"(?: (?:night|morning|evening|afternoon))?"
+        r"| (?:last|this|next) (?:week|month|year|night|spring|summer|autumn|winter)"
+        r"| in (?:MONTH)(?! \d)| on \d{1,2} (?:MONTH)(?! \d)| on (?:MONTH) \d{1,2}(?!,? \d)"
+        r"| (?:a few|two|three|four|five|six|seven|eight|nine|ten|\d+)"
+        r" (?:days|weeks|months|years) ago)"
+        r"(?=[ ,]|$)"
+    )
+    .replace("WEEKDAY", "|".join(sorted(WEEKDAYS)))
+    .replace("MONTH", "|".join(MONTHS))
+)
 _DROPPED = re.compile(_UNDATED)
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–]| - |\b(?:that|it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
     r"this|if|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
     r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them)\b",
 )
-_ADVERBS = frozenset(
-    "also again first officially formally finally already now still only just immediately "
-    "narrowly easily comfortably provisionally unanimously jointly briefly publicly".split()
-)
+_ADVERBS = words("""
+    also again first officially formally finally already now still only just immediately
+    narrowly easily comfortably provisionally unanimously jointly briefly publicly
+""")
 _FINITE = (frozenset(PAST) | AUXILIARIES) - {"been", "being", "be", "read", "set", "put", "cut"}
 _LEAD = re.compile(r"^(?P<pp>(?:In|On|Since) (?P<d>[^,]{4,22}?)),? (?=[A-Z])")
 
@@ -81,13 +87,13 @@ def parse(sentence: str) -> Clause | None:
     subject = " ".join(words[:size])
     if "," in subject or _REFUSED.search(subject) or re.search(r"\d|['’]s?$", subject):
         return None
-    rest = [w for w in words[size:]]
+    rest = words[size:]
     group = _verb_group(rest)
     if group is None:
         return None
     aux, verb, base, form, used = group
-    tail = _CUT.sub("", " ".join(rest[used:]))
-    tail = _uncoordinated(_CUT.sub("", tail))
+    whole = _CUT.sub("", " ".join(rest[used:]))
+    tail = _uncoordinated(_CUT.sub("", whole))
     if tail is None or not tail or _REFUSED.search(tail):
         return None
     tail, when = _split_when(" " + tail)
@@ -120,7 +126,9 @@ def _subject(words: list[str]) -> int:
             return 0 if ambiguous else (i if capitals else 0)
         if capital(word) and not (i == 0 and word == "The"):
             capitals += 1
-        elif i and low not in ("of", "the", "and", "for", "in", *NAME_PARTS) and not _noun(words, i):
+        elif (
+            i and low not in ("of", "the", "and", "for", "in", *NAME_PARTS) and not _noun(words, i)
+        ):
             return 0
         i += 1
     return 0
@@ -128,7 +136,7 @@ def _subject(words: list[str]) -> int:
 
 def _noun(words: list[str], i: int) -> bool:
     """Small words may follow `The`, `The Spanish` or stand before `of`; not after a bare name."""
-    return words[0] == "The" or words[0] in DEMONYMS and i < 3
+    return words[0] == "The" or (words[0] in DEMONYMS and i < 3)
 
 
 def _verb_group(words: list[str]) -> tuple[str | None, str, str, str, int] | None:

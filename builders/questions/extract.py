@@ -4,22 +4,25 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from builders.questions.lexicon import TITLES
+from builders.questions.lexicon import TITLES, words
 from builders.questions.people import Cast, cast
 from builders.questions.verbs import lemma
 from builders.rows import Article, Candidate
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
-_EMPTY = frozenset(
-    "a an the of in on at for to by with from as and or who whom which what when where how did do "
-    "does was were is are be been has have had will long much many since until year years during "
-    "after under against money share vote age margin event between that its his her their be do "
-    "have".split()
-)
+_EMPTY = words("""
+    a an the of in on at for to by with from as and or who whom which what when where how did do
+    does was were is are be been has have had will long much many since until year years during
+    after under against money share vote age margin event between that its his her their be do
+    have
+""")
 _LEAST = 0.6
 _PHRASES = (
-    ("for how long", r"\bfor (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"
-                     r"(?:days|weeks|months|years|decades|hours|minutes)"),
+    (
+        "for how long",
+        r"\bfor (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"
+        r"(?:days|weeks|months|years|decades|hours|minutes)",
+    ),
     ("for how much", r"\bfor (?:about |more than |almost |nearly )?[$€£]?[\d.,]+ (?:\w+ )?\w+"),
     ("at what age", r"\bat the age of \d+"),
     ("by what margin", r"\bby (?:\d[\d,]*|one|two|three)(?: [a-z]+)?(?: to \d+)?"),

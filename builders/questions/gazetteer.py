@@ -159,5 +159,3 @@ def _names(entities: Path, facts: Path | None) -> Iterator[tuple[str, str | None
                 yield label, kind
                 for alias in aliases:
                     yield alias, kind
-
-

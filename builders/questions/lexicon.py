@@ -144,9 +144,8 @@ DEMONYMS = words("""
 """)
 
 WEEKDAYS = words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
-MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+MONTHS = ["January", "February", "March", "April", "May", "June"]
+MONTHS += ["July", "August", "September", "October", "November", "December"]
 
 COMMON = words("""
     A About According Additionally Afterwards Again Although An And Another Any As At Authorities

@@ -17,7 +17,8 @@ ROLES = (
 )
 _PERSON_VERB = re.compile(
     r"^,? ?(?:(?:became|was|is|has been|had been|remained|remains|will (?:be|become|remain)|served"
-    rf" as|was (?:elected|named|appointed|sworn in|re-elected)(?: as)?),? (?:[a-z\-]+ ){{0,3}}{ROLES}"
+    rf" as|was (?:elected|named|appointed|sworn in|re-elected)(?: as)?),?"
+    rf" (?:[a-z\-]+ ){{0,3}}{ROLES}"
     r"|was born|died|resigned|said|told|retired|married|was arrested|was sworn|took the oath|swore"
     r"|played|wrote|sang|succeeded|studied|was sentenced|scored|coached|received about \d+ percent)"
 )
@@ -60,9 +61,7 @@ def cast(article: Article, candidates: Sequence[Candidate]) -> Cast:
         plain = not ({*parts} & ORG_HEADS) and "of" not in parts and last not in PLACES
         eastern = "-" in last and last.rpartition("-")[2].islower()
         alone = [
-            t
-            for t in texts
-            if name.endswith(" " + t) or (eastern and name.startswith(t + " "))
+            t for t in texts if name.endswith(" " + t) or (eastern and name.startswith(t + " "))
         ]
         if plain and len(parts) in (2, 3, 4) and alone and name not in out.kinds:
             out.kinds[name] = "PERSON"
@@ -81,7 +80,10 @@ def _short_for(short: str, name: str, known: Cast) -> bool:
     """Whether `short` is the surname, or the first name, of a person or the end of a party."""
     if short in COUNTRIES or short in PLACES or short in COMMON:
         return False
-    if not (name.endswith(" " + short) or (name.startswith(short + " ") and " " not in short)):
+    if not (
+        name.endswith((" " + short, "-" + short))
+        or (name.startswith(short + " ") and " " not in short)
+    ):
         return False
     kind = known.kinds.get(name)
     if kind == "PERSON":
@@ -103,8 +105,9 @@ def scored(text: str) -> bool:
 
 
 _SPORT = re.compile(
-    r"\b(?:\d{1,2}-\d{1,2}|(?:Premier|Champions|Europa|Spanish|Italian|German) [Ll]eague|league title"
-    r"|FA Cup|European Cup|Super Bowl|World Series|Stanley Cup|coach|manager|striker|midfielder|goal)\b"
+    r"\b(?:\d{1,2}-\d{1,2}|(?:Premier|Champions|Europa|Spanish|Italian|German) [Ll]eague"
+    r"|league title|FA Cup|European Cup|Super Bowl|World Series|Stanley Cup"
+    r"|coach|manager|striker|midfielder|goal)\b"
 )
 
 
@@ -117,7 +120,7 @@ def which(name: str, kind: str | None, rest: str) -> str | None:
         return "Who"
     if last == "Party" or "Party of" in name:
         return "Which party"
-    if last in ("University", "College") or name.startswith("University of"):
+    if last == "University" or name.startswith("University of"):
         return "Which university"
     if last in ("Airlines", "Airways"):
         return "Which airline"

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 
-PREPOSITIONS = frozenset(
-    "about above across after against along among around at before behind below beneath between "
-    "beyond by despite during for from in inside into near of on onto outside over through "
-    "throughout to toward towards under until upon via with within without".split()
-)
-_STOP = frozenset(
-    "is are was were be been being has have had having will would can could may might shall should "
-    "must do does did not and or but nor who whom whose which that what when where while why how "
-    "because if as than then so also again said says it he she they we you i him them us me there "
-    "this these those such since later ago whether although though after before".split()
-)
-_NUMBER_TO = frozenset("by from".split())
+from builders.questions.lexicon import words
+
+PREPOSITIONS = words("""
+    about above across after against along among around at before behind below beneath between
+    beyond by despite during for from in inside into near of on onto outside over through
+    throughout to toward towards under until upon via with within without
+""")
+_STOP = words("""
+    is are was were be been being has have had having will would can could may might shall
+    should must do does did not and or but nor who whom whose which that what when where while
+    why how because if as than then so also again said says it he she they we you i him them us
+    me there this these those such since later ago whether although though after before
+""")
+_NUMBER_TO = frozenset(["by", "from"])
 
 
 def phrases(text: str, tokens: list[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:

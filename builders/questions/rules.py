@@ -14,6 +14,7 @@ from builders.questions.protocol import Backend, Done, Query, Request, Result
 from builders.rows import Article, Candidate
 from builders.store import code_digest, digest, row_id
 
+_LAST = re.compile(r"[\w-]+")
 _KEPT = 64
 _LATE_DAYS = 45
 """After so many days what an article says in the present tense is asked in the past tense."""
@@ -118,7 +119,7 @@ def _grower(known: Cast, spans: Sequence[Candidate]) -> Callable[[str], str]:
         for name in reversed(short):
             whole = known.full[name]
             if whole not in text:
-                text = extract.whole_word(name).sub(lambda _, w=whole: w, text, count=1)
+                text = extract.whole_word(name).sub(whole.replace("\\", ""), text, count=1)
         return text
 
     return grow
@@ -146,11 +147,27 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
         return False
     if known.kind(asked.answer) == "AMBIGUOUS" or len(asked.question) > 160:
         return False
-    if clause.base == "score" and not re.search(r" (?:in|against|at) .*[A-Z]|\d{4}", asked.question):
+    if any(_lone(n, known, asked.question + " " + whole) for n in known.first):
+        return False
+    if asked.question.startswith("Where") and re.search(r"\b[a-z]+ing\b", asked.question):
+        return False
+    if clause.base == "score" and not re.search(
+        r" (?:in|against|at) .*[A-Z]|\d{4}", asked.question
+    ):
         return False
     if asked.about != "subject" and not _clear(clause.subject, known, article):
         return False
     return specific.specific(asked.question, own=asked.about != "subject")
+
+
+def _lone(name: str, known: Cast, text: str) -> bool:
+    """Whether a text names a person by one word only, and the article has no more."""
+    short = " " not in name and known.kind(name) == "PERSON" and name not in known.full
+    return short and any(name == n for n in _LAST.findall(text)) and not _longer(name, known, text)
+
+
+def _longer(name: str, known: Cast, text: str) -> bool:
+    return any(name in n.split() and n != name and n in text for n in known.first)
 
 
 def _clear(subject: str, known: Cast, article: Article) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS
+from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS, words
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
 _POINTING = re.compile(
@@ -10,27 +10,40 @@ _POINTING = re.compile(
     r"there|here|respectively|same|other|others|another|both|former|latter|such|so|then)\b"
 )
 _OWN = re.compile(r"\b(?:his|her|its|their)\b")
-_LINKS = frozenset("of in for at from on between to against with by into over among as".split())
-_KNOWN = frozenset(
-    "oath world universe moon sun internet euro pound dollar end age way sea season title office "
-    "first second third last next most youngest oldest largest biggest highest longest men women "
-    "country nation".split()
-) - {"season", "title", "country", "nation", "office"}
-_EVENTS = frozenset(
-    "election elections final title race league referendum award awards prize competition "
-    "tournament championship championships primary primaries caucuses festival summit war coup "
-    "earthquake attack attacks bombing bombings debate seat case protests game match treaty "
-    "medal record contract law ban embassy border bridge runner-up series friendship "
-    "constituency seats invasion visit".split()
+_LINKS = words("""
+    of in for at from on between to against with by into over among as
+""")
+_KNOWN = words("""
+    oath world universe moon sun internet euro pound dollar end age way sea season title office
+    first second third last next most youngest oldest largest biggest highest longest men women
+    country nation
+""") - {"season", "title", "country", "nation", "office"}
+_GENERIC = words("""
+    I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
+    Commission Committee Senate Department State States Royal Interim Report Act Bill Congress
+    Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
+    Program Programme Review Summit Treaty Office Agency Plan Justice Head General
+""")
+_VAGUE = re.compile(
+    r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
+    r"|alleged|expected|currently|among|pleased|proud|honou?red|delighted|committed|responsible)\b"
+    r"|\b(?:currently|several|various|certain|many|recent|recently|today|ago)\b"
 )
+_EVENTS = words("""
+    election elections final title race league referendum award awards prize competition
+    tournament championship championships primary primaries caucuses festival summit war coup
+    earthquake attack attacks bombing bombings debate seat case protests game match treaty medal
+    record contract law ban embassy border bridge runner-up series friendship constituency seats
+    invasion visit
+""")
 _SOLE = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def named(text: str) -> bool:
-    """Whether a text holds a name: a capital that is no date, no demonym alone, not at its start."""
+    """Whether a text holds a name: a capital that is no date and no demonym, not at its start."""
     words = _WORD.findall(text)
     names = [w for w in words[1:] if w[0].isupper() and w not in WEEKDAYS and w not in MONTHS]
-    return any(w not in DEMONYMS and w not in ("I", "The") for w in names)
+    return any(w not in DEMONYMS and w not in _GENERIC for w in names)
 
 
 def specific(question: str, *, own: bool) -> bool:
@@ -40,7 +53,7 @@ def specific(question: str, *, own: bool) -> bool:
     """
     body = question.rstrip("?")
     checked = _OWN.sub("", body) if own else body
-    if _POINTING.search(checked) or not named(body):
+    if _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
         return False
     words = _WORD.findall(body)
     return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
@@ -59,7 +72,7 @@ def _definite(words: list[str], i: int) -> bool:
                 return False
             rest = words[j + 1 : j + 5]
             named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)
-            return named_soon or (word == "of" and rest[:1] != ["the"]) and len(rest) > 0
+            return named_soon or ((word == "of" and rest[:1] != ["the"]) and len(rest) > 0)
         if word in _KNOWN or word == ",":
             return word != ","
     return False

@@ -1,5 +1,7 @@
 """Verb forms: irregular verbs by table, regular ones by spelling rules."""
 
+from builders.questions.lexicon import words
+
 _IRREGULAR = """
     be was been; have had had; do did done; become became become; begin began begun; bear bore
     borne; beat beat beaten; bid bid bid; bite bit bitten; break broke broken; bring brought
@@ -60,10 +62,10 @@ _REGULAR = """
     slow smash solve stage strengthen stress succeed summon surround survive swap sweep tackle
     televise terminate tie topple trail translate vaccinate
 """
-_DOUBLED = frozenset(
-    "admit ban bar commit drop expel kidnap occur patrol permit plan propel refer rob scrap star "
-    "step stop submit swap top transfer compel".split()
-)
+_DOUBLED = words("""
+    admit ban bar commit drop expel kidnap occur patrol permit plan propel refer rob scrap star
+    step stop submit swap top transfer compel
+""")
 
 
 def _past(base: str) -> str:
@@ -104,16 +106,16 @@ for _base in _REGULAR.split():
 for _base in PAST_OF:
     PRESENT[third(_base)] = _base
 
-SPEECH = frozenset(
-    "say tell think believe hope expect ask argue insist suggest claim deny decide promise agree "
-    "vow pledge want refuse plan try fail need attempt announce report explain describe".split()
-)
+SPEECH = words("""
+    say tell think believe hope expect ask argue insist suggest claim deny decide promise agree
+    vow pledge want refuse plan try fail need attempt announce report explain describe
+""")
 """Verbs that mostly take a clause or an infinitive."""
 
-AUXILIARIES = frozenset(
-    "is are was were be been being has have had do does did will would can could may might shall "
-    "should must".split()
-)
+AUXILIARIES = words("""
+    is are was were be been being has have had do does did will would can could may might shall
+    should must
+""")
 
 
 def lemma(word: str) -> str:
