@@ -28,7 +28,7 @@ def article(*sentences: str, day: date = date(2020, 1, 6)) -> Article:
 
 def sample() -> Iterator[Article]:
     for path in sorted((ROOT / "samples/news").glob("news-docs.*.gz")):
-        for n, line in enumerate(gzip.open(path, "rt", encoding="utf-8")):
+        for n, line in enumerate(gzip.decompress(path.read_bytes()).decode().splitlines()):
             day, split, _ = line.rstrip("\n").split("\t")
             rows = tuple(s for s in base64.b64decode(split).decode().split("\n") if s)
             when = date(int(day[:4]), int(day[4:6]), int(day[6:]))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-WORDS = ["who", "what", "when", "where", "did", "win", "the", "in", "on", "of", "?", ".", "question", "answer", "article"]
+WORDS = ["who", "what", "when", "did", "win", "the", "?", ".", "question", "answer", "article"]
 
 
 def _tokenizer(folder: Path, texts: list[str]) -> Any:
@@ -20,9 +20,9 @@ def _tokenizer(folder: Path, texts: list[str]) -> Any:
         show_progress=False,
     )
     inner.train_from_iterator([*texts, *WORDS], trainer)
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=inner, eos_token="</s>", pad_token="<pad>", model_max_length=1024
-    )
+    make: Any = PreTrainedTokenizerFast
+    special = {"eos_token": "</s>", "pad_token": "<pad>"}
+    made = make(tokenizer_object=inner, model_max_length=1024, **special)
     made.save_pretrained(folder)
     return made
 
@@ -54,7 +54,8 @@ def seq2seq(folder: Path, texts: list[str]) -> Path:
 
     tokenizer = _tokenizer(folder, texts)
     torch.manual_seed(0)
-    config = T5Config(
+    make: Any = T5Config
+    config = make(
         vocab_size=len(tokenizer),
         d_model=32,
         d_kv=16,

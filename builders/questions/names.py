@@ -107,8 +107,11 @@ def _sequence(words: list[str], i: int) -> int:
     j = i + 1
     while j < len(words):
         word, after = words[j], words[j + 1] if j + 1 < len(words) else ""
-        if _name_word(word) and word not in COMMON and not (title_at(words, j) and after != "of"):
+        name = _name_word(word) and (word not in COMMON or after in ("'s", "’s"))
+        if name and not (title_at(words, j) and after != "of"):
             j += 1
+        elif word in ("May", "March", "April", "June") and words[j - 1] in GIVEN:
+            j += 1  # Theresa May
         elif word == "." and len(words[j - 1]) == 1 and _name_word(after):
             j += 2  # an initial
         elif word in NAME_PARTS and _name_word(after):

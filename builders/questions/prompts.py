@@ -120,7 +120,7 @@ def judged(text: str, prompts: Prompts, *, question: bool, read: int = 0, wrote:
     raw = text.strip()
     line = raw.splitlines()[0].strip().strip("\"“”'` ") if raw else ""
     for label in ("Question:", "Answer:"):
-        line = line.removeprefix(label).strip()
+        line = line.removeprefix(label).strip().strip("\"“”'` ")
     reason = None
     if not line:
         reason = "empty"
