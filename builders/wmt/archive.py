@@ -131,7 +131,7 @@ def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
         yield Block(buffer, lines, n, form, at - before)
         before = at
         lines += n
-        buffer.extend(bytes(max(2 * size, len(rest) + size) - len(buffer)))
+        buffer.extend(bytes(max(2 * size - len(buffer), len(rest) + size - len(buffer), 0)))
         buffer[: len(rest)] = rest
         filled = len(rest)
 

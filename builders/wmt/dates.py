@@ -15,9 +15,11 @@ is, uniformly over the days that have articles, which is how it is computed. The
 drawn uniformly among those of the day, so that years with more articles are not favoured.
 
 Train and validation have the same shape: for each draw a year from the first one to Y-1 is drawn
-uniformly and takes the place of Y. Which part may draw an article is decided by a hash of the
-article's text alone, in the proportions of `shares`; an article too late for a training question
-belongs to the evaluation. So no article is in two parts.
+uniformly and takes the place of Y. (The first years end up with fewer past questions: more of
+their articles are of the same year, so that more question days fall behind its end.) Which part
+may draw an article is decided by a hash of the article's text alone, in the proportions of
+`shares`; an article too late for a training question belongs to the evaluation. So no article is
+in two parts.
 
 Source: StreamingQA (arXiv 2205.11388) section 3.1.
 """
@@ -36,7 +38,20 @@ import pyarrow as pa
 from builders.errors import UserError
 from builders.rows import Draw, Dropped, Part, Subset
 from builders.store import row_id
-from builders.wmt.pool import Numbers, Pool, below, day_number, hashed, load_pools, stream, take_ids
+from builders.wmt.pool import (
+    Columns,
+    Numbers,
+    Pool,
+    below,
+    day_number,
+    hashed,
+    joined,
+    load_pools,
+    occurrence,
+    some,
+    stream,
+    take_ids,
+)
 from builders.wmt.settings import Amount, DateSettings
 from builders.wmt.tables import write_table
 
@@ -52,16 +67,6 @@ class Drawn:
     dropped: Path
     summary: Path
     counts: Mapping[str, Any]
-
-
-@dataclass
-class _Columns:
-    """Draws, or what became none, of one part and subset."""
-
-    number: Numbers
-    row: Numbers
-    article_day: Numbers
-    question_day: Numbers
 
 
 def draws(
@@ -85,8 +90,8 @@ def draws(
         "valid": settings.shares.valid,
     }
     pools = load_pools(articles, shares, date(settings.year - 1, 12, 31), seed)
-    kept: list[tuple[Part, Subset, _Columns]] = []
-    gone: list[tuple[Part, Subset, str, _Columns]] = []
+    kept: list[tuple[Part, Subset, Columns]] = []
+    gone: list[tuple[Part, Subset, str, Columns]] = []
     counts: dict[str, dict[str, Any]] = {}
     for part in shares:
         size = int(pools[part].rows.max(initial=-1)) + 1
@@ -118,11 +123,11 @@ def _draw(
     subset: Subset,
     asked: int,
     used: Numbers,
-) -> tuple[_Columns, _Columns, _Columns]:
+) -> tuple[Columns, Columns, Columns]:
     """The first `asked` draws that hold; those outside their year; those of used-up articles."""
     names = (seed, "question dates", part, subset)
     start = [stream(*names, what) for what in ("year", "day", "article", "wait")]
-    collected: tuple[list[_Columns], ...] = ([], [], [])
+    collected: tuple[list[Columns], ...] = ([], [], [])
     at = have = 0
     limit = asked * settings.tries + 1000 if asked else 0
     while have < asked and at < limit and len(pool.rows):
@@ -135,18 +140,18 @@ def _draw(
         if settings.most_draws:
             places = np.flatnonzero(fits)
             rows = columns.row[places]
-            too_many = used[rows] + _occurrence(rows) >= settings.most_draws
+            too_many = used[rows] + occurrence(rows) >= settings.most_draws
             again[places[too_many]] = True
             fits &= ~again
         end = len(fits)
         if have + int(fits.sum()) >= asked:
             end = int(np.flatnonzero(fits)[asked - have - 1]) + 1
         for into, mask in zip(collected, (fits, outside, again), strict=True):
-            into.append(_some(columns, np.flatnonzero(mask[:end])))
+            into.append(some(columns, np.flatnonzero(mask[:end])))
         have += len(collected[0][-1].number)
         if settings.most_draws:
             np.add.at(used, collected[0][-1].row, 1)
-    kept, outside_all, again_all = (_joined(c) for c in collected)
+    kept, outside_all, again_all = (joined(c) for c in collected)
     return kept, outside_all, again_all
 
 
@@ -157,7 +162,7 @@ def _days(
     subset: Subset,
     number: Numbers,
     bits: list[Numbers],
-) -> tuple[_Columns, Numbers]:
+) -> tuple[Columns, Numbers]:
     """Article and days of some numbers, and where the question day is not in its year."""
     first_year = settings.first_day.year
     year = np.full(len(number), settings.year)
@@ -179,44 +184,18 @@ def _days(
     asked_from = day if subset == "recent" else np.maximum(day, new_year)
     asked = asked_from + below(bits[3][there], wait + 1)
     outside = (asked < new_year) | (asked > year_end)
-    return _Columns(number[there], row, day, asked), outside
-
-
-def _occurrence(rows: Numbers) -> Numbers:
-    """How often each value stood before its place: `[7, 7, 8, 7]` gives `[0, 1, 0, 2]`."""
-    order = np.argsort(rows, kind="stable")
-    ordered = rows[order]
-    place = np.arange(len(rows))
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    out = np.empty(len(rows), np.int64)
-    out[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
-    return out
-
-
-def _some(columns: _Columns, places: Numbers) -> _Columns:
-    return _Columns(*(getattr(columns, f)[places] for f in _Columns.__dataclass_fields__))
-
-
-def _joined(columns: list[_Columns]) -> _Columns:
-    none = np.empty(0, np.int64)
-    return _Columns(
-        *(
-            np.concatenate([none, *(getattr(c, f) for c in columns)])
-            for f in _Columns.__dataclass_fields__
-        )
-    )
+    return Columns(number[there], row, day, asked), outside
 
 
 def _write(
     articles: Path,
     out: Path,
     dataset: str,
-    kept: list[tuple[Part, Subset, _Columns]],
-    gone: list[tuple[Part, Subset, str, _Columns]],
+    kept: list[tuple[Part, Subset, Columns]],
+    gone: list[tuple[Part, Subset, str, Columns]],
     counts: dict[str, dict[str, Any]],
 ) -> Drawn:
-    whole = _joined([c for *_, c in kept])
+    whole = joined([c for *_, c in kept])
     ids = [row_id(dataset, p, s, n) for p, s, c in kept for n in c.number.tolist()]
     question = whole.question_day.astype(_DAY)
     table = {
@@ -228,7 +207,7 @@ def _write(
         "question_day": question,
         "quarter": _quarters(question),
     }
-    lost = _joined([c for *_, c in gone])
+    lost = joined([c for *_, c in gone])
     days = zip(lost.article_day.astype(_DAY), lost.question_day.astype(_DAY), strict=True)
     nothing: dict[str, Any] = dict.fromkeys(
         ("subject", "relation", "period", "score"), pa.nulls(len(lost.number))

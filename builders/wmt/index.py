@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from builders.engine import Engine, engine
 from builders.errors import UserError
 from builders.rows import ArticleRef, Dropped
-from builders.wmt.archive import BLOCK, Block, Form, Paths, find_archives, last_day
+from builders.wmt.archive import BLOCK, Block, Paths, find_archives, last_day
 from builders.wmt.judge import judge
-from builders.wmt.lines import Parsed, parse
+from builders.wmt.lines import Parsed, parse_given
 from builders.wmt.near import BANDS, DEFAULT
 from builders.wmt.spread import over_blocks
 
@@ -98,10 +98,6 @@ def index(
     return Indexed(kept, dropped, about, summary)
 
 
-def _parse(data: bytearray | bytes, form: Form, given: tuple[date, bool]) -> Parsed:
-    return parse(data, form, *given)
-
-
 def _read(
     files: Sequence[Path], scratch: Path, until: date | None, near: bool, jobs: int, block: int
 ) -> list[int]:
@@ -117,7 +113,7 @@ def _read(
         _Table(scratch / "raw.parquet", raw_schema) as raw,
         _Table(scratch / "bad.parquet", _BAD) as bad,
     ):
-        for (file, first), found in over_blocks(files, _parse, about, jobs=jobs, block=block):
+        for (file, first), found in over_blocks(files, parse_given, about, jobs=jobs, block=block):
             lines[file] += found.lines
             raw.add(_columns(file, first, found, sum(good)))
             good[file] += len(found.line)

@@ -20,6 +20,9 @@ DIGITS_OF_DAY = 8
 _DIGITS = re.compile(rb"[0-9]{8}")
 KEY = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64})\x00\x01")
 """An article's id: year, month, day, sha256."""
+Lines = list[tuple[int, bytes]]
+"""Wanted lines of a block, from 0, and the sha256 that each must have."""
+_LAST = date.max.toordinal()
 
 
 class Parsed(NamedTuple):
@@ -148,3 +151,45 @@ def parse(data: bytearray | bytes, form: Form, last: date, near: bool) -> Parsed
     at, day_column, number = (np.array(c, np.int32) for c in (places, days, counts))
     joined = b"".join(digests), b"".join(signatures)
     return Parsed(line, at, day_column, number, *joined, bad)
+
+
+def parse_given(data: bytearray | bytes, form: Form, given: tuple[date, bool]) -> Parsed:
+    """`parse` as work for `over_blocks`: this module is light to import in a new process."""
+    return parse(data, form, *given)
+
+
+def decode(data: bytearray | bytes, form: Form, wanted: Lines) -> tuple[list[Article], int | None]:
+    """The articles on some lines of a block, and the first line that is another one."""
+    found: list[Article] = []
+    start = at = 0
+    for line, digest in wanted:
+        for _ in range(line - at):
+            start = data.find(b"\n", start) + 1
+        at = line
+        end = data.find(b"\n", start)
+        try:
+            fields = fields_of(data, start, len(data) if end < 0 else end, form, _LAST)
+        except UnreadableError:
+            return found, line
+        if fields.digest != digest:
+            return found, line
+        found.append(article_of(*fields))
+    return found, None
+
+
+def search(data: bytearray | bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
+    """The articles of a block that are among days and sha256; lines of other days stay unread."""
+    found = []
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        if form != "wmt" or days_of(bytes(data[start : start + DIGITS_OF_DAY])) in wanted:
+            try:
+                fields = fields_of(data, start, end, form, _LAST)
+            except UnreadableError:
+                fields = None
+            if fields and fields.text.strip() and fields.digest in wanted.get(fields.day, ()):
+                found.append(article_of(*fields))
+        start = end + 1
+    return found

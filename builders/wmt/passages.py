@@ -15,9 +15,8 @@ from builders.errors import UserError
 from builders.rows import Article, Passage
 from builders.schema import arrow_schema, batches
 from builders.wmt.archive import BLOCK, Form, Paths, find_archives
-from builders.wmt.index import index
-from builders.wmt.lines import KEY
-from builders.wmt.read import Listed, decode, other_archive
+from builders.wmt.lines import KEY, decode
+from builders.wmt.read import Listed, other_archive
 from builders.wmt.spread import over_blocks
 
 SENTENCES = 6
@@ -104,6 +103,8 @@ def write_passages(
         raise ValueError("until, keep and near_duplicates belong to the table that is given")
     files = find_archives(paths)
     if articles is None:
+        from builders.wmt.index import index  # heavy, and not for processes that make passages
+
         made = index(
             paths,
             out,

@@ -127,3 +127,41 @@ def take_ids(articles: Path, rows: Numbers) -> pa.Array:
     back = np.empty(len(order), np.int64)
     back[order] = np.arange(len(order))
     return ids.take(pa.array(back))
+
+
+@dataclass
+class Columns:
+    """Draws, or what became none, of one part and subset."""
+
+    number: Numbers
+    row: Numbers
+    article_day: Numbers
+    question_day: Numbers
+
+
+def occurrence(rows: Numbers) -> Numbers:
+    """How often each value stood before its place: `[7, 7, 8, 7]` gives `[0, 1, 0, 2]`."""
+    order = np.argsort(rows, kind="stable")
+    ordered = rows[order]
+    place = np.arange(len(rows))
+    fresh = np.ones(len(rows), bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    out = np.empty(len(rows), np.int64)
+    out[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
+    return out
+
+
+def some(columns: Columns, places: Numbers) -> Columns:
+    """The draws at some places."""
+    return Columns(*(getattr(columns, f)[places] for f in Columns.__dataclass_fields__))
+
+
+def joined(columns: list[Columns]) -> Columns:
+    """Draws one list after the other."""
+    none = np.empty(0, np.int64)
+    return Columns(
+        *(
+            np.concatenate([none, *(getattr(c, f) for c in columns)])
+            for f in Columns.__dataclass_fields__
+        )
+    )

@@ -1,7 +1,6 @@
 """Fetch articles from an archive by their place or their id; only wanted lines are decoded."""
 
 from collections.abc import Iterable, Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,11 @@ import pyarrow.dataset as ds
 from builders.config import did_you_mean
 from builders.errors import UserError
 from builders.rows import Article, ArticleRef
-from builders.wmt.archive import BLOCK, Block, Form, Paths, find_archives
-from builders.wmt.lines import DIGITS_OF_DAY, KEY, article_of, days_of, fields_of
-from builders.wmt.records import UnreadableError
+from builders.wmt.archive import BLOCK, Block, Paths, find_archives
+from builders.wmt.lines import KEY, Lines, days_of, decode, search
 from builders.wmt.spread import over_blocks
 
 Wanted = Path | Iterable[ArticleRef] | Iterable[str]
-_LAST = date.max.toordinal()
-_Lines = list[tuple[int, bytes]]
-"""Lines of a block, from 0, and the sha256 that each must have."""
 
 
 def read(
@@ -61,7 +56,7 @@ class _Places:
         """Lines, ascending, and their sha256 in hex."""
         raise NotImplementedError
 
-    def in_block(self, file: int, block: Block) -> _Lines | None:
+    def in_block(self, file: int, block: Block) -> Lines | None:
         if file != self._file:
             self._file = file
             self._lines, self._sha = self.of(file)
@@ -127,25 +122,6 @@ def other_archive(path: Path, line: int) -> UserError:
     return UserError(text, where=path, line=line, hint="the archive changed: index it again")
 
 
-def decode(data: bytearray | bytes, form: Form, wanted: _Lines) -> tuple[list[Article], int | None]:
-    """The articles on some lines of a block, and the first line that is another one."""
-    found: list[Article] = []
-    start = at = 0
-    for line, digest in wanted:
-        for _ in range(line - at):
-            start = data.find(b"\n", start) + 1
-        at = line
-        end = data.find(b"\n", start)
-        try:
-            fields = fields_of(data, start, len(data) if end < 0 else end, form, _LAST)
-        except UnreadableError:
-            return found, line
-        if fields.digest != digest:
-            return found, line
-        found.append(article_of(*fields))
-    return found, None
-
-
 def _by_id(
     files: list[Path], ids: list[str], strict: bool, jobs: int, block: int
 ) -> Iterator[Article]:
@@ -161,7 +137,7 @@ def _by_id(
     def about(file: int, found: Block) -> dict[int, set[bytes]] | None:
         return wanted if missing else None
 
-    for _, articles in over_blocks(files, _search, about, jobs=jobs, block=block):
+    for _, articles in over_blocks(files, search, about, jobs=jobs, block=block):
         for article in articles:
             if article.id in missing:
                 missing.discard(article.id)
@@ -173,20 +149,3 @@ def _by_id(
             f"the first is {first!r}",
             hint="give the archives of their years",
         )
-
-
-def _search(data: bytearray | bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
-    found = []
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if form != "wmt" or days_of(bytes(data[start : start + DIGITS_OF_DAY])) in wanted:
-            try:
-                fields = fields_of(data, start, end, form, _LAST)
-            except UnreadableError:
-                fields = None
-            if fields and fields.text.strip() and fields.digest in wanted.get(fields.day, ()):
-                found.append(article_of(*fields))
-        start = end + 1
-    return found

@@ -36,8 +36,7 @@ def record(line: bytes) -> tuple[date, str, bytes]:
     """Day, split text and base64 of the text of one JSON line.
 
     `UnreadableError` says what is wrong. The title, where there is one, is the first line of the
-    split text. The id is of the text
-    alone. A moment with a time zone counts by its UTC day.
+    split text. The id is of the text alone. A moment with a time zone counts by its UTC day.
     """
     try:
         found = _decode(line)
