@@ -4,7 +4,7 @@ from collections import Counter
 
 from builders.rows import AnswerType
 from filters.calendar import MONTH_NUMBER, WEEKDAYS
-from filters.words import SMALL, tokens
+from filters.words import DETERMINERS, SMALL, tokens
 
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
 
@@ -28,7 +28,7 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
 
 def overlap(one: str, other: str) -> float:
     """Share of words that two phrases have in common, of the longer one's words."""
-    ignore = SMALL if tokens(one, SMALL) and tokens(other, SMALL) else frozenset[str]()
+    ignore = SMALL if tokens(one, SMALL) and tokens(other, SMALL) else DETERMINERS
     a, b = Counter(tokens(one, ignore)), Counter(tokens(other, ignore))
     longer = max(a.total(), b.total())
     return (a & b).total() / longer if longer else 0.0

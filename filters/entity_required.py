@@ -48,17 +48,21 @@ class Capitals:
 def _names(question: str, article: str) -> list[str]:
     """Words with a capital; at the head, only where the article has them inside a sentence.
 
-    A word that the article writes both ways counts as a name, one that it only writes small
+    In a question in title case every word is like its head. A word that the article writes both
+    ways counts as a name, one that it only writes small
     (in a question in title case) does not.
     """
     names: list[str] = []
-    for i, m in enumerate(_WORD.finditer(question)):
-        word = re.sub(r"['’]s$", "", m[0])
+    words = [m[0] for m in _WORD.finditer(question)]
+    title = len(words) > 3 and sum(w[0].isupper() for w in words) > 0.8 * len(words)
+    for i, written in enumerate(words):
+        word = re.sub(r"['’]s$", "", written)
         if not any(c.isupper() for c in word) or word.casefold() in _NEVER:
             continue
         inside = re.search(rf"(?<=[^\W_][ ,;(]){re.escape(word)}\b", article) is not None
         small = re.search(rf"\b{re.escape(word.lower())}\b", article) is not None
-        if i == 0 and (word.casefold() in _OPENING or not inside):
+        head = i == 0 or title
+        if head and (word.casefold() in _OPENING or not inside):
             continue
         if inside or not small:
             names.append(word)

@@ -22,7 +22,7 @@ _NO_NOUN = _PRONOUNS | word_set(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’\-.][^\W_]+)*")
 _EXPLETIVE = re.compile(
-    r"\b(?:long|time|much|many\s+\w+|far|what|why|how|where|when)\s+(?:did|does|do|is|was|will|"
+    r"\b(?:long|time|much|many\s+\w+|far)\s+(?:did|does|do|is|was|will|"
     r"would|has|had|might|could|can)\s+it\b|\bit\s+(?:\w+\s+)?(?:\w+\s+)?(?:that|to|for|like)\b|"
     r"\bit\s+(?:rain|snow)",
     re.IGNORECASE,

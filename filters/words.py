@@ -19,7 +19,7 @@ SMALL = DETERMINERS | word_set(
 )
 """Determiners, prepositions, conjunctions: alone they say nothing about an answer."""
 
-_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b|(?<=s)['’](?=\W|$)")
+_POSSESSIVE = re.compile(r"(?<=[\w.])['’]s\b|(?<=s)['’](?=\W|$)")
 _INITIALS = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TOKEN = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th)?(?![^\W_])|[^\W_]+|[$€£¥%]")
