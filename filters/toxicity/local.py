@@ -18,8 +18,11 @@ NEUTRAL = (
     "lgbtq", "homosexual", "homosexuals", "sex", "sexual", "women", "girls",
     "shoot", "shoots", "shooting", "shot", "kill", "kills", "killed", "killing", "die", "died",
     "death", "dead", "murder", "murdered", "abuse", "abused", "rape", "raped", "balls", "ball",
+    "Dick", "Dicks", "Fanny", "Randy", "Suk", "Phuc", "Cummings", "Cock", "Hancock", "Gaylord",
 )  # fmt: skip
-"""Words of the news that the model takes for insults because insults often hold them."""
+"""Words of the news that the model takes for insults because insults often hold them.
+
+Those with a capital are names: they are only meant where they are written so."""
 
 
 class Local(Strict):
@@ -27,11 +30,11 @@ class Local(Strict):
 
     It has one score, `profanity`; the other five are null. `neutral` words are taken out before
     a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
-    its other words.
+    its other words. The threshold is set by eye on the table of the tests, not by judged bands.
     """
 
     scorer: Literal["local"] = "local"
-    thresholds: Thresholds = Thresholds(profanity=0.90)
+    thresholds: Thresholds = Thresholds(profanity=0.80)
     neutral: tuple[str, ...] = NEUTRAL
 
     def start(self, surroundings: Surroundings) -> "_Running":
@@ -49,12 +52,23 @@ class Local(Strict):
 class _Running:
     def __init__(self, predict: Callable[[list[str]], Any], neutral: Sequence[str]) -> None:
         self._predict = predict
-        words = "|".join(map(re.escape, neutral))
-        self._neutral = re.compile(rf"\b(?:{words})\b" if words else r"(?!)", re.IGNORECASE)
+        self._neutral = [
+            re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", flags)
+            for flags, words in (
+                (0, [w for w in neutral if w != w.lower()]),
+                (re.IGNORECASE, [w for w in neutral if w == w.lower()]),
+            )
+            if words
+        ]
 
     def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
         """The model's probability that a text is offensive, as `profanity`."""
         if not texts:
             return []
-        plain = [self._neutral.sub(" ", text) for text in texts]
+        plain = [self._plain(text) for text in texts]
         return [ToxicityScores(profanity=round(float(p), 4)) for p in self._predict(plain)]
+
+    def _plain(self, text: str) -> str:
+        for pattern in self._neutral:
+            text = pattern.sub(" ", text)
+        return text
