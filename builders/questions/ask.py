@@ -4,38 +4,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from builders.questions.ask_phrase import word_for
 from builders.questions.clauses import Clause
 from builders.questions.lexicon import words
 from builders.questions.people import Cast, scored, which
 from builders.questions.verbs import PAST_OF
 
-_DURATION = re.compile(
-    r"^for (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"
-    r"(?:days|weeks|months|years|decades|hours|minutes|games|matches)$"
-)
-_MONEY = re.compile(
-    r"^for (?:about |more than |almost |nearly )?(?:[$€£])?[\d.,]+ "
-    r"(?:(?:million|billion|trillion) )?(?:US |American |Canadian |Australian )?"
-    r"(?:dollars|euros|pounds|yen|crowns|francs)$"
-)
-_AGE = re.compile(r"^at the age of \d+$")
-_MARGIN = re.compile(
-    r"^by (?:\d[\d,]*|one|two|three) (?:votes |seats |points )?(?:to \d[\d,]*|votes|"
-    r"points|goals|runs|wickets|seats|metres|seconds)?$"
-)
-_SHARE = re.compile(
-    r"^with (?:about |almost |nearly |more than )?[\d.]+ percent(?: of the votes?)?$"
-)
-_EVENT = re.compile(
-    r"^after (?:the|a) (?:death|assassination|resignation|fall|collapse|retirement|"
-    r"suspension|abdication|departure|defeat|victory|dissolution|murder) of [A-Z]"
-)
-_PLACE = re.compile(r"^(?:at|in|on|near|outside) (?:the )?[A-Z]")
 _HUMAN = words("""
     appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust
     arrest sign endorse murder receive welcome visit honour
 """) - {"visit"}
 _BOUGHT = frozenset(["buy", "acquire", "purchase"])
+_DATED_BY_ANOTHER = re.compile(r"\b(?:since|after|before|following)\b|\bto [a-z]+ ")
+_ALONE = frozenset(["succeed", "defeat", "beat", "replace", "marry", "murder", "oust"])
 _LIVE = words("""
     be remain lead own chair head run govern direct manage coach
 """)
@@ -115,6 +96,8 @@ def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Aske
         return
     if clause.form == "perfect" and not (clause.when and clause.when.preposition == "since"):
         return
+    if " " not in rest and clause.base == "be":
+        return
     word = which(cast.whole(known), cast.kind(known), rest)
     before = name[: -len(known)].strip()
     if word is None or (before and cast.kind(known) != "PERSON") or re.search(r"\band\b", before):
@@ -136,7 +119,7 @@ def _names(cast: Cast, text: str) -> list[str]:
 
 
 def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked]:
-    if clause.when is None:
+    if clause.when is None or _DATED_BY_ANOTHER.search(clause.rest):
         return
     head, text, kind = clause.when.preposition, clause.when.text, clause.when.kind
     if kind == "SPAN":
@@ -169,10 +152,11 @@ def _object(
         kind = cast.kind(name)
         if before not in ("", "the ") and not (kind == "PERSON" and _titled(before)):
             continue
-        if (after and not after.startswith(" ")) or after.startswith(" of "):
+        if (after and not after.startswith(" ")) or re.match(r" of | \d+[a-z]", after):
             continue
         word = None
-        if clause.base in _HUMAN and kind == "PERSON":
+        vague = clause.base not in _ALONE and not after and clause.when is None
+        if clause.base in _HUMAN and kind == "PERSON" and not vague:
             word = "Whom"
         elif clause.base in ("beat", "defeat") and kind != "PERSON" and scored(after):
             word = "Which team"
@@ -210,41 +194,7 @@ def _phrases(
     ):
         text = rest[m.start() :].strip()
         before = grow(rest[: m.start()].strip())
-        word, answer, about = _word_for(clause, cast, text)
+        word, answer, about = word_for(clause, cast, text)
         if word:
             yield Asked(inverted(clause, word, subject, before, _when(clause), late), answer, about)
             return
-
-
-def _word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, str]:
-    if _DURATION.match(text) and text.split()[-1] not in ("games", "matches"):
-        return "For how long", text, "phrase"
-    if _MONEY.match(text):
-        return "For how much money", text, "phrase"
-    if _AGE.match(text):
-        return "At what age", text, "phrase"
-    if _MARGIN.match(text):
-        return "By what margin", text, "phrase"
-    if _SHARE.match(text) and clause.base == "win":
-        return "With what share of the vote", text, "phrase"
-    if _EVENT.match(text):
-        return "After what event", text, "phrase"
-    name = text.partition(" ")[2].removeprefix("the ")
-    if name not in cast.first:
-        if (
-            _PLACE.match(text)
-            and text.startswith("at ")
-            and name.split()[0] in " ".join(cast.first)
-        ):
-            return "Where", text, "phrase"
-        return None, "", ""
-    kind = cast.kind(name)
-    if text.startswith("under ") and kind == "PERSON":
-        return "Under whom", name, "object"
-    if text.startswith("against ") and kind == "PERSON":
-        return "Against whom", name, "object"
-    if text.startswith("in ") and kind in ("GPE", "LOC") and clause.base not in ("live", "be"):
-        return "Where", name, "place"
-    if text.startswith("at ") and kind != "PERSON" and not re.search(r"\d", name):
-        return "Where", text, "phrase"
-    return None, "", ""

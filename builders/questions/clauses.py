@@ -29,7 +29,7 @@ _UNDATED = (
 _DROPPED = re.compile(_UNDATED)
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–]| - |\b(?:that|it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
-    r"this|if|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
+    r"this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
     r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them)\b",
 )
 _ADVERBS = words("""
@@ -180,7 +180,10 @@ def _uncoordinated(tail: str) -> str | None:
     parts = tail.split(" and ")
     for n in range(1, len(parts)):
         words = parts[n].split()
-        if _finite(words) or (words and words[0] in PRESENT):
+        present = any(
+            w in PRESENT and (m == 0 or capital(words[m - 1])) for m, w in enumerate(words)
+        )
+        if _finite(words) or present:
             kept = " and ".join(parts[:n])
             return kept.rstrip(",") or None
     return tail

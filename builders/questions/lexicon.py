@@ -95,6 +95,7 @@ TITLES = words("""
     Major Lieutenant Sergeant Admiral Bishop Archbishop Cardinal Father Sister Dr Dr. Doctor
     Professor Mr Mr. Mrs Mrs. Ms Ms. Miss Sir Dame Lord Lady Speaker Chairman Chairwoman
     Premier Taoiseach Commissioner Ambassador Treasurer Director Chief Commander
+    Governor-General Vice-Chancellor Treasury_Secretary Representative
     Lt. Gen. Col. Sen. Rep. Gov. Rev. Opposition_Leader U.S._Attorney
 """)
 

@@ -87,6 +87,8 @@ def names(text: str, tokens: list[tuple[int, int]]) -> list[Name]:
             if end == j:
                 i = end
                 continue
+        if end - j > 2 and words[j] in DEMONYMS and words[j + 1] in GIVEN:
+            j += 1  # Republican John McCain
         start, stop = tokens[j][0], tokens[end - 1][1]
         name = text[start:stop]
         kind = "PERSON" if title and kind_of(name) != "GPE" else kind_of(name)
@@ -133,7 +135,7 @@ def _sequence(words: list[str], i: int) -> int:
             j += 2
         elif word == "'s" and words[j - 1] in _POSSESSED and _name_word(after):
             j += 2
-        elif word.isdigit() and len(word) < 3 and j == i + 1:
+        elif word == "49ers" or (word.isdigit() and len(word) < 3 and j == i + 1):
             j += 1  # Apollo 11
         else:
             break

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from builders.questions.lexicon import COMMON, COUNTRIES, ORG_HEADS, PLACES
+from builders.questions.lexicon import COMMON, COUNTRIES, ORG_HEADS, PLACES, words
 from builders.rows import Article, Candidate
 
 ROLES = (
@@ -15,6 +15,10 @@ ROLES = (
     r"commissioner|treasurer|champion|winner|journalist|engineer|economist|physicist|chemist|"
     r"daughter|son|widow|wife|husband|brother|sister|emperor|prince|princess|astronaut)\b"
 )
+_NOT_SURNAMES = words("""
+    Paper Report Review Program Programme Scheme Plan Products Taskforce Strategy Package Project
+    Initiative Campaign Team Week Senators Members Rule System Site Fair Expo Mission Model
+""")
 _PERSON_VERB = re.compile(
     r"^,? ?(?:(?:became|was|is|has been|had been|remained|remains|will (?:be|become|remain)|served"
     rf" as|was (?:elected|named|appointed|sworn in|re-elected)(?: as)?),?"
@@ -58,7 +62,12 @@ def cast(article: Article, candidates: Sequence[Candidate]) -> Cast:
     for name in texts:
         parts = name.split()
         last = parts[-1]
-        plain = not ({*parts} & ORG_HEADS) and "of" not in parts and last not in PLACES
+        plain = (
+            last not in _NOT_SURNAMES
+            and not ({*parts} & ORG_HEADS)
+            and "of" not in parts
+            and last not in PLACES
+        )
         eastern = "-" in last and last.rpartition("-")[2].islower()
         alone = [
             t for t in texts if name.endswith(" " + t) or (eastern and name.startswith(t + " "))
@@ -134,6 +143,8 @@ def which(name: str, kind: str | None, rest: str) -> str | None:
         return "Which court"
     if kind in ("ORG", "GPE") and _SPORT.search(rest) and last not in ("Association", "Council"):
         return "Which team"
+    if name in ORG_HEADS:
+        return None
     if kind == "ORG":
         return "Which organization"
     return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from builders.config import Strict
-from builders.questions import ask, clauses, extract, lexicon, people, specific, verbs
+from builders.questions import ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs
 from builders.questions.ask import Asked, asks
 from builders.questions.candidates import Finder, sentence_starts
 from builders.questions.people import Cast, cast
@@ -38,7 +38,7 @@ class RuleBackend:
     def __init__(self, seed: int, finder: Finder) -> None:
         self.seed = seed
         self.finder = finder
-        code = code_digest(ask, clauses, extract, lexicon, people, specific, verbs)
+        code = code_digest(ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs)
         self.identity = digest(["rules", code, seed, finder.identity])
         self._read: OrderedDict[str, tuple[Cast, dict[tuple[int, int], list[str]], bool]] = (
             OrderedDict()

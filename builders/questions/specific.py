@@ -7,7 +7,7 @@ from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS, words
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
 _POINTING = re.compile(
     r"\b(?:this|that|these|those|he|she|it|they|him|them|his|her|hers|their|theirs|its|again|also|"
-    r"there|here|respectively|same|other|others|another|both|former|latter|such|so|then)\b"
+    r"there|here|respectively|same|other|others|another|both|former|latter|our|my|your|previous|following|such|so|then)\b"
 )
 _OWN = re.compile(r"\b(?:his|her|its|their)\b")
 _LINKS = words("""
@@ -27,7 +27,8 @@ _GENERIC = words("""
 _VAGUE = re.compile(
     r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
     r"|alleged|expected|currently|among|pleased|proud|honou?red|delighted|committed|responsible)\b"
-    r"|\b(?:currently|several|various|certain|many|recent|recently|today|ago)\b"
+    r"|\b(?:currently|several|various|certain|many|recent|recently|subsequently|thereafter"
+    r"|the last (?:match|game|round|minute)|today|ago)\b"
 )
 _EVENTS = words("""
     election elections final title race league referendum award awards prize competition

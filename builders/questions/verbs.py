@@ -43,7 +43,7 @@ _REGULAR = """
     post postpone praise present preside prevent produce promise promote propose prosecute protect
     protest prove publish purchase qualify question race raise ratify reach receive recognize
     recommend record recover reduce refuse regain reign reject release remain remember remove
-    rename replace report represent request rescue resign restore restrict resume retain retire
+    rename replace report represent rescue resign restore restrict resume retain retire
     return reveal review ride rule sack sail sanction schedule score seal secure seize separate
     serve share sign sponsor start stay step stop storm succeed sue suffer suggest support suspend
     supply surpass surrender target tax test threaten top total touch tour trade train transfer
