@@ -115,7 +115,8 @@ def relative(article_day: date, question_day: date) -> str:
     """How long before the question's day the article appeared; empty below a week.
 
     Days < 7 nothing, < 14 `a week ago`, up to 8 weeks `N weeks ago`, below 2 years
-    `N months ago`, else `N years ago`; whole weeks, calendar months and years, rounded down.
+    `N months ago`, else `N years ago`; whole weeks, calendar months and years, rounded down
+    (57 days and a little more are said to be 2 months, never 1).
     """
     days = (question_day - article_day).days
     if days < 7:
@@ -125,7 +126,7 @@ def relative(article_day: date, question_day: date) -> str:
     if days <= 56:
         return f"{days // 7} weeks ago"
     months = (question_day.year - article_day.year) * 12 + question_day.month - article_day.month
-    months -= question_day.day < article_day.day
+    months = max(2, months - (question_day.day < article_day.day))
     return f"{months} months ago" if months < 24 else f"{months // 12} years ago"
 
 
