@@ -5,6 +5,7 @@ import bz2
 import gzip
 import hashlib
 import json
+import tracemalloc
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -298,3 +299,21 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
         published = {row.split("\t")[3] for row in listed}
     assert {r.sha256 for r in refs(made)} <= published
+
+
+def test_a_long_keep_list_is_read_in_little_memory(tmp_path: Path) -> None:
+    """300,000 ids of other articles, and one of ours; the list is never held as text."""
+    path = archive(tmp_path, line(whole="a"), line(whole="b"))
+    with gzip.open(tmp_path / "keys.txt.gz", "wb", compresslevel=1) as keys:
+        for n in range(300_000):
+            digest = hashlib.sha256(b"%d" % n).hexdigest()
+            keys.write(b"20190207000000000000\0\1%s\0\1\n" % digest.encode())
+        keys.write(key("20190207", "b").encode())
+    tracemalloc.start()
+    try:
+        made = index(path, tmp_path / "out", keep=tmp_path / "keys.txt.gz")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [r.line for r in refs(made)] == [2]
+    assert most < 40 << 20
