@@ -108,7 +108,8 @@ class _DuckDB(Engine):
     name = "duckdb"
 
     def _read(self, files: list[str]) -> ir.Table:
-        return self.con.read_parquet([re.sub(r"([*?\[])", r"[\1]", f) for f in files])
+        plain = [re.sub(r"([*?\[])", r"[\1]", f) for f in files]
+        return self.con.read_parquet(plain, hive_partitioning=False)
 
     def _keep(self, expr: ir.Table, name: str) -> ir.Table:
         return self.con.create_table(name, expr, temp=True)
@@ -158,9 +159,9 @@ def engine(
 
     `scratch`: a folder for what does not fit in memory (on a Spark cluster one that every node
     sees); `memory`: DuckDB's limit or the Spark driver's heap, such as `4GB`; `threads`: cores
-    of this machine, all by default. Spark takes the master of the environment (spark-submit),
-    else runs in this process, and joins a session that is open already. `UserError` where
-    PySpark or Java is missing.
+    of this machine, all by default. Under spark-submit, or with PYSPARK_SUBMIT_ARGS, Spark keeps
+    the settings given there; a session that is open already is joined and left open. `UserError`
+    where PySpark or Java is missing.
     """
     scratch.mkdir(parents=True, exist_ok=True)
     own = Path(tempfile.mkdtemp(prefix=f"{name}_", dir=scratch)).absolute()
@@ -194,7 +195,6 @@ def _open_spark(scratch: Path, memory: str | None, threads: int | None) -> Itera
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # PySpark on pandas 3, unused here
         try:
-            from pyspark import SparkConf
             from pyspark.sql import SparkSession
         except ImportError as error:
             raise UserError(
@@ -202,22 +202,9 @@ def _open_spark(scratch: Path, memory: str | None, threads: int | None) -> Itera
             ) from error
         _require_java()
         joined = SparkSession.getActiveSession()
-        given = SparkConf()
-        options = {
-            "spark.master": f"local[{threads or '*'}]",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.local.dir": str(scratch),
-            "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-            "spark.sql.catalogImplementation": "in-memory",
-            "spark.sql.shuffle.partitions": str(threads or os.cpu_count() or 2),
-        }
-        if memory:
-            options["spark.driver.memory"] = memory.lower().removesuffix("b")
         builder = SparkSession.builder.appName("factdrift")
-        for key, value in options.items():
-            if not given.contains(key):
-                builder = builder.config(key, value)
+        if not {"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"} & os.environ.keys():
+            builder = builder.config(map=_local(scratch, memory, threads or os.cpu_count() or 2))
         session = joined or builder.getOrCreate()
         try:
             session.sparkContext.setLogLevel("ERROR")
@@ -227,6 +214,19 @@ def _open_spark(scratch: Path, memory: str | None, threads: int | None) -> Itera
                 session.stop()
 
 
+def _local(scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
+    """Settings of a Spark that runs in this process."""
+    return {
+        "spark.master": f"local[{threads}]",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": str(threads),
+    } | ({"spark.driver.memory": memory.lower().removesuffix("b")} if memory else {})
+
+
 def _require_java() -> None:
     """`UserError` unless there is a Java that Spark 4 runs on."""
     home = os.environ.get("JAVA_HOME")
@@ -234,7 +234,7 @@ def _require_java() -> None:
     said = ""
     if java:
         said = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', said)
     if not found or int(found[1]) < 17:
         was = f"found Java {found[1]}" if found else "found none"
         raise UserError(

@@ -134,6 +134,8 @@ def history(seed: int, subject: str, snapshot: date) -> tuple[list[Fact], list[G
             )
         else:
             facts.append(replace(one, rank=chance.choice(("normal", "normal", "preferred"))))
+            if chance.random() < 0.1:
+                facts += [facts[-1]] * chance.randint(1, 3)
     return facts, gaps
 
 
@@ -202,6 +204,7 @@ def histories(draw: st.DrawFn, pairs: int) -> Histories:
 
 
 def parquet(path: Path, row: Any, rows: Sequence[Any]) -> Path:
-    """Rows as a Parquet file."""
-    pq.write_table(pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row)), path)
+    """Rows as a Parquet file, in row groups small enough that several threads share them."""
+    table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
+    pq.write_table(table, path, row_group_size=5_000)
     return path

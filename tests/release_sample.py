@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.dates import Period
 from builders.dataset import Dataset, Figure, Input, Meta, Plot, Source, Table
+from builders.dates import Period
 from builders.release.publish import Published, write_release
 from builders.rows import Answer, Cloze, Dropped, Segment, Split
 from builders.schema import batches

@@ -11,9 +11,9 @@ import yaml
 from huggingface_hub import DatasetCard
 from markdown_it import MarkdownIt
 
+from builders.dataset import Figure, Input, Plot
 from builders.errors import UserError
 from builders.release import card
-from builders.dataset import Figure, Input, Plot
 from builders.release.manifest import canary, load
 from builders.release.markdown import block, cell, code, escape, link
 from builders.release.plots import draw

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release import parquet
 from builders.dataset import FromParquet, Scalar
+from builders.release import parquet
 from builders.release.parquet import read, type_name, write_split
 from builders.rows import Cloze
 from builders.schema import arrow_schema, batches

@@ -4,9 +4,13 @@ import gzip
 import importlib.util
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +20,7 @@ from tests.conftest import ROOT
 
 FOLDER = ROOT / "samples" / "wikidata"
 NEWER, OLDER = "wikidata-20260202-all.json.gz", "wikidata-20230102-all.json.gz"
-RELATIONS = (
-    "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937"
-).split()
+RELATIONS = ("P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937").split()
 
 Entity = dict[str, Any]
 
@@ -61,8 +63,6 @@ def test_made_from_the_yaml() -> None:
     spec = importlib.util.spec_from_file_location("make_sample", FOLDER / "make.py")
     assert spec and spec.loader
     make = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules["make_sample"] = make
     spec.loader.exec_module(make)
     for name, content in make.build(FOLDER).items():
@@ -192,7 +192,9 @@ QUIRKS: dict[str, Callable[[], bool]] = {
     "redirect": has_entity(lambda e: "redirect" in e),
     "empty maps as lists": has_entity(lambda e: e.get("labels") == [] and e["claims"] == []),
     "no sitelinks": has_entity(lambda e: e.get("type") == "item" and not e["sitelinks"]),
-    "no English page": has_entity(lambda e: bool(e.get("sitelinks")) and "enwiki" not in e["sitelinks"]),
+    "no English page": has_entity(
+        lambda e: bool(e.get("sitelinks")) and "enwiki" not in e["sitelinks"]
+    ),
     "property": has_entity(lambda e: e.get("type") == "property"),
     "lexeme": has_entity(lambda e: e.get("type") == "lexeme"),
     "object not in the dump": lambda: any(
@@ -219,13 +221,10 @@ def test_quirk(quirk: str) -> None:
     assert QUIRKS[quirk]()
 
 
-def test_a_mistake_is_told_with_file_and_line(tmp_path: Any) -> None:
-    import shutil
-    import subprocess
-    import sys
-
+def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
-    (tmp_path / "w" / "facts" / "zz.yaml").write_text("items:\n  A:\n    P6:\n      - B: 2019-13/..\n")
+    wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
+    (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
     done = subprocess.run(
         [sys.executable, tmp_path / "w" / "make.py"], capture_output=True, text=True
     )

@@ -73,6 +73,7 @@ RULES: list[tuple[Stated, Stated, str, bool | None]] = [
     (None, ("2012", "?"), "new", False),
     (None, ("?", None), "new", None),
     (None, ("2012", "2021"), "new", False),
+    (None, ("2012", "2021-01-15"), "new", False),
     (None, ("2012", "2020"), "corrected", None),
     (("2012", "2021-06"), None, "obsolete", None),
     (("2012", "2022"), None, "removed", None),

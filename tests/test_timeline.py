@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -254,3 +255,18 @@ def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) 
     paths = [parquet(folder / f"{n}.parquet", Fact, [f]) for n, f in enumerate(facts)]
     for table in (duck.read(paths, Fact), duck.read(folder, Fact)):
         assert sorted(r["object"] for r in duck.rows(table)) == ["Q2", "Q3"]
+
+
+def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
+    """Rows that sort alike stay in one segment: in which order they come is the engine's affair."""
+    spells = [(d("2015"), d("2017")), (d("2019"), d("2020")), (d("2022-02-01"), None)]
+    facts = [
+        replace(one("Q2", *spell), subject=f"Q{n}", statement="same")
+        for n in range(1, 3_000)
+        for spell in spells
+        for _ in range(8)
+    ]
+    Random(1).shuffle(facts)
+    table = duck.read(parquet(tmp_path / "facts.parquet", Fact, facts), Fact)
+    dates = timeline(table).select("start_first", "end_last").distinct()
+    assert [len(duck.rows(dates)) for _ in range(8)] == [3] * 8

@@ -21,7 +21,7 @@ _NO_THE = re.compile(
 
 # Institutions, offices and states: "the Labour Party", "the University of Oxford".
 _HEADS = (
-    "Act|Administration|Agency|Alliance|Alps|Army|Assembly|Association|Authority|Board|Bureau|Cabinet"
+    "Accord|Act|Administration|Agency|Agreement|Alliance|Alps|Area|Army|Assembly|Association|Authority|Board|Bureau|Cabinet"
     "|Chamber|Coalition|Commission|Committee|Commonwealth|Confederation|Congress|Constitution"
     "|Convention|Council|Court|Department|Directive|Emirates|Empire|Federation|Forum|Foundation|Front|Fund"
     "|Government|Institute|Islands|Kingdom|League|Legislature|Library|Ministry|Mint|Mountains"
@@ -33,7 +33,7 @@ _HEADS = (
 _HEADS_OF = (
     "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
     "|Consortium|Corporation|Duchy|Embassy|Emirate|Faculty|Gallery|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
-    "|Order|Palace|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
+    "|Order|Palace|Panel|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
 )
 # Teams that are called by a plural: "the Chicago Bulls", "the New York Red Bulls".
 _TEAMS = (

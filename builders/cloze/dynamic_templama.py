@@ -19,7 +19,7 @@ from builders.dates import Granularity, Period
 from builders.engine import Engine
 from builders.run import Run
 from builders.store import Made, code_digest, digest, file_sha256
-from builders.wikidata import period_diff, present, steps, timeline
+from builders.wikidata import names, period_diff, present, steps, timeline
 from builders.wikidata.figures import mining
 
 _ABOUT = {
@@ -49,7 +49,8 @@ class DynamicTempLAMA(Strict):
     `min_objects`: a subject has at least so many different objects over its history;
     `subjects_per_relation`: the most popular ones, all with null; `require_pages`: subject and
     answers have an English Wikipedia page; `include_possible`: objects that may have held count
-    as answers; `tokenizer`: a path (relative to the recipe) or a name on the Hub, with
+    as answers; `name_overlap`: whether to drop pairs whose subject's name shares a word with an
+    answer's; `tokenizer`: a path (relative to the recipe) or a name on the Hub, with
     `tokenizer_revision` a commit there; `max_tokens`: the limit of the view `max_tokens_N`.
     """
 
@@ -63,6 +64,7 @@ class DynamicTempLAMA(Strict):
     subjects_per_relation: int | None = Field(default=1000, ge=1)
     require_pages: bool = True
     include_possible: bool = False
+    name_overlap: Literal["keep", "drop"] = "keep"
     blank: str = render.BLANK
     tokenizer: str | None = None
     tokenizer_revision: str | None = None
@@ -138,7 +140,7 @@ class DynamicTempLAMA(Strict):
         return run.store.step(
             "deltas",
             make,
-            version=code_digest(period_diff, timeline, present, steps, rows),
+            version=code_digest(period_diff, timeline, names, present, steps, rows),
             parameters={
                 "window": [str(window[0]), str(window[-1])],
                 "relations": {r: t.label for r, t in relations.items()},
@@ -147,6 +149,7 @@ class DynamicTempLAMA(Strict):
                 "subjects_per_relation": self.subjects_per_relation,
                 "require_pages": self.require_pages,
                 "include_possible": self.include_possible,
+                "name_overlap": self.name_overlap,
             },
             inputs=[facts.key, timelines.key],
         )
@@ -156,6 +159,8 @@ class DynamicTempLAMA(Strict):
         met = period_diff.at_least(met, segments, self.min_objects)
         if self.require_pages:
             met = period_diff.with_pages(met, entities)
+        if self.name_overlap == "drop":
+            met = period_diff.drop(met, names.alike(segments, entities), "name_overlap")
         if self.subjects_per_relation is not None:
             met = period_diff.most_popular(met, entities, self.subjects_per_relation)
         return met

@@ -12,10 +12,11 @@ from builders.wikidata.shards import Shard
 SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""
 LONGEST = 64 << 20
-"""Bytes of the longest line that is read; a longer one is passed over."""
+"""Bytes of the longest line that is read."""
 ROOM = LONGEST + SIZE
 """Bytes that a buffer for one block must have; the most of it is never touched."""
 _LOOK = 1 << 16
+_SPACE = b" \t\r\n\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
@@ -29,6 +30,9 @@ class Block(NamedTuple):
 class Cutter:
     """The blocks of one shard, in order, each put into a buffer of the caller's.
 
+    Lines that are longer than the buffer are passed over; some of those between `longest` and
+    that are not, for the caller to refuse.
+
     `opened` tells whether the text is a JSON array, and `closed`, after the last block, whether
     that array has its end.
     """
@@ -36,7 +40,7 @@ class Cutter:
     def __init__(self, shard: Shard, size: int = SIZE, longest: int = LONGEST) -> None:
         self._shard, self._size, self._longest = shard, size, longest
         self._carry = b""
-        self._ended = False
+        self._ended = self._begun = False
         self.number = 0
         self.opened = self.closed = False
 
@@ -61,7 +65,7 @@ class Cutter:
 
     def _read(self, buffer: memoryview, filled: int, goal: int) -> int:
         if filled < goal and not self._ended:
-            n = self._shard.readinto(buffer[filled:goal])
+            n = self._shard.readinto(buffer, filled, goal)
             self._ended = n < goal - filled
             filled += n
         return filled
@@ -83,9 +87,12 @@ class Cutter:
         return Block(self.number - 1, end, too_long)
 
     def _look_at_ends(self, buffer: memoryview, cut: int) -> None:
-        if self.number == 0:
-            self.opened = bytes(buffer[: min(cut, 64)]).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-        self.closed = bytes(buffer[max(cut - 64, 0) : cut]).rstrip()[-1:] == b"]"
+        """Note the first and the last byte of the text that is no space."""
+        if not self._begun:
+            head = bytes(buffer[: min(cut, _LOOK)]).lstrip(_SPACE)
+            self._begun, self.opened = bool(head), head[:1] == b"["
+        if tail := bytes(buffer[max(cut - _LOOK, 0) : cut]).rstrip(_SPACE):
+            self.closed = tail[-1:] == b"]"
 
 
 def lines(block: memoryview) -> Iterator[tuple[int, int]]:

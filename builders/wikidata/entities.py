@@ -1,113 +1,27 @@
-"""Lines of the entity JSON as typed rows: what a dump says, with nothing inferred.
-
-Only what is needed is decoded: labels in two languages, and the statements of the configured
-relations. The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, missing
-keys, statements without an id, snaks without a datatype.
-"""
+"""Lines of the entity JSON as raw rows: what a dump says, with nothing inferred."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 
-import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from builders.rows import Dropped, Rank
-from builders.wikidata.parts import KINDS, Kind, RawEntity, RawFact
-from builders.wikidata.statements import UNDATED, Interval, Reason, Snak, coarse, intervals, shown
-from builders.wikidata.times import point
-
-_ITEM, _TIME = "wikibase-entityid", "time"
-_NO_RAW = Raw(b"")
-
-
-class _Term(Struct, gc=False):
-    value: str = ""
-
-
-class _Labels(Struct, gc=False):
-    en: _Term | None = None
-    mul: _Term | None = None
-
-
-_Terms = list[_Term] | dict[str, _Term] | None
-
-
-class _Aliases(Struct, gc=False):
-    en: _Terms = None
-    mul: _Terms = None
-
-
-class _Redirects(Struct, gc=False):
-    source: str = msgspec.field(default="", name="from")
-    to: str = ""
-
-
-class _Document(Struct, gc=False):
-    id: str = ""
-    type: str = ""
-    labels: _Labels | list[Raw] | None = None
-    aliases: _Aliases | list[Raw] | None = None
-    claims: dict[str, list[Raw]] | list[Raw] | None = None
-    sitelinks: Raw = _NO_RAW
-    entity: str | None = None
-    redirect: str | None = None
-    redirects: _Redirects | list[Raw] | None = None
-
-
-class _Sitelink(Struct, gc=False):
-    title: str | None = None
-
-
-class _Sitelinks(Struct, gc=False):
-    enwiki: _Sitelink | None = None
-
-
-class _DataValue(Struct, gc=False):
-    value: Raw
-    type: str = ""
-
-
-class _Snak(Struct, gc=False):
-    snaktype: str
-    datavalue: _DataValue | None = None
-    datatype: str | None = None
-
-
-class _Qualifiers(Struct, gc=False):
-    P580: list[_Snak] = []
-    P582: list[_Snak] = []
-    P585: list[_Snak] = []
-
-
-class _Statement(Struct, gc=False):
-    mainsnak: _Snak
-    id: str | None = None
-    rank: str | None = None
-    qualifiers: _Qualifiers | list[Raw] | None = None
-
-
-class _Item(Struct, gc=False):
-    id: str | None = None
-    number: int | None = msgspec.field(default=None, name="numeric-id")
-    kind: str = msgspec.field(default="item", name="entity-type")
-
-
-class _Time(Struct, gc=False):
-    time: str
-    precision: int
-    calendar: str = msgspec.field(default="", name="calendarmodel")
-
-
-_document = msgspec.json.Decoder(_Document).decode
-_sitelinks = msgspec.json.Decoder(_Sitelinks).decode
-_sitelink = msgspec.json.Decoder(_Sitelink).decode
-_sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
-_statement = msgspec.json.Decoder(_Statement).decode
-_item = msgspec.json.Decoder(_Item).decode
-_time = msgspec.json.Decoder(_Time).decode
-_NO_QUALIFIERS = _Qualifiers()
+from builders.wikidata.documents import (
+    NO_QUALIFIERS,
+    Qualifiers,
+    Redirects,
+    main_value,
+    names,
+    page_kind,
+    read_document,
+    read_statement,
+    sitelinks,
+    time_snaks,
+)
+from builders.wikidata.parts import RawEntity, RawFact
+from builders.wikidata.statements import UNDATED, Interval, Reason, coarse, intervals, shown
 
 
 class Rows:
@@ -123,7 +37,7 @@ class Rows:
 
     def read(self, line: memoryview | bytes) -> None:
         """Add one entity or redirect; `ValueError` where the line is neither."""
-        document = _document(line)
+        document = read_document(line)
         name = document.id
         if not name:
             if not document.entity or not document.redirect:
@@ -134,20 +48,20 @@ class Rows:
         if kind not in ("item", "property"):
             self.counts["lexemes" if kind == "lexeme" else "other_entities"] += 1
             return
-        self.counts["items" if kind == "item" else "properties"] += 1
-        if isinstance(document.redirects, _Redirects) and document.redirects.source:
-            self._redirect(document.redirects.source, document.redirects.to or name)
         claims = document.claims if isinstance(document.claims, dict) else {}
+        links, title = sitelinks(document.sitelinks)
+        label, aliases = names(document)
+        count = sum(map(len, claims.values()))
+        page = page_kind(claims.get("P31", ()))
+        self.entities.append(RawEntity(name, label, aliases, title, links, count, page, None))
+        self.counts["items" if kind == "item" else "properties"] += 1
+        if isinstance(document.redirects, Redirects) and document.redirects.source:
+            self._redirect(document.redirects.source, document.redirects.to or name)
         if kind == "item":
             for relation in self._wanted.intersection(claims):
                 self.counts[f"{relation}/statements"] += len(claims[relation])
                 for raw in claims[relation]:
                     self._claim(name, relation, raw)
-        links, title = _links(document.sitelinks)
-        label, aliases = _names(document)
-        count = sum(map(len, claims.values()))
-        page = _kind(claims.get("P31", ()))
-        self.entities.append(RawEntity(name, label, aliases, title, links, count, page, None))
 
     def _redirect(self, source: str, target: str) -> None:
         self.counts["redirects"] += 1
@@ -156,12 +70,11 @@ class Rows:
     def _claim(self, subject: str, relation: str, raw: Raw) -> None:
         counts = self.counts
         try:
-            statement = _statement(raw)
-            reason, target = _value(statement.mainsnak)
-        except msgspec.DecodeError as error:
-            self._drop(
-                "malformed_statement", f"{subject}/{relation}", subject, relation, str(error)
-            )
+            statement = read_statement(raw)
+            reason, target = main_value(statement.mainsnak)
+        except ValueError as error:
+            item = f"{subject}/{relation}"
+            self._drop("malformed_statement", item, subject, relation, str(error))
             return
         if statement.rank == "deprecated":
             reason = "deprecated"
@@ -169,10 +82,11 @@ class Rows:
             counts[f"{relation}/{reason}"] += 1
             return
         given = statement.qualifiers
-        times = given if isinstance(given, _Qualifiers) else _NO_QUALIFIERS
+        times = given if isinstance(given, Qualifiers) else NO_QUALIFIERS
         found: list[Interval] | Reason = "undated"
         if times.P580 or times.P582 or times.P585:
-            starts, ends, points = _snaks(times.P580), _snaks(times.P582), _snaks(times.P585)
+            starts, ends = time_snaks(times.P580), time_snaks(times.P582)
+            points = time_snaks(times.P585)
             found = intervals(starts, ends, points)
             if coarse(starts, ends, points):
                 counts[f"{relation}/coarse_time"] += 1
@@ -199,42 +113,6 @@ class Rows:
         )
 
 
-def _value(snak: _Snak) -> tuple[str | None, str | None]:
-    """Why a main value is passed over, or None and the item it names (None: unknown)."""
-    if snak.datatype not in (None, "wikibase-item"):
-        return "not_an_item", None
-    if snak.snaktype == "somevalue":
-        return None, None
-    if snak.snaktype == "novalue":
-        return "novalue", None
-    if snak.datavalue is None or snak.datavalue.type != _ITEM:
-        return "not_an_item", None
-    item = _item(snak.datavalue.value)
-    if item.kind != "item":
-        return "not_an_item", None
-    if item.id:
-        return None, item.id
-    return (None, f"Q{item.number}") if item.number else ("not_an_item", None)
-
-
-def _snaks(given: Sequence[_Snak]) -> list[Snak]:
-    return [_snak(s) for s in given]
-
-
-def _snak(snak: _Snak) -> Snak:
-    if snak.snaktype == "somevalue":
-        return Snak("somevalue", None)
-    if snak.snaktype == "novalue":
-        return Snak("novalue", None)
-    if snak.datavalue is None or snak.datavalue.type != _TIME:
-        return Snak("value", None)
-    try:
-        value = _time(snak.datavalue.value)
-    except msgspec.DecodeError:
-        return Snak("value", None)
-    return Snak("value", point(value.time, value.precision, value.calendar))
-
-
 def _days(
     interval: Interval,
 ) -> tuple[date | None, date | None, date | None, date | None, bool, bool]:
@@ -242,7 +120,7 @@ def _days(
     return (*start, *end, interval.end_open, interval.point)
 
 
-def _made_id(subject: str, relation: str, target: str | None, rank: str, times: _Qualifiers) -> str:
+def _made_id(subject: str, relation: str, target: str | None, rank: str, times: Qualifiers) -> str:
     """An id for a statement that has none: a hash of what it says."""
     said = [
         [(s.snaktype, bytes(s.datavalue.value).decode() if s.datavalue else "") for s in side]
@@ -250,47 +128,3 @@ def _made_id(subject: str, relation: str, target: str | None, rank: str, times: 
     ]
     text = repr((subject, relation, target, rank, said))
     return f"{subject}${hashlib.sha256(text.encode()).hexdigest()[:32]}"
-
-
-def _names(document: _Document) -> tuple[str | None, tuple[str, ...]]:
-    """The label, English or `mul`, and every other name, sorted."""
-    labels, aliases = document.labels, document.aliases
-    found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
-    label = found.value or None if found else None
-    if not isinstance(aliases, _Aliases):
-        return label, ()
-    names = {
-        term.value
-        for given in (aliases.en, aliases.mul)
-        for term in (given.values() if isinstance(given, dict) else given or ())
-    }
-    names -= {label, ""}
-    return label, tuple(sorted(names))
-
-
-def _links(raw: Raw) -> tuple[int, str | None]:
-    """The number of sitelinks, and the title of the English Wikipedia page."""
-    text = bytes(raw)
-    if len(text) <= 4:
-        return 0, None
-    count = text.count(b'"site":') or len(_sitelink_map(text))
-    start = text.find(b'"enwiki":{') + 9  # titles hold no braces
-    if start >= 9:
-        return count, _sitelink(text[start : text.find(b"}", start) + 1]).title
-    if b'"enwiki"' not in text or text[:1] != b"{":
-        return count, None
-    page = _sitelinks(text).enwiki
-    return count, page.title if page else None
-
-
-def _kind(claims: Sequence[Raw]) -> Kind | None:
-    """What kind of wiki page an item is by its P31, if any."""
-    for raw in claims:
-        try:
-            statement = _statement(raw)
-            _, target = _value(statement.mainsnak)
-        except msgspec.DecodeError:
-            continue
-        if target in KINDS and statement.rank != "deprecated":
-            return KINDS[target]
-    return None

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
+from itertools import accumulate
 from pathlib import Path
 
 from builders.errors import UserError
@@ -65,7 +66,7 @@ def mine(
         with _locked(parts) as lock:
             given = Work(tuple(files), parts, dict(relations), tuning)
             _read(given, jobs, lock, say)
-            _place_bad_lines(parts, files)
+            _sum_up(given, say)
             tables = finish(
                 parts,
                 out,
@@ -180,22 +181,25 @@ def _read_shard(
     finally:
         shard.close()
     about = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
-    path = _about(given.parts, number)
+    path = _about_path(given.parts, number)
     path.with_suffix(".tmp").write_text(json.dumps(about), "utf-8")
     path.with_suffix(".tmp").replace(path)
     return slot
 
 
-def _about(parts: Path, shard: int) -> Path:
-    """The file that says how many blocks a shard has, once it was read to its end."""
+def _about_path(parts: Path, shard: int) -> Path:
     return parts / f"shard-{shard:06}.json"
 
 
+def _about(parts: Path, shard: int) -> dict[str, int]:
+    """What is known of a shard that was read to its end: `blocks`, their number, `unclosed`."""
+    path = _about_path(parts, shard)
+    known: dict[str, int] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return known
+
+
 def _is_done(parts: Path, shard: int, covered: Blocks) -> bool:
-    path = _about(parts, shard)
-    return path.is_file() and json.loads(path.read_text("utf-8"))["blocks"] == len(
-        covered.get(shard, {})
-    )
+    return _about(parts, shard).get("blocks") == len(covered.get(shard, {}))
 
 
 def _covered(parts: Path) -> Blocks:
@@ -207,32 +211,39 @@ def _covered(parts: Path) -> Blocks:
     return found
 
 
-def _place_bad_lines(parts: Path, files: Sequence[Path]) -> None:
-    """Write a part of what only all parts together say: which line of its file a line is."""
-    known = read_parts(parts)
-    covered = _covered(parts)
-    before: Blocks = {}
-    for shard, blocks in covered.items():
-        seen = 0
-        for block in sorted(blocks):
-            before.setdefault(shard, {})[block] = seen
-            seen += blocks[block]
+def _sum_up(given: Work, say: Callable[[str], None]) -> None:
+    """Write the part of what only all parts together say, such as the number of a bad line.
+
+    `UserError` where no part holds an entity.
+    """
+    known = read_parts(given.parts)
+    covered = _covered(given.parts)
+    kinds = ("items", "properties", "redirects")
+    if not any(about.counts.get(kind) for about in known.values() for kind in kinds):
+        raise UserError("no entity in it", where=given.files[0])
+    before = {
+        shard: dict(zip(sorted(blocks), _sums_before(blocks), strict=True))
+        for shard, blocks in covered.items()
+    }
     dropped = [
         Dropped(
             "read",
             bad.reason,
-            f"{files[bad.shard].name}:{before[bad.shard][bad.block] + bad.line}",
+            f"{given.files[bad.shard].name}:{before[bad.shard][bad.block] + bad.line}",
             *(None, None, None, None),
             bad.detail,
         )
         for about in known.values()
         for bad in about.bad
     ]
+    unclosed = [n for n in covered if _about(given.parts, n)["unclosed"]]
+    for n in unclosed:
+        say(f"{given.files[n].name}: the array has no end: the file may be cut")
     lines = sum(sum(blocks.values()) for blocks in covered.values())
-    unclosed = sum(json.loads(_about(parts, n).read_text("utf-8"))["unclosed"] for n in covered)
-    write_part(
-        parts,
-        "lines",
-        dropped=dropped,
-        counts={"lines": lines, "arrays_without_end": unclosed},
-    )
+    counts = {"lines": lines, "arrays_without_end": len(unclosed)}
+    write_part(given.parts, "lines", dropped=dropped, counts=counts)
+
+
+def _sums_before(blocks: Mapping[int, int]) -> list[int]:
+    """For each block, in order, the number of lines before it."""
+    return list(accumulate((blocks[b] for b in sorted(blocks)), initial=0))[:-1]

@@ -1,9 +1,10 @@
 """Raw parts: what a reader writes before labels, redirects and kinds are known.
 
-A part is a folder with `facts.json.gz`, `entities.json.gz`, `dropped.json.gz` (JSON lines) and
-`part.json`; `builders.wikidata.finish` reads the parts of both routes, dump and SPARQL. They are
-JSON and not Parquet so that reading processes need not import Arrow, which took each of them
-longer than to read 100 MB of a dump.
+A part is a folder with `part.json` and, as JSON lines, those of `facts.json.gz`,
+`entities.json.gz`, `redirects.json.gz` and `dropped.json.gz` that have a row;
+`builders.wikidata.finish` reads the parts of both routes, dump and SPARQL. They are JSON and
+not Parquet so that reading processes need not import Arrow, which took each of them longer than
+to read 100 MB of a dump.
 """
 
 import json
@@ -108,8 +109,15 @@ def write_part(
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     encode = msgspec.json.Encoder().encode_lines
-    for table, rows in (("facts", facts), ("entities", entities), ("dropped", dropped)):
-        (temporary / f"{table}.json.gz").write_bytes(igzip.compress(encode(rows), 1))
+    tables: dict[str, Sequence[object]] = {
+        "facts": facts,
+        "entities": [e for e in entities if e.redirect is None],
+        "redirects": [e for e in entities if e.redirect is not None],
+        "dropped": dropped,
+    }
+    for table, rows in tables.items():
+        if rows:
+            (temporary / f"{table}.json.gz").write_bytes(igzip.compress(encode(rows), 1))
     about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
     (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
     shutil.rmtree(folder, ignore_errors=True)

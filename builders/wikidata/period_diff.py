@@ -26,7 +26,7 @@ import ibis.expr.types as ir
 
 from builders.dates import Granularity, Period, periods
 from builders.errors import UserError
-from builders.wikidata.timeline import PERIODS_PER_YEAR, number, runs, without
+from builders.wikidata.timeline import PERIODS_PER_YEAR, as_set, number, runs, without
 
 ORDER = ("subject_number", "relation_number", "period")
 """Total order of `deltas` and of `dropped`, for `Engine.write`."""
@@ -102,7 +102,7 @@ def compare(
     meeting = run.filter(run.at > window[0].index).select(
         *_PAIR,
         "objects",
-        doubts=run.doubts.concat(run.previous_doubts).unique().sort(),
+        doubts=as_set(run.doubts.concat(run.previous_doubts)),
         gap=run.gap | run.previous_gap,
         first="at",
         last="at",
@@ -118,8 +118,7 @@ def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.
     Source: DynamicTempLAMA (paper 002), section 3: at least two.
     """
     counted = segments.group_by(_PAIR).agg(objects=segments.object.nunique())
-    few = counted.filter(counted.objects < objects)
-    return _drop(comparisons, few.select(**{c: number(few[c]) for c in _PAIR}), "few_objects")
+    return drop(comparisons, counted.filter(counted.objects < objects), "few_objects")
 
 
 def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
@@ -133,7 +132,7 @@ def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     items = subject.concat(open_.answers, open_.previous_answers)
     named = open_.select(*_PAIR, "first", item=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    return _drop(comparisons, named.anti_join(paged, named.item == paged.id), "no_page")
+    return drop(comparisons, named.anti_join(paged, named.item == paged.id), "no_page")
 
 
 def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
@@ -148,7 +147,7 @@ def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir
     order = [-ranked[c].fill_null(0) for c in ("sitelinks", "statements")]
     by = ibis.window(group_by=ranked.relation, order_by=[*order, ranked.subject])
     ranked = ranked.mutate(place=ibis.row_number().over(by))
-    return _drop(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
+    return drop(comparisons, ranked.filter(ranked.place >= subjects), "less_popular")
 
 
 def deltas(comparisons: ir.Table) -> ir.Table:
@@ -227,8 +226,13 @@ def _item(n: ir.IntegerValue) -> ir.StringValue:
     return ibis.literal("Q") + n.cast("string")
 
 
-def _drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
-    """Give the reason to comparisons that have none yet and are found by their key."""
+def drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
+    """Give the reason to comparisons that have none yet and are found by their key.
+
+    `keys`: `subject` and `relation`, as ids or as numbers, perhaps `first`.
+    """
+    ids = [c for c in _PAIR if keys[c].type().is_string()]
+    keys = keys.mutate(**{c: number(keys[c]) for c in ids})
     key = [c for c in (*_PAIR, "first") if c in keys.columns]
     found = keys.select(key).distinct().mutate(found=ibis.literal(reason))
     both = comparisons.left_join(found, key)

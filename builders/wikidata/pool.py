@@ -26,7 +26,7 @@ from builders.wikidata.reader import Reader, Tuning
 _AHEAD = 2
 """Blocks that a reader is given at a time: the one it parses, and the next."""
 
-_PATIENCE = 0.0005
+_PATIENCE = 0.0002
 """Seconds that a thread waits before it asks the running one for the interpreter's lock."""
 READING = ".reading"
 """The file, in the folder of parts, that reading processes hold a lock on."""

@@ -59,31 +59,40 @@ class Reader:
         number = 0
         if block.too_long:
             number = 1
-            self._bad.append(
-                BadLine(shard, block.number, 1, "line_too_long", f"{block.too_long:,} bytes")
-            )
+            self._too_long(shard, block, 1, block.too_long)
         text = buffer[: block.end]
         for start, stop in lines(text):
             number += 1
             try:
-                self._line(text, start, stop)
+                if stop - start > self._tuning.longest:
+                    self._too_long(shard, block, number, stop - start)
+                else:
+                    self._line(text, start, stop)
             except _NO_ENTITY as error:
                 detail = f"{stop - start:,} bytes: {error}"[:200]
                 self._bad.append(BadLine(shard, block.number, number, "malformed_line", detail))
-        nothing = len(self._rows.entities) == known and self._rows.counts == counts
-        if block.number == 0 and nothing and len(self._bad) > bad and not block.too_long:
-            first = self._bad[bad]
+        if block.number == 0 and len(self._rows.entities) == known and self._rows.counts == counts:
+            self._refuse(shard, self._bad[bad:])
+        self._blocks.setdefault(shard, {})[block.number] = number
+        self._held += 1
+        rows = len(self._rows.entities) + len(self._rows.facts) + len(self._bad)
+        if self._held >= self._tuning.blocks or rows >= self._tuning.rows:
+            self.flush()
+
+    def _refuse(self, shard: int, bad: Sequence[BadLine]) -> None:
+        """`UserError` for a file whose first block holds nothing but malformed lines."""
+        first = next((line for line in bad if line.reason == "malformed_line"), None)
+        if first:
             raise UserError(
                 f"no entity: {first.detail}",
                 where=self._files[shard],
                 line=first.line,
                 hint="a dump is a JSON array with one entity a line, or JSON lines",
             )
-        self._blocks.setdefault(shard, {})[block.number] = number
-        self._held += 1
-        rows = len(self._rows.entities) + len(self._rows.facts) + len(self._bad)
-        if self._held >= self._tuning.blocks or rows >= self._tuning.rows:
-            self.flush()
+
+    def _too_long(self, shard: int, block: Block, line: int, length: int) -> None:
+        detail = f"{length:,} bytes"
+        self._bad.append(BadLine(shard, block.number, line, "line_too_long", detail))
 
     def _line(self, text: memoryview, start: int, stop: int) -> None:
         """Add what stands on one line, which may be nothing but the array's frame."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from glob import glob
 from pathlib import Path
@@ -24,6 +25,8 @@ _OTHER = {
 }
 _TAKEN = re.compile(r"\.(json|jsonl|ndjson)(\.(gz|bz2|zst|zstd))?$|\.(gz|bz2|zst|zstd)$", re.I)
 _DAY = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)")
+_PIECE = 1 << 18
+"""Bytes that are decompressed at a time."""
 _BROKEN = (OSError, EOFError, RuntimeError, ValueError)
 """What the decompressors raise on data that is cut or damaged."""
 
@@ -107,7 +110,7 @@ class Shard:
         try:
             self._stream = self._open(threads)
         except _BROKEN as error:
-            raise self._damaged(error) from error
+            raise self._damaged(error, 0) from error
 
     def _open(self, threads: int) -> Any:
         if self.form == "gz":
@@ -115,7 +118,7 @@ class Shard:
 
             if threads:
                 # larger pieces change hands less often: each time costs a turn of the GIL
-                size = 16 << 20
+                size = 4 << 20
                 return igzip_threaded.open(self._raw, "rb", threads=1, block_size=size)  # type: ignore[no-untyped-call]
             return igzip.open(self._raw, "rb")  # type: ignore[no-untyped-call]
         if self.form == "bz2":
@@ -129,36 +132,39 @@ class Shard:
             return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")
         return self._raw
 
-    def readinto(self, view: memoryview) -> int:
-        """Fill the view unless the file ends before; the number of bytes.
+    def readinto(self, buffer: memoryview, start: int, stop: int) -> int:
+        """Fill `buffer[start:stop]` unless the file ends before; the number of bytes.
 
         `UserError` where the file is cut short or damaged.
         """
-        done, stop = 0, len(view)
+        at = start
         try:
-            while done < stop:
-                n = self._stream.readinto(view[done : done + (1 << 18)])
+            while at < stop:
+                n = self._stream.readinto(buffer[at : min(at + _PIECE, stop)])
                 if not n:
                     break
-                done += n
+                at += n
         except _BROKEN as error:
-            self.bytes += done
-            raise self._damaged(error) from error
-        self.bytes += done
-        return done
+            raise self._damaged(error, at - start) from error
+        self.bytes += at - start
+        return at - start
 
     def position(self) -> int:
         """How many bytes of the file itself have been read."""
-        return self._bits.tell_compressed() // 8 if self._bits else self._raw.tell()
+        if not self._bits:
+            return self._raw.tell()
+        with suppress(IndexError):  # before its first block is read
+            return int(self._bits.tell_compressed()) // 8
+        return 0
 
     def close(self) -> None:
         self._stream.close()
         self._raw.close()
 
-    def _damaged(self, error: Exception) -> UserError:
+    def _damaged(self, error: Exception, more: int) -> UserError:
         if isinstance(error, OSError) and error.errno is not None:
             return UserError(f"cannot be read: {error.strerror}", where=self.path)
-        at = f"{self.bytes:,} bytes of JSON, about byte {self.position():,} of {self.size:,}"
+        at = f"{self.bytes + more:,} bytes of JSON, about byte {self.position():,} of {self.size:,}"
         return UserError(
             f"the file is cut short or damaged after {at} ({error or type(error).__name__})",
             where=self.path,

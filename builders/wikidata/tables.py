@@ -8,7 +8,6 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 
-from builders.errors import UserError
 from builders.rows import Dropped, Entity, Fact, Gap
 from builders.wikidata.parts import RawEntity, RawFact
 
@@ -27,17 +26,19 @@ _BY_PLACE = [*_FACT[1:], "statement"]
 
 
 def load(con: "duckdb.DuckDBPyConnection", parts: Path) -> None:
-    """Views of the raw rows of all parts; `UserError` where there is no part."""
-    for table, row in (("facts", RawFact), ("entities", RawEntity), ("dropped", Dropped)):
+    """Views of the raw rows of all parts."""
+    tables = {"facts": RawFact, "entities": RawEntity, "redirects": RawEntity, "dropped": Dropped}
+    for table, row in tables.items():
+        types = dict(_sql_types(row))
         files = sorted(parts.glob(f"[!.]*/{table}.json.gz"))
-        if not files:
-            raise UserError("nothing was read", where=parts)
-        columns = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in _sql_types(row))
-        con.execute(f"""
-            CREATE VIEW raw_{table} AS FROM read_json(
-                [{", ".join(map(_file, files))}], columns = {{{columns}}},
-                format = 'newline_delimited', compression = 'gzip')
-        """)
+        if files:
+            columns = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in types.items())
+            source = f"""FROM read_json([{", ".join(map(_file, files))}],
+                columns = {{{columns}}}, format = 'newline_delimited', compression = 'gzip')"""
+        else:
+            columns = ", ".join(f"NULL::{kind} AS {name}" for name, kind in types.items())
+            source = f"SELECT {columns} WHERE false"
+        con.execute(f"CREATE VIEW raw_{table} AS {source}")
 
 
 def _sql_types(row: type) -> Iterator[tuple[str, str]]:
@@ -59,7 +60,7 @@ def resolve_redirects(con: "duckdb.DuckDBPyConnection") -> int:
     """
     con.execute("""
         CREATE TEMP TABLE redirects AS
-        SELECT id, min(redirect) AS target FROM raw_entities WHERE redirect IS NOT NULL GROUP BY id
+        SELECT id, min(redirect) AS target FROM raw_redirects GROUP BY id
     """)
     unresolved = -1
     while True:
@@ -84,7 +85,7 @@ def judge(con: "duckdb.DuckDBPyConnection", relations: Mapping[str, bool]) -> in
     """
     listed = ", ".join(_text(p) for p in sorted(relations)) or "''"
     con.execute(f"""
-        CREATE VIEW resolved AS
+        CREATE TEMP TABLE resolved AS
         SELECT f.* REPLACE (
             coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
         FROM raw_facts f
@@ -94,13 +95,14 @@ def judge(con: "duckdb.DuckDBPyConnection", relations: Mapping[str, bool]) -> in
         UNION SELECT unnest([{listed}]);
         CREATE TEMP TABLE named AS
         SELECT e.* EXCLUDE (redirect) FROM raw_entities e SEMI JOIN needed USING (id)
-        ANTI JOIN redirects USING (id) WHERE e.redirect IS NULL;
+        ANTI JOIN redirects USING (id);
     """)  # noqa: S608
     if _number(con, "FROM (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"):
         con.execute("""
             CREATE OR REPLACE TEMP TABLE named AS FROM named
             QUALIFY row_number() OVER (
-                PARTITION BY id ORDER BY statements DESC, sitelinks DESC, ALL) = 1
+                PARTITION BY id ORDER BY statements DESC, sitelinks DESC, label, aliases, enwiki,
+                kind) = 1
         """)
     con.execute("""
         CREATE TEMP TABLE judged AS
@@ -112,7 +114,9 @@ def judge(con: "duckdb.DuckDBPyConnection", relations: Mapping[str, bool]) -> in
         END AS reason
         FROM resolved f LEFT JOIN named s ON f.subject = s.id LEFT JOIN named o ON f.object = o.id
     """)
-    return _number(con, "FROM raw_facts") - _number(con, "FROM judged")
+    twice = _number(con, "FROM resolved") - _number(con, "FROM judged")
+    con.execute("DROP TABLE resolved; DROP TABLE needed")
+    return twice
 
 
 def write(

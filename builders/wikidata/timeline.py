@@ -22,8 +22,7 @@ limit, `start_last` and `end_last` null reach forward without limit. In order:
    is unknown if any is, else the earliest; `start_last` the earliest known; `end_first` the
    latest known; `end_last` unknown if any is, else the latest.
 
-After: TimeQA (paper 001), section 2.1, whose time-evolving facts these are; the paper takes the
-qualifiers as they are, the rules above are ours.
+After: TimeQA (paper 001), section 2.1 (time-evolving facts); the rules are ours.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,6 +30,7 @@ from datetime import date
 
 import ibis
 import ibis.expr.types as ir
+from ibis import _
 
 from builders.dates import Granularity, Period
 from builders.engine import Engine
@@ -41,7 +41,6 @@ KEY = (*PAIR, "object")
 DATES = ("start_first", "start_last", "end_first", "end_last")
 ORDER = (*KEY, *DATES, "end_open", "end_inferred", "statements")
 """Total order of segments, for `Engine.write`."""
-
 
 _NONE = ibis.literal([], type="array<int64>")
 PERIODS_PER_YEAR: dict[Granularity, int] = {"month": 12, "quarter": 4, "year": 1}
@@ -63,10 +62,7 @@ def snapshot_day(engine: Engine, table: ir.Table) -> date:
 
 
 def timeline(facts: ir.Table, exclusive: Collection[str] = ()) -> ir.Table:
-    """Merge facts (`rows.Fact`, one snapshot) into segments (`rows.Segment`).
-
-    `exclusive`: ids of the relations that have one object at a time.
-    """
+    """Facts of one snapshot (`rows.Fact`) as segments; `exclusive`: ids of such relations."""
     return _merged(closed(facts, facts, exclusive))
 
 
@@ -161,11 +157,14 @@ def runs(
         doubts=met.object.collect(where=possible & ~certain & met.object.notnull()),
         gap=(possible & met.object.isnull()).any(),
     )
-    found = found.mutate(
-        objects=found.objects.fill_null(_NONE).unique().sort(),
-        doubts=found.doubts.fill_null(_NONE).unique().sort(),
-    )
-    return found.mutate(doubts=without(found.doubts, found.objects))
+    found = found.mutate(objects=as_set(found.objects.fill_null(_NONE)))
+    doubts = as_set(without(found.doubts.fill_null(_NONE), found.objects))
+    return found.mutate(doubts=ibis.ifelse(found.doubts.length() > 0, doubts, _NONE))
+
+
+def as_set(some: ir.ArrayColumn) -> ir.ArrayColumn:
+    """The distinct elements of an array, sorted."""
+    return ibis.ifelse(some.length() > 1, some.unique().sort(), some)
 
 
 def without(some: ir.ArrayColumn, others: ir.ArrayColumn) -> ir.ArrayColumn:
@@ -177,13 +176,8 @@ def _with_successor(table: ir.Table, facts: ir.Table, exclusive: list[str]) -> i
     """Rule 1: `succeeded`, and `successor`, the last day by which a successor had begun."""
     table = table.mutate(rival_of=table.object.fill_null(""))
     key = ["subject", "relation", "rival_of", "start_last", "snapshot"]
-    open_ = table.filter(
-        table.end_open
-        & table.relation.isin(exclusive)
-        & table.start_first.notnull()
-        & table.start_last.notnull()
-    )
-    open_ = open_.select(key).distinct()
+    known = table.end_open & table.start_first.notnull() & table.start_last.notnull()
+    open_ = table.filter(known & table.relation.isin(exclusive)).select(key).distinct()
     rivals = facts.filter(facts.relation.isin(exclusive) & facts.start_first.notnull()).select(
         "subject", "relation", rival="object", rival_first="start_first", rival_last="start_last"
     )
@@ -195,34 +189,36 @@ def _with_successor(table: ir.Table, facts: ir.Table, exclusive: list[str]) -> i
     )
     ended = met.group_by(key).agg(successor=met.rival_last.min(), succeeded=ibis.literal(True))
     both = table.left_join(ended, key, rname="{name}_met")
-    both = both.mutate(
-        succeeded=both.succeeded.fill_null(False) & both.end_open & both.start_first.notnull()
-    )
+    known = both.end_open & both.start_first.notnull()  # a closed fact may share the key
+    both = both.mutate(succeeded=both.succeeded.fill_null(False) & known)
     return both.drop(*(f"{k}_met" for k in key))
 
 
 def _merged(facts: ir.Table) -> ir.Table:
-    """Rule 4."""
-    facts = facts.mutate(
-        core_first=facts.start_first.coalesce(facts.end_first),
-        core_last=facts.end_last.coalesce(facts.start_last),
-    )
-    order = [
-        facts[c].asc(nulls_first=False)
-        for c in ("core_first", "core_last", *DATES, "end_open", "statement")
-    ]
-    before = ibis.window(group_by=list(KEY), order_by=order, rows=(None, -1))
-    facts = facts.mutate(reached=facts.core_last.max().over(before))
-    parted = (
-        facts.core_first.isnull()
-        | facts.reached.isnull()
-        | (facts.core_first.delta(facts.reached, unit="day") > 1)
-    )
-    facts = facts.mutate(parted=parted.cast("int64"))
-    so_far = ibis.window(group_by=list(KEY), order_by=order, rows=(None, 0))
-    facts = facts.mutate(place=facts.parted.sum().over(so_far))
+    """Rule 4. Most objects have one fact, which is their segment: the others alone are sorted."""
     facts = facts.mutate(statements=ibis.array([facts.statement]))
-    return hull(facts, (*KEY, "place")).drop("place")
+    repeated = facts.group_by(list(KEY)).having(facts.count() > 1).agg(facts=facts.count())
+    several = facts.semi_join(repeated, list(KEY))
+    single = facts.anti_join(repeated, list(KEY))
+    several = several.mutate(
+        core_first=several.start_first.coalesce(several.end_first),
+        core_last=several.end_last.coalesce(several.start_last),
+    )
+    order = [_[c].asc(nulls_first=False) for c in ("core_first", "core_last")]
+    before = ibis.window(group_by=list(KEY), order_by=order, rows=(None, -1))
+    several = several.mutate(reached=several.core_last.max().over(before))
+    parted = (
+        several.core_first.isnull()
+        | several.reached.isnull()
+        | (several.core_first.delta(several.reached, unit="day") > 1)
+    )
+    several = several.mutate(parted=parted.cast("int64"))
+    # Of rows with equal cores any may come first above; here it is the one that parts.
+    order = [*order, _.parted.desc()]
+    so_far = ibis.window(group_by=list(KEY), order_by=order, rows=(None, 0))
+    several = several.mutate(place=several.parted.sum().over(so_far))
+    segments = hull(several, (*KEY, "place")).drop("place")
+    return segments.union(single.select(segments.columns))
 
 
 def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool) -> ir.Table:

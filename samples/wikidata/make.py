@@ -60,7 +60,7 @@ WIKIS = (
 PAGES = {"human": 30, "country": 100, "city": 80, "position": 12, "occupation": 70, "class": 40}
 
 
-class Mistake(Exception):
+class MistakeError(Exception):
     """A mistake in the YAML; says file, line and what is wrong."""
 
 
@@ -120,9 +120,9 @@ class Item:
     declared: bool = False
 
 
-def mistake(node: yaml.Node, message: str) -> Mistake:
+def mistake(node: yaml.Node, message: str) -> MistakeError:
     mark = node.start_mark
-    return Mistake(f"{mark.name}:{mark.line + 1}: {message}")
+    return MistakeError(f"{mark.name}:{mark.line + 1}: {message}")
 
 
 def text_of(node: yaml.Node) -> str:
@@ -173,7 +173,11 @@ def point_of(node: yaml.Node, text: str | None = None) -> Point:
     if match := re.fullmatch(r"(\d{3}0)s", text):
         return Point("value", f"+{match[1]}-00-00T00:00:00Z", 8)
     match = re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", text)
-    if not match or int(match[2] or 1) not in range(1, 13) or int(match[3] or 1) not in range(1, 32):
+    if (
+        not match
+        or int(match[2] or 1) not in range(1, 13)
+        or int(match[3] or 1) not in range(1, 32)
+    ):
         raise mistake(node, f"`{text}` is no date: expected 2019, 2019-07, 2019-07-24 or 1990s")
     precision = 11 if match[3] else 10 if match[2] else 9
     return Point("value", f"+{match[1]}-{match[2] or '00'}-{match[3] or '00'}T00:00:00Z", precision)
@@ -206,7 +210,7 @@ def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
 
 def statement_of(relation: str, node: yaml.Node) -> Statement:
     if isinstance(node, yaml.ScalarNode):  # - object
-        states: dict[str, Qualifiers | None] = dict.fromkeys(SNAPSHOTS, {})
+        states: dict[str, Qualifiers | None] = {name: {} for name in SNAPSHOTS}
         return Statement(relation, text_of(node), False, "normal", False, states, node)
     plain = map_of(node)
     if not {"object", "text", "value"} & plain.keys():  # - object: interval
@@ -338,9 +342,9 @@ def assign_ids(items: dict[str, Item], folder: Path) -> tuple[dict[str, str], di
     ids = reserved | real
     for name, item in items.items():
         if item.redirect and item.redirect not in ids:
-            raise Mistake(f"`{name}` redirects to `{item.redirect}`, which is not described")
+            raise MistakeError(f"`{name}` redirects to `{item.redirect}`, which is not described")
     if len(set(ids.values())) != len(ids):
-        raise Mistake("real_ids.yaml and reserved_ids.yaml: an id stands there twice")
+        raise MistakeError("real_ids.yaml and reserved_ids.yaml: an id stands there twice")
     return ids, reserved
 
 
@@ -443,6 +447,7 @@ def labels_of(item: Item, mul_exists: bool) -> dict[str, str]:
 
 def sitelinks_of(item: Item) -> dict[str, Any]:
     title = item.enwiki or item.label or item.name
+    title = title if item.enwiki else title[:1].upper() + title[1:]
     base = PAGES.get(item.kind, 20)
     pages = item.wikis if item.wikis >= 0 else base + int(digest(item.name)[:4], 16) % base
     sites = [f"{code}wiki" for code in WIKIS[:pages]]
@@ -520,7 +525,7 @@ def in_snapshot(items: dict[str, Item], snapshot: str) -> set[str]:
     names = {item.name for item in items.values() if item.redirect or item.bare or item.labels}
     for item in items.values():
         stated = [one for one in item.statements if one.states[snapshot] is not None]
-        if stated or not item.statements and item.declared:
+        if stated or (item.declared and not item.statements):
             names.add(item.name)
         names |= {one.value for one in stated if one.value and not one.text}
     names |= {items[name].kind for name in names}
@@ -553,7 +558,7 @@ def main() -> int:
     known = read_ids(HERE / "reserved_ids.yaml").keys()
     try:
         files = build()
-    except (Mistake, yaml.YAMLError) as error:
+    except (MistakeError, yaml.YAMLError) as error:
         print(error, file=sys.stderr)
         return 1
     for name, content in files.items():

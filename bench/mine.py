@@ -1,0 +1,237 @@
+"""Speed and memory of mining a dump, from the start of Python to the written tables.
+
+The dump is made in `build/bench`: real entities (`FACTDRIFT_DATA`) or those of the bundled
+sample, repeated with new ids to 900 MB of JSON, gzipped at the usual level. Every ratio is to
+isal decompressing the same file in the same run and doing nothing else, so that a busy or slow
+machine changes both. Each figure is the best of several rounds, taken in turn. `gzip -dc` into
+npm's wikibase-dump-filter is measured too where that is installed, on the PATH or by
+`npm install --prefix build/bench wikibase-dump-filter`. Memory is the peak, over all processes
+of a run, of the sum of their proportional set sizes. Run: `python -m bench.mine`; exits 1 where
+a bound is missed.
+"""
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BENCH = ROOT / "build/bench"
+SIZE = 900_000_000
+QUARTERS = 4
+RELATIONS = (
+    "P54", "P39", "P108", "P102", "P286", "P69", "P488", "P6", "P279", "P127", "P1001", "P106",
+    "P27", "P176", "P138", "P937",
+)  # fmt: skip
+ROUNDS = 3
+LEAST_SPEED = 400.0
+"""MB of JSON a second, for one process and the whole run."""
+MOST_TO_ISAL = 2.5
+"""Times isal's wall time alone, for two jobs and the whole run."""
+MOST_TO_NPM = 1 / 5
+MOST_MEMORY = 1000.0
+"""MB, over all processes."""
+MOST_GROWTH = 1.5
+"""Times the memory of a quarter of the dump: rows wait for their part, and no more of them."""
+
+ISAL = """
+import sys, time
+from isal import igzip
+buffer = bytearray(8 << 20)
+began = time.perf_counter()
+with igzip.open(sys.argv[1], "rb") as f:
+    while f.readinto(buffer):
+        pass
+print(time.perf_counter() - began)
+"""
+MINE = """
+import sys
+from pathlib import Path
+from builders.wikidata.mine import mine
+dump, out, jobs, relations = sys.argv[1:]
+mine(dump, Path(out), relations=dict.fromkeys(relations.split(","), False), jobs=int(jobs))
+"""
+
+
+def entities() -> list[bytes]:
+    """Entity documents, one a line."""
+    data = os.environ.get("FACTDRIFT_DATA")
+    real = Path(data or ROOT, "wikidata/entities.jsonl.gz")
+    sources = [real] if real.is_file() else sorted(ROOT.glob("samples/wikidata/*.json.gz"))
+    print(f"entities of {', '.join(p.name for p in sources)}")
+    lines = [x for p in sources for x in gzip.decompress(p.read_bytes()).splitlines()]
+    return [x for x in (line.strip(b", \r") for line in lines) if x.startswith(b"{")]
+
+
+def piece(quarter: int, lines: list[bytes], folder: Path) -> tuple[Path, int]:
+    """One quarter of the dump as a gzip member of its own, and its bytes of JSON."""
+    path = folder / f"piece-{quarter}.gz"
+    known = [(line, str(json.loads(line)["id"])) for line in lines]
+    written = 0
+    with gzip.open(path, "wb", compresslevel=6) as f:
+        written += f.write(b"[\n" if quarter == 0 else b"")
+        copy = 0
+        while written < SIZE / QUARTERS:
+            shift = (copy * QUARTERS + quarter) * 200_000_000
+            copy += 1
+            for line, name in known:
+                if shift and name[0] != "Q":
+                    continue
+                new = f"Q{int(name[1:]) + shift}" if name[0] == "Q" else name
+                pattern = rb'"id":\s?"' + name.encode() + rb'(?=["$])'
+                text = re.sub(pattern, b'"id":"' + new.encode(), line) if shift else line
+                written += f.write(text + b",\n")
+                if written >= SIZE / QUARTERS:
+                    break
+        written += f.write(b"]\n" if quarter == QUARTERS - 1 else b"")
+    return path, written
+
+
+def make_dumps() -> list[tuple[Path, int]]:
+    """Dumps of one, two and four quarters, each with its bytes of JSON; made once."""
+    wanted = (1, 2, 4)
+    paths = [BENCH / f"wikidata-20260420-{n}of4.json.gz" for n in wanted]
+    sizes = BENCH / "sizes.json"
+    if not sizes.is_file():
+        print(f"making {SIZE / 1e6:.0f} MB of JSON in {BENCH}")
+        BENCH.mkdir(parents=True, exist_ok=True)
+        lines = entities()
+        with tempfile.TemporaryDirectory(dir=BENCH) as name, ProcessPoolExecutor() as pool:
+            done = [pool.submit(piece, q, lines, Path(name)) for q in range(QUARTERS)]
+            pieces = [d.result() for d in done]
+            for n, path in zip(wanted, paths, strict=True):
+                with path.open("wb") as f:
+                    for part, _ in pieces[:n]:
+                        with part.open("rb") as source:
+                            shutil.copyfileobj(source, f)
+        sizes.write_text(json.dumps([sum(s for _, s in pieces[:n]) for n in wanted]))
+    return list(zip(paths, json.loads(sizes.read_text()), strict=True))
+
+
+def isal(dump: Path) -> float:
+    """Seconds that isal alone takes to decompress."""
+    command = [sys.executable, "-c", ISAL, str(dump)]
+    return float(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+@contextlib.contextmanager
+def mining(dump: Path, jobs: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A whole run in a process of its own, with an empty folder for the tables."""
+    with tempfile.TemporaryDirectory(dir=BENCH) as out:
+        command = [sys.executable, "-c", MINE, str(dump), out, str(jobs), ",".join(RELATIONS)]
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
+            yield process
+        if process.returncode or not Path(out, "mined.json").is_file():
+            raise RuntimeError(f"the run failed with status {process.returncode}")
+
+
+def ours(dump: Path, jobs: int) -> float:
+    """Seconds of a whole run."""
+    began = time.perf_counter()
+    with mining(dump, jobs):
+        pass
+    return time.perf_counter() - began
+
+
+def memory(dump: Path, jobs: int) -> float:
+    """Peak megabytes of a whole run and all its processes."""
+    peak = 0
+    with mining(dump, jobs) as process:
+        while process.poll() is None:
+            peak = max(peak, sum(proportional(pid) for pid in family(process.pid)))
+            time.sleep(0.01)
+    return peak / 1000
+
+
+def family(pid: int) -> list[int]:
+    """A process and all below it."""
+    try:
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        below = []
+    return [pid, *(p for child in below for p in family(int(child)))]
+
+
+def proportional(pid: int) -> int:
+    """Kilobytes of a process, memory shared with others divided among them."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
+        return int(found[1]) if found else 0
+    return 0
+
+
+def dump_filter() -> str | None:
+    """The program of the npm package, where it is installed."""
+    local = BENCH / "node_modules/.bin/wikibase-dump-filter"
+    return str(local) if local.exists() else shutil.which("wikibase-dump-filter")
+
+
+def npm(dump: Path, program: str) -> float:
+    """Seconds that the npm filter takes to keep entities with one of the relations."""
+    began = time.perf_counter()
+    with subprocess.Popen(["gzip", "-dc", str(dump)], stdout=subprocess.PIPE) as unzip:
+        subprocess.run(
+            [program, "--claim", "|".join(RELATIONS), "--keep", "id,labels,aliases,claims"],
+            stdin=unzip.stdout,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+    return time.perf_counter() - began
+
+
+def best(*measures: Callable[[], float]) -> list[float]:
+    """The least of several rounds of each, the measures taken in turn."""
+    rounds = [[measure() for measure in measures] for _ in range(ROUNDS)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
+def main() -> int:
+    """Measure, print a line for each figure; 1 where a bound is missed."""
+    dumps = make_dumps()
+    dump, size = dumps[-1]
+    megabytes = size / 1e6
+    missed = []
+
+    def say(label: str, figure: str, good: bool, bound: str) -> None:
+        print(f"{label:42} {figure:>24}   {'ok' if good else 'MISSED'} ({bound})", flush=True)
+        if not good:
+            missed.append(label)
+
+    print(f"{dump.name}: {megabytes:.0f} MB of JSON, {dump.stat().st_size / 1e6:.0f} MB gzipped")
+    alone, one, two = best(lambda: isal(dump), lambda: ours(dump, 1), lambda: ours(dump, 2))
+    print(f"{'isal alone':42} {f'{alone:.2f} s':>24}")
+    speed = megabytes / one
+    figure = f"{one:.2f} s, {one / alone:.2f} x isal"
+    print(f"{'whole run, 1 job':42} {figure:>24}")
+    say("  MB of JSON a second", f"{speed:.0f}", speed >= LEAST_SPEED, f">= {LEAST_SPEED:.0f}")
+    good = two <= MOST_TO_ISAL * alone
+    figure = f"{two:.2f} s, {two / alone:.2f} x isal"
+    say("whole run, 2 jobs", figure, good, f"<= {MOST_TO_ISAL} x isal")
+    program = dump_filter()
+    if program:
+        other = npm(dump, program)
+        figure = f"{other:.1f} s, ours 1/{other / two:.1f}"
+        say("gzip -dc | wikibase-dump-filter", figure, two <= other * MOST_TO_NPM, "ours <= 1/5")
+    else:
+        print(f"{'gzip -dc | wikibase-dump-filter':42} {'not installed':>24}")
+    for jobs in (1, 2):
+        peaks = [memory(path, jobs) for path, _ in dumps]
+        figure = ", ".join(f"{p:.0f}" for p in peaks) + " MB"
+        good = max(peaks) < MOST_MEMORY and peaks[-1] <= MOST_GROWTH * peaks[0]
+        bound = f"< {MOST_MEMORY:.0f} MB, flat"
+        say(f"memory at 1/4, 1/2 and 1 x, {jobs} job(s)", figure, good, bound)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

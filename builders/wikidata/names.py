@@ -1,0 +1,28 @@
+"""Pairs whose subject's name gives the answer away, or belies it.
+
+"Lumen Field is named after _X_" has its answer in the question, and asked of 2019 it has a false
+one, because a label is the name of today. Such pairs say nothing of what a model knows.
+After: the answer-overlap rule of InvariantLAMA (CKL, appendix B).
+"""
+
+import ibis.expr.types as ir
+
+WORD = 4
+"""Letters of a word that counts: shorter ones (the, F.C., von) are in everything."""
+
+
+def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:
+    """The (subject, relation) pairs of `rows.Segment` where the label of any object, at any time,
+    shares a word with the subject's label.
+    """
+    named = segments.select("subject", "relation", "object").distinct()
+    for role in ("subject", "object"):
+        words = entities.select(**{f"{role}_id": "id", f"{role}_words": _words(entities.label)})
+        named = named.join(words, named[role] == words[f"{role}_id"]).drop(f"{role}_id")
+    shared = named.subject_words.intersect(named.object_words)
+    return named.filter(shared.length() > 0).select("subject", "relation").distinct()
+
+
+def _words(label: ir.StringColumn) -> ir.ArrayValue:
+    split = label.lower().re_split(r"[^\p{L}\p{N}]+")
+    return split.filter(lambda word: word.length() >= WORD)

@@ -1,0 +1,66 @@
+"""Expected outputs of the sample release, as text that is read in review.
+
+`make golden` writes them anew.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def answers(release: Path) -> str:
+    """Every change of the answer to one subject of each relation, and to a few more."""
+    rows = duckdb.execute(
+        """
+        select relation, subject_label, period, split,
+            list_sort([a.label for a in answers]) as answers
+        from read_parquet(?) where template like '%/1' and split <> 'unchanged'
+            and (md5(subject_label)[1] = 'a' or subject_label in ('Italy', 'Cristiano Ronaldo'))
+        order by relation, subject_label, period
+        """,
+        [str(release / "data/*/20*.parquet")],
+    ).fetchall()
+    lines = ["\t".join([*row[:4], " | ".join(row[4])]) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def queries(release: Path) -> str:
+    """One query of every template."""
+    rows = duckdb.execute(
+        """
+        select template, arg_min(query, id) from read_parquet(?) group by template
+        order by len(split_part(template, '/', 1)), template
+        """,
+        [str(release / "data/*/20*.parquet")],
+    ).fetchall()
+    return "".join(f"{template}\t{query}\n" for template, query in rows)
+
+
+def counts(release: Path) -> str:
+    """Rows of each config, drops of each reason, what mining counted."""
+    manifest = json.loads((release / "manifest.json").read_text("utf-8"))
+    rows = {c["name"]: sum(s["rows"] for s in c["splits"]) for c in manifest["configs"]}
+    drops = {f"{d['step']}/{d['reason']}": d["rows"] for d in manifest["drops"]}
+    mined = next(f for f in manifest["figures"] if f["name"] == "mining")["rows"]
+    read = {row["counted"]: row["dump"] for row in mined}
+    return json.dumps({"rows": rows, "drops": drops, "mined": read}, indent=1) + "\n"
+
+
+GOLDEN: dict[str, Callable[[Path], str]] = {
+    "answers.tsv": answers,
+    "queries.tsv": queries,
+    "counts.json": counts,
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden(name: str, sample: Path, request: pytest.FixtureRequest) -> None:
+    found = GOLDEN[name](sample / "releases" / "dynamic-templama" / "1.0.0")
+    if request.config.getoption("--golden"):
+        (FOLDER / name).write_text(found, "utf-8")
+    assert found == (FOLDER / name).read_text("utf-8"), "read the difference, then `make golden`"

@@ -1,0 +1,299 @@
+"""From dump files to tables: the same facts from every form, and what is left out and why."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.rows import Dropped, Entity, Fact, Gap
+from builders.schema import arrow_schema
+from builders.wikidata.finish import TABLES, Mined
+from builders.wikidata.mine import mine
+from builders.wikidata.reader import Tuning
+from tests.dumps import Json, array, compressed, item, lines, prop, statement, world
+
+RELATIONS = {"P54": False, "P27": True}
+DAY = date(2026, 1, 1)
+SMALL = Tuning(block=4096, longest=65_536, blocks=2, rows=50)
+
+
+def run(dumps: Any, out: Path, **more: Any) -> Mined:
+    return mine(dumps, out, **{"relations": RELATIONS, "snapshot": DAY, **more})
+
+
+def sums(out: Path) -> dict[str, str]:
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Checksums of the tables of `world()`, read plainly."""
+    folder = tmp_path_factory.mktemp("expected")
+    run(compressed(array(world()), folder / "dump.json"), folder / "out")
+    return sums(folder / "out")
+
+
+def test_the_tables(tmp_path: Path) -> None:
+    found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(TABLES)
+    facts = rows(found.facts)
+    assert [(f["subject"], f["relation"], f["object"]) for f in facts] == [
+        ("Q1000", "P27", "Q10"),
+        ("Q1000", "P54", "Q10"),
+        ("Q1000", "P54", "Q13"),
+        ("Q1001", "P27", "Q10"),
+        ("Q1001", "P54", "Q11"),
+        ("Q1001", "P54", "Q14"),
+    ]
+    assert facts[1] == {
+        "statement": "Q1000$P54-0",
+        "subject": "Q1000",
+        "relation": "P54",
+        "object": "Q10",
+        "start_first": date(1990, 1, 1),
+        "start_last": date(1990, 12, 31),
+        "end_first": date(1995, 6, 1),
+        "end_last": date(1995, 6, 30),
+        "end_open": False,
+        "point": False,
+        "rank": "normal",
+        "snapshot": DAY,
+    }
+    entities = {e["id"]: e for e in rows(found.entities)}
+    assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
+    assert entities["Q1000"] == {
+        "id": "Q1000",
+        "label": "Player 0",
+        "aliases": [],
+        "enwiki": "Player 0",
+        "sitelinks": 1,
+        "statements": 3,
+        "facts": 3,
+    }
+    assert entities["P54"]["label"] == "member of sports team"
+    assert not rows(found.gaps)
+    assert not rows(found.dropped)
+    summary = json.loads(found.summary.read_text("utf-8"))
+    assert summary == found.counts
+    assert summary["snapshot"] == "2026-01-01"
+    assert summary["relations"]["P54"] == {"undated_kept": False, "statements": 4, "facts": 4}
+    assert summary["counts"]["lines"] == 15
+    assert summary["counts"]["items"] == 12
+
+
+def test_the_columns_are_those_of_the_row_types(tmp_path: Path) -> None:
+    found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
+    for path, row in (
+        (found.facts, Fact),
+        (found.entities, Entity),
+        (found.gaps, Gap),
+        (found.dropped, Dropped),
+    ):
+        schema, declared = pq.read_schema(path), arrow_schema(row)
+        assert schema.names == declared.names
+        assert [str(f.type).replace("element", "item") for f in schema] == [
+            str(f.type).replace(" not null", "") for f in declared
+        ]
+
+
+def layouts() -> Iterator[tuple[str, bytes]]:
+    given = lines(world())
+    yield "lines.jsonl", b"\n".join(given) + b"\n"
+    yield "no-last-newline.json", b"\n".join(given)
+    yield "official.json", b"[\n" + b",\n".join(given) + b"\n]\n"
+    yield "official.json.gz", b"[\n" + b",\n".join(given) + b"\n]\n"
+    yield "official.json.bz2", b"[\n" + b",\n".join(given) + b"\n]\n"
+    yield "official.json.zst", b"[\n" + b",\n".join(given) + b"\n]\n"
+    yield "comma-after-the-last.json", b"[\n" + b"".join(g + b",\n" for g in given) + b"]"
+    yield "crlf.json", b"[\r\n" + b",\r\n".join(given) + b"\r\n]\r\n"
+    yield "spaces.json", b" [ \n  " + b" , \n\t ".join(given) + b"  \n ] \n\n"
+    yield "commas-first.json", b"[ " + b"\n, ".join(given) + b"\n]"
+    yield "brackets-beside.json", b"[" + b",\n".join(given) + b"]"
+    yield "bom.json", b"\xef\xbb\xbf[\n" + b",\n".join(given) + b"\n]\n"
+    yield "pretty.json", b"[\n" + b",\n".join(json.dumps(w).encode() for w in world()) + b"\n]\n"
+
+
+@pytest.mark.parametrize(("name", "data"), list(layouts()), ids=[name for name, _ in layouts()])
+@pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
+def test_every_layout_gives_the_same_facts(
+    name: str, data: bytes, tuning: Tuning, expected: dict[str, str], tmp_path: Path
+) -> None:
+    path = compressed(data, tmp_path / name)
+    found = run(path, tmp_path / "out", tuning=tuning)
+    assert not rows(found.dropped)
+    made = sums(tmp_path / "out")
+    del made["mined.json"]  # it counts lines, and there may be more of them
+    assert made.items() <= expected.items()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("forms", [["json"], ["json.gz", "json.bz2", "json.zst"]])
+def test_any_number_of_processes_and_shards_gives_the_same_bytes(
+    jobs: int, forms: list[str], expected: dict[str, str], tmp_path: Path
+) -> None:
+    given = world()
+    step = len(given) // len(forms) + 1
+    for n, form in enumerate(forms):
+        some = given[n * step : (n + 1) * step]
+        compressed(array(some), tmp_path / f"shard-{n}.{form}")
+    # the order in which shards are given says nothing either
+    paths = sorted(tmp_path.glob("shard-*"), reverse=True)
+    run(paths, tmp_path / "out", jobs=jobs, tuning=SMALL)
+    made = sums(tmp_path / "out")
+    if len(forms) > 1:
+        assert made.pop("mined.json")
+    assert made.items() <= expected.items()
+
+
+def test_old_and_new_forms_of_statements_give_the_same_facts(tmp_path: Path) -> None:
+    """Entities of 2013: `numeric-id` alone, `[]` for empty maps, no sitelinks, no datatype."""
+    new = world(5)
+    old = json.loads(json.dumps(new))
+    for entity in old:
+        entity["aliases"] = []
+        for claim in (c for claims in entity["claims"].values() for c in claims):
+            del claim["mainsnak"]["datavalue"]["value"]["id"]
+            claim["type"] = "claim"
+            claim.setdefault("qualifiers", [])
+        entity["claims"] = entity["claims"] or []
+    for name, given in (("new", new), ("old", old)):
+        run(compressed(array(given), tmp_path / f"{name}.json"), tmp_path / name)
+    assert sums(tmp_path / "new") == sums(tmp_path / "old")
+
+
+def tables(entities: list[Json], tmp_path: Path, **more: Any) -> tuple[Mined, list[str], list[str]]:
+    """Facts as `subject object`, dropped rows as `reason item detail`."""
+    path = compressed(array([prop("P54", "member"), *entities]), tmp_path / "dump.json")
+    found = run(path, tmp_path / "out", **more)
+    facts = [f"{f['subject']} {f['object']}" for f in rows(found.facts)]
+    dropped = [f"{d['reason']} {d['item']} {d['detail']}" for d in rows(found.dropped)]
+    return found, facts, dropped
+
+
+def member_of(*clubs: str) -> dict[str, list[Json]]:
+    return {"P54": [statement(c, "2019") for c in clubs]}
+
+
+def test_what_cannot_be_named_is_dropped_or_a_gap(tmp_path: Path) -> None:
+    somevalue = statement({"snaktype": "somevalue"}, "2019", id="Q1$gap")
+    kind = {"P31": [statement("Q4167410")]}
+    found, facts, dropped = tables(
+        [
+            item("Q1", "A", {"P54": [*member_of("Q2", "Q3", "Q4", "Q5")["P54"], somevalue]}),
+            item("Q2", "Named"),
+            item("Q3"),
+            item("Q4", "Named, but a page", kind),
+            item("Q6", None, member_of("Q2")),
+        ],
+        tmp_path,
+    )
+    assert facts == ["Q1 Q2"]
+    assert dropped == [
+        "object_kind Q1$P54-2 Q4 (disambiguation)",
+        "unknown_value Q1$gap None",
+        "unlabelled_object Q1$P54-1 Q3",
+        "unlabelled_object Q1$P54-3 Q5",
+        "unlabelled_subject Q6$P54-0 Q2",
+    ]
+    gaps = [(g["object"], g["reason"], g["start_first"]) for g in rows(found.gaps)]
+    day = date(2019, 1, 1)
+    assert gaps == [
+        (None, "unknown_value", day),
+        ("Q3", "unlabelled_object", day),
+        ("Q4", "object_kind", day),
+        ("Q5", "unlabelled_object", day),
+    ]
+    assert [e["id"] for e in rows(found.entities)] == ["Q1", "Q2", "P54"]
+    counts = found.counts["counts"]
+    assert (counts["facts"], counts["gaps"], counts["dropped"]) == (1, 4, 5)
+    assert counts["unlabelled_object"] == found.counts["relations"]["P54"]["unlabelled_object"] == 2
+
+
+def test_redirects_are_resolved(tmp_path: Path) -> None:
+    found, facts, dropped = tables(
+        [
+            {"entity": "Q20", "redirect": "Q21"},
+            item("Q1", "A", member_of("Q20", "Q22", "Q2", "Q30", "Q31", "Q32", "Q40")),
+            item("Q2", "Target"),
+            {"entity": "Q21", "redirect": "Q22"},
+            {"entity": "Q22", "redirect": "Q2"},
+            {"entity": "Q30", "redirect": "Q31"},
+            {"entity": "Q31", "redirect": "Q30"},
+            {"entity": "Q32", "redirect": "Q32"},
+            item("Q41", "To itself", redirects={"from": "Q40", "to": "Q41"}),
+            item("Q50", "Old subject", member_of("Q2")),
+            {"entity": "Q50", "redirect": "Q1"},
+        ],
+        tmp_path,
+    )
+    assert facts == ["Q1 Q2"] * 4 + ["Q1 Q41"]
+    assert [d.split()[2] for d in dropped] == ["Q30", "Q31", "Q32"]
+    assert found.counts["counts"]["redirect_loops"] == 3
+    assert found.counts["counts"]["redirects"] == 8
+
+
+def test_a_long_chain_of_redirects(tmp_path: Path) -> None:
+    chain = [{"entity": f"Q{n}", "redirect": f"Q{n + 1}"} for n in range(1000, 1300)]
+    subject = item("Q1", "A", member_of("Q1000", "Q1150"))
+    found, facts, _ = tables([subject, *chain, item("Q1300", "End")], tmp_path)
+    assert facts == ["Q1 Q1300", "Q1 Q1300"]
+    assert found.counts["counts"]["redirect_loops"] == 0
+
+
+def test_what_stands_twice_counts_once(tmp_path: Path) -> None:
+    player = item("Q1", "A", member_of("Q2"))
+    poorer = {**item("Q2", "Older name")}
+    found, facts, _ = tables(
+        [player, player, poorer, item("Q2", "Name", {"P1": [statement("Q9")]})], tmp_path
+    )
+    assert facts == ["Q1 Q2"]
+    assert found.counts["counts"]["duplicates"] == 1
+    assert {e["id"]: e["label"] for e in rows(found.entities)}["Q2"] == "Name"
+
+
+def test_a_statement_with_two_terms_is_two_facts(tmp_path: Path) -> None:
+    claim = statement("Q2", "2000", "2005")
+    for relation, year in (("P580", "2010"), ("P582", "2015")):
+        claim["qualifiers"][relation] += statement("Q2", year)["qualifiers"]["P580"]
+    found, facts, _ = tables([item("Q1", "A", {"P54": [claim]}), item("Q2", "B")], tmp_path)
+    assert facts == ["Q1 Q2", "Q1 Q2"]
+    assert {f["statement"] for f in rows(found.facts)} == {"Q1$P54-0"}
+    assert {e["id"]: e["facts"] for e in rows(found.entities)}["Q1"] == 2
+
+
+def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = ["Q9", "Q10", "Q100", "Q2", "Q1000000000"]
+    clubs = ["Q30", "Q4", "Q200"]
+    people = [item(n, n, member_of(*clubs)) for n in names]
+    _, facts, _ = tables([*people, *(item(c, c) for c in clubs)], tmp_path)
+    order = sorted(names, key=lambda q: int(q[1:]))
+    assert facts == [f"{s} {o}" for s in order for o in ("Q4", "Q30", "Q200")]
+
+
+def test_the_arguments_are_checked(tmp_path: Path) -> None:
+    path = compressed(array(world(1)), tmp_path / "latest-all.json")
+    with pytest.raises(UserError, match="does not say the day"):
+        run(path, tmp_path / "out", snapshot=None)
+    with pytest.raises(UserError, match="jobs"):
+        run(path, tmp_path / "out", jobs=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_writes_over_the_tables_of_another(tmp_path: Path) -> None:
+    first = compressed(array(world(3)), tmp_path / "a.json")
+    second = compressed(array(world(2)), tmp_path / "b.json")
+    run(first, tmp_path / "out")
+    run(second, tmp_path / "out")
+    run(second, tmp_path / "again", jobs=2)
+    assert sums(tmp_path / "out") == sums(tmp_path / "again")

@@ -1,0 +1,151 @@
+"""Bad lines are rows that say where; bad files are messages that say what to do."""
+
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from isal import igzip
+
+from builders.errors import UserError
+from builders.wikidata.reader import Tuning
+from tests.dumps import array, compressed, lines, world
+from tests.test_mine import SMALL, rows, run, sums
+
+BAD = {
+    b'{"id":"Q7","labels":{"en":{"val': "malformed_line",
+    b'{"id":"Q7","labels":{"en":{"value":"\xff"}}}': "malformed_line",
+    b"some garbage": "malformed_line",
+    b"{}": "malformed_line",
+    b'{"id":"Q7","x":' + b"[" * 50_000: "malformed_line",
+    b'{"id":"Q7","x":"' + b"x" * 100_000 + b'"}': "line_too_long",
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: Path) -> None:
+    good = lines(world())
+    given = [b"[", *(g + b"," for g in good)]
+    places = {}
+    for n, (line, reason) in enumerate(BAD.items()):
+        place = 10 + 7 * n
+        given.insert(place, line + b",\r")
+        places[f"dump.json.gz:{place + 1}"] = reason
+    path = compressed(b"\n".join([*given, b"]"]), tmp_path / "dump.json.gz")
+    found = run(path, tmp_path / "out", jobs=jobs, tuning=SMALL)
+    dropped = {d["item"]: d["reason"] for d in rows(found.dropped)}
+    assert dropped == places
+    assert {d["step"] for d in rows(found.dropped)} == {"read"}
+    assert all("bytes" in d["detail"] for d in rows(found.dropped))
+    assert found.counts["counts"]["lines"] == len(given) + 1
+    assert found.counts["counts"]["malformed_line"] == 5
+    run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
+    for table in ("facts.parquet", "entities.parquet"):
+        assert sums(tmp_path / "out")[table] == sums(tmp_path / "good")[table]
+
+
+def test_a_line_of_20_megabytes_is_read(tmp_path: Path) -> None:
+    long = b'{"id":"Q77","type":"item","descriptions":"' + b"x" * 20_000_000 + b'"}'
+    data = b"\n".join([long, *lines(world(2)), long.replace(b"Q77", b"Q78")])
+    found = run(compressed(data, tmp_path / "dump.json.gz"), tmp_path / "out")
+    assert found.counts["counts"]["items"] == 14
+    assert not rows(found.dropped)
+
+
+def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json.gz"
+    with igzip.open(path, "wb", compresslevel=1) as f:  # type: ignore[no-untyped-call]
+        f.write(b"[\n" + lines(world(2))[1] + b',\n{"id":"Q7","x":"')
+        for _ in range(200):
+            f.write(b"x" * 1_000_000)
+        f.write(b'"},\n' + b",\n".join(lines(world(2))) + b"\n]\n")
+    tracemalloc.start()
+    found = run(path, tmp_path / "out", tuning=Tuning(block=1 << 20, longest=4 << 20))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    [dropped] = rows(found.dropped)
+    assert (dropped["reason"], dropped["item"]) == ("line_too_long", "dump.json.gz:3")
+    assert "200,000,0" in dropped["detail"]
+    assert found.counts["counts"]["facts"] == 6
+    assert peak < 100_000_000
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"PAR1....PAR1", "Parquet"),
+        (b"<html>503 Service Unavailable</html>", "HTML"),
+        (b"Error: not found\n", "dump.json:1: no entity"),
+        (b"a,b,c\n1,2,3\n" * 100, "dump.json:1: no entity"),
+        (b'{"entities":{"Q1":{"id":"Q1"}}}', "dump.json:1: no entity"),
+        (b"[\n]\n", "no entity in it"),
+        (b"\n\n\n", "no entity in it"),
+        (b'{"id":"L1","type":"lexeme"}\n', "no entity in it"),
+        (bytes(range(256)) * 100, "no entity"),
+    ],
+)
+def test_a_file_that_is_no_dump(content: bytes, message: str, jobs: int, tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=message) as error:
+        run(path, tmp_path / "out", jobs=jobs)
+    assert "dump.json" in str(error.value)
+    assert not (tmp_path / "out" / "mined.json").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("form", ["gz", "bz2", "zst"])
+def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
+    form: str, jobs: int, tmp_path: Path
+) -> None:
+    given = [{**entity, "descriptions": "x" * 8000} for entity in world(1500)]
+    path = compressed(array(given), tmp_path / f"dump.json.{form}")
+    whole = path.read_bytes()
+    tuning = Tuning(block=1 << 18, longest=1 << 18, blocks=4)
+    run(path, tmp_path / "whole", tuning=tuning)
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    with pytest.raises(UserError, match="cut short or damaged after"):
+        run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"])
+    assert not (tmp_path / "out" / "mined.json").exists()
+    assert list((tmp_path / "out" / "build").glob("parts-*/0*/part.json"))
+    path.write_bytes(whole)
+    said: list[str] = []
+    run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"], say=said.append)
+    assert said[0].startswith("going on: ")
+    assert sums(tmp_path / "out") == sums(tmp_path / "whole")
+
+
+def test_an_array_without_its_end_is_counted_and_said(tmp_path: Path) -> None:
+    data = b"[\n" + b",\n".join(lines(world(3))) + b",\n"
+    said: list[str] = []
+    found = run(compressed(data, tmp_path / "dump.json"), tmp_path / "out", say=said.append)
+    assert found.counts["counts"]["arrays_without_end"] == 1
+    assert said == ["dump.json: the array has no end: the file may be cut"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("limit", [300, 3000])
+def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None:
+    """By a limit on the size of files, which fails as a full disk does, only earlier."""
+    path = compressed(array(world(600)), tmp_path / "20260101.json")
+    code = (
+        "import resource, sys; from pathlib import Path\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "from builders.errors import UserError\n"
+        "from builders.wikidata.mine import mine\n"
+        "try:\n"
+        f"    mine({str(path)!r}, Path({str(tmp_path / 'out')!r}),"
+        f" relations={{'P54': False}}, jobs={jobs})\n"
+        "except UserError as error:\n"
+        "    sys.exit(f'UserError: {error}')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("UserError: "), done.stderr
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out" / "mined.json").exists()

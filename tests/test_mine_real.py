@@ -1,0 +1,87 @@
+"""Real entities of many years: plausible counts, and facts that anyone can check."""
+
+import os
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from builders.wikidata.finish import Mined
+from builders.wikidata.mine import mine
+from tests.test_mine import rows, sums
+
+DATA = Path(os.environ.get("FACTDRIFT_DATA", Path(__file__).parent.parent / "../shared/data"))
+PAPER = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
+RELATIONS = {**dict.fromkeys(PAPER, False), "P36": True}
+needs_data = pytest.mark.skipif(
+    not (DATA / "wikidata/entities.jsonl.gz").is_file(),
+    reason=f"no real entities in {DATA}; set FACTDRIFT_DATA",
+)
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
+    home = DATA / "wikidata"
+    dumps = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
+    out = tmp_path_factory.mktemp("real")
+    yield mine(dumps, out, relations=RELATIONS, snapshot=date(2026, 4, 20))
+
+
+@needs_data
+def test_the_counts_are_plausible(mined: Mined) -> None:
+    counts = mined.counts["counts"]
+    assert counts["items"] == 2331
+    assert counts["properties"] == 42
+    assert counts["lines"] == 2373
+    assert 2000 < counts["statements"] < 20_000
+    assert 50 < counts["facts"] < counts["statements"]
+    assert counts.get("malformed_line", 0) == counts.get("malformed_statement", 0) == 0
+    assert counts["undated"] > counts["facts"] / 10
+    # most objects are not among so few items
+    assert counts["unlabelled_object"] > counts["facts"]
+    assert counts["gaps"] >= counts["unlabelled_object"]
+
+
+@needs_data
+def test_every_statement_is_accounted_for(mined: Mined) -> None:
+    facts = rows(mined.facts)
+    stated = {f["statement"] for f in facts}
+    dropped = [d for d in rows(mined.dropped) if d["step"] == "mine"]
+    for relation, about in mined.counts["relations"].items():
+        passed = sum(about.get(r, 0) for r in ("undated", "deprecated", "novalue", "not_an_item"))
+        kept = len({f["statement"] for f in facts if f["relation"] == relation})
+        left = len({d["item"] for d in dropped if d["relation"] == relation} - stated)
+        assert kept + left + passed == about["statements"], relation
+
+
+@needs_data
+def test_facts_that_anyone_can_check(mined: Mined) -> None:
+    names = {e["id"]: e["label"] for e in rows(mined.entities)}
+    facts = {
+        (names[f["subject"]], f["relation"], names[f["object"]]): (
+            f"{f['start_first']}/{f['start_last']}",
+            "open" if f["end_open"] else f"{f['end_first']}/{f['end_last']}",
+        )
+        for f in rows(mined.facts)
+    }
+    assert names["P6"] == "head of government"
+    known = {
+        ("United Kingdom", "P6", "Theresa May"): ("2016-07-13/2016-07-13", "2019-07-24/2019-07-24"),
+        ("Tallinn", "P6", "Ivi Eenmaa"): ("1997-01-01/1997-12-31", "1999-01-01/1999-12-31"),
+        ("Soviet Union", "P36", "Moscow"): ("1922-12-30/1922-12-30", "1991-12-26/1991-12-26"),
+        ("Estonia", "P36", "Tallinn"): ("None/None", "open"),
+    }
+    assert known.items() <= facts.items()
+
+
+@needs_data
+@pytest.mark.parametrize("sample", sorted((DATA / "wikidata/samples").glob("*.json*")), ids=str)
+def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        found = mine(sample, out, relations=RELATIONS, snapshot=date(2026, 4, 20), jobs=jobs)
+        assert not [d for d in rows(found.dropped) if d["step"] == "read"]
+        assert found.counts["counts"]["items"] >= 19
+        assert found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
+    assert sums(tmp_path / "1") == sums(tmp_path / "2")

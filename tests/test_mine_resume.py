@@ -1,0 +1,212 @@
+"""Runs that are killed, stopped or lose a process; a rerun goes on and gives the same bytes."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from builders.errors import UserError
+from builders.wikidata.reader import Tuning
+from tests.dumps import array, compressed, world
+from tests.test_mine import RELATIONS, run, sums
+
+TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
+SCRIPT = """
+import sys
+from pathlib import Path
+from builders.errors import UserError
+from builders.wikidata.mine import mine
+from builders.wikidata.reader import Tuning
+
+if __name__ == "__main__":
+    folder, jobs, threads = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "spawn"
+    if threads:
+        import threading
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    try:
+        mine(sorted(folder.glob("shard-*")), folder / "out", relations={"P54": False, "P27": True},
+             snapshot="2026-01-01", jobs=jobs, tuning=Tuning(1 << 17, 1 << 17, 1), say=print)
+    except UserError as error:
+        sys.exit(f"UserError: {error}")
+"""
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three shards of about 70 blocks, and in `expected` the tables of them."""
+    folder = tmp_path_factory.mktemp("resume")
+    given = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
+    for n, form in enumerate(("json", "json.gz", "json")):
+        compressed(array(given[n * 150 : (n + 1) * 150]), folder / f"shard-{n}.{form}")
+    run(sorted(folder.glob("shard-*")), folder / "expected")
+    return folder
+
+
+@pytest.fixture
+def folder(shards: Path, tmp_path: Path) -> Path:
+    """A folder with these shards."""
+    for path in shards.glob("shard-*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "run.py").write_text(SCRIPT)
+    return tmp_path
+
+
+def start(folder: Path, jobs: int, how: str = "fork") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(folder / "run.py"), str(folder), str(jobs), how],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def parts(folder: Path) -> int:
+    return len(list((folder / "out").glob("build/parts-*/0*")))
+
+
+def until(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait until something holds; the process must not have ended before."""
+    for _ in range(20_000):
+        if true():
+            break
+        time.sleep(0.001)
+    assert process.poll() is None, process.communicate()[1]
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that read for this one; multiprocessing has another, the resource tracker."""
+    found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    lines = {int(p): Path(f"/proc/{p}/cmdline").read_bytes() for p in found}
+    return [p for p, line in lines.items() if b"resource_tracker" not in line]
+
+
+def rerun(folder: Path, jobs: int) -> str:
+    process = start(folder, jobs)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "Exception ignored" not in errors
+    return said
+
+
+def same(folder: Path, shards: Path) -> bool:
+    made, expected = sums(folder / "out"), sums(shards / "expected")
+    return made == expected
+
+
+@pytest.mark.parametrize(("jobs", "again"), [(1, 2), (2, 1)])
+def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path) -> None:
+    process = start(folder, jobs)
+    first = folder / "out/build"
+    until(lambda: bool(list(first.glob("parts-*/shard-000000.json"))), process)
+    until(lambda: parts(folder) > 80, process)
+    process.kill()
+    process.communicate()
+    assert not (folder / "out/mined.json").exists()
+    done = parts(folder)
+    # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
+    size = (folder / "shard-0.json").stat().st_size
+    (folder / "shard-0.json").write_bytes(b"!" * size)
+    said = rerun(folder, again)
+    assert f"going on: {done} blocks and 1 whole files" in said
+    assert same(folder, shards)
+
+
+def test_killed_twice(folder: Path, shards: Path) -> None:
+    for count in (25, 100):
+        process = start(folder, 2)
+        until(lambda count=count: parts(folder) > count, process)  # type: ignore[misc]
+        process.kill()
+        process.communicate()
+    assert "going on" in rerun(folder, 2)
+    assert same(folder, shards)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_a_reading_process_that_is_killed_is_an_error(how: str, folder: Path, shards: Path) -> None:
+    process = start(folder, 2, how)
+    until(lambda: parts(folder) > 25, process)
+    os.kill(children(process)[0], signal.SIGKILL)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "UserError: a reading process died (exit code -9)" in errors
+    assert "Traceback" not in errors
+    assert "Exception ignored" not in errors
+    assert "going on" in rerun(folder, 2)
+    assert same(folder, shards)
+
+
+@pytest.mark.parametrize(("jobs", "how"), [(1, "fork"), (2, "fork"), (2, "spawn")])
+def test_ctrl_c_stops_cleanly(jobs: int, how: str, folder: Path, shards: Path) -> None:
+    process = start(folder, jobs, how)
+    until(lambda: parts(folder) > 50, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert errors.strip().startswith("UserError: stopped\n  run the same command again")
+    assert "Traceback" not in errors
+    assert "going on" in rerun(folder, jobs)
+    assert same(folder, shards)
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_no_process_outlives_the_run(how: str, folder: Path) -> None:
+    process = start(folder, 2, how)
+    until(lambda: parts(folder) > 20, process)
+    readers = children(process)
+    assert len(readers) == 2
+    process.kill()
+    process.communicate()
+    for _ in range(1000):
+        if not any(Path(f"/proc/{pid}").exists() for pid in readers):
+            break
+        time.sleep(0.01)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in readers)
+
+
+def test_two_runs_in_one_folder(folder: Path) -> None:
+    paths = sorted(folder.glob("shard-*"))
+    process = start(folder, 1)
+    until(lambda: parts(folder) > 10, process)
+    with pytest.raises(UserError, match="another run is at work"):
+        run(paths, folder / "out", tuning=TUNING)
+    process.kill()
+    process.communicate()
+
+
+def test_readers_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
+    process = start(folder, 1)
+    until(lambda: parts(folder) > 10, process)
+    process.kill()
+    process.communicate()
+    [half] = (folder / "out/build").glob("parts-*")
+    with (half / ".reading").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        second = start(folder, 1)
+        time.sleep(1)
+        assert second.poll() is None
+        assert not (folder / "out/mined.json").exists()
+    assert second.wait(timeout=30) == 0
+    second.communicate()
+    assert same(folder, shards)
+
+
+def test_other_relations_or_files_start_anew(folder: Path) -> None:
+    paths = sorted(folder.glob("shard-*"))
+    process = start(folder, 1)
+    until(lambda: parts(folder) > 10, process)
+    process.kill()
+    process.communicate()
+    said: list[str] = []
+    run(paths, folder / "other", work=folder / "out/build", relations={"P54": False}, tuning=TUNING)
+    run(paths[1:], folder / "fewer", work=folder / "out/build", tuning=TUNING, say=said.append)
+    assert not said
+    assert set(RELATIONS) == {"P54", "P27"}

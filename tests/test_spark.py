@@ -1,0 +1,183 @@
+"""The relational middle on Spark: the same rows, and the same bytes, as on DuckDB.
+
+Skipped, with the reason shown, where PySpark or Java is missing.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.dates import Period, periods
+from builders.engine import Engine, engine
+from builders.errors import UserError
+from builders.rows import Delta, Dropped, Entity, Fact, FactChange, Gap, SeenFact, Segment
+from builders.wikidata import period_diff, snapshot_diff, timeline
+from tests.histories import EXCLUSIVE, edited, history, parquet
+
+SNAPSHOT = date(2022, 9, 15)
+PAIRS = 1500
+ROOT = str(Path(__file__).parents[1])
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    opened = engine("spark", tmp_path_factory.mktemp("spark"), threads=2)
+    try:
+        eng = opened.__enter__()
+    except UserError as error:
+        pytest.skip(str(error).replace("\n", ";"))
+    try:
+        yield eng
+    finally:
+        opened.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Facts of two dumps, gaps and entities of many random histories."""
+    path = tmp_path_factory.mktemp("inputs")
+    facts: list[Fact] = []
+    gaps: list[Gap] = []
+    for n in range(PAIRS):
+        more, unnamed = history(n, f"Q{n * 7 + 1}", SNAPSHOT)
+        facts += more
+        gaps += unnamed
+    chance = Random(1)
+    entities = [
+        Entity(i, i, (), i if chance.random() < 0.9 else None, chance.randint(0, 9), 3, 1)
+        for i in sorted({f.subject for f in facts} | {f.object for f in facts})
+    ]
+    chance.shuffle(facts)
+    parquet(path / "facts.parquet", Fact, facts)
+    parquet(path / "later.parquet", Fact, edited(facts, 2, SNAPSHOT + timedelta(days=200)))
+    parquet(path / "gaps.parquet", Gap, gaps)
+    parquet(path / "entities.parquet", Entity, entities)
+    return path
+
+
+def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
+    """Every table of the relational middle, written; the rows of each."""
+    facts, later = (eng.read(inputs / f"{n}.parquet", Fact) for n in ("facts", "later"))
+    gaps = eng.read(inputs / "gaps.parquet", Gap)
+    entities = eng.read(inputs / "entities.parquet", Entity)
+    rows = {}
+    segments = eng.keep(timeline.timeline(facts, EXCLUSIVE))
+    rows["segments"] = eng.write(segments, out / "segments.parquet", Segment, timeline.ORDER)
+    window = periods(Period.parse("2019Q3"), Period.parse("2022Q2"))
+    holes = timeline.closed(gaps, facts, EXCLUSIVE)
+    found = eng.keep(period_diff.compare(segments, window, holes))
+    found = period_diff.with_pages(period_diff.at_least(found, segments), entities)
+    found = eng.keep(period_diff.most_popular(eng.keep(found), entities, 100))
+    order = period_diff.ORDER
+    deltas, dropped = period_diff.deltas(found), period_diff.dropped(found, "quarter")
+    rows["deltas"] = eng.write(deltas, out / "deltas.parquet", Delta, order)
+    rows["dropped"] = eng.write(dropped, out / "dropped.parquet", Dropped, order)
+    changed = snapshot_diff.changes(eng, facts, later, EXCLUSIVE)
+    rows["changes"] = eng.write(
+        changed, out / "changes.parquet", FactChange, snapshot_diff.CHANGE_ORDER
+    )
+    seen = snapshot_diff.seen(eng, [facts, later])
+    rows["seen"] = eng.write(seen, out / "seen.parquet", SeenFact, snapshot_diff.SEEN_ORDER)
+    return rows
+
+
+def test_same_rows_and_bytes_as_duckdb(spark: Engine, inputs: Path, tmp_path: Path) -> None:
+    with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
+        expected = whole_run(duck, inputs, tmp_path / "duckdb")
+    assert whole_run(spark, inputs, tmp_path / "spark") == expected
+    assert all(n > 100 for n in expected.values()), expected
+    for name in expected:
+        paths = [tmp_path / e / f"{name}.parquet" for e in ("duckdb", "spark")]
+        assert pq.read_table(paths[0]).equals(pq.read_table(paths[1])), name
+        assert paths[0].read_bytes() == paths[1].read_bytes(), name
+
+
+def test_no_rows(spark: Engine, tmp_path: Path) -> None:
+    facts = spark.read(parquet(tmp_path / "facts.parquet", Fact, []), Fact)
+    kept = spark.keep(timeline.timeline(facts, EXCLUSIVE))
+    out = tmp_path / "segments.parquet"
+    assert spark.write(kept, out, Segment, timeline.ORDER) == 0
+    assert spark.rows(spark.read(out, Segment)) == []
+
+
+def test_settings_of_spark_submit_are_kept(spark: Engine, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from builders.engine import engine\n"
+        "with engine('spark', Path('scratch'), threads=2) as eng:\n"
+        "    print(eng.session.sparkContext.master)\n"
+    )
+    given = ["--master", "local[1]", "--conf", "spark.ui.enabled=false"]
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("spark-submit"), *given, script],
+        env={**os.environ, "PYTHONPATH": ROOT, "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert "local[1]" in ran.stdout.split(), ran.stderr
+
+
+def test_several_row_groups(spark: Engine, tmp_path: Path) -> None:
+    chance = Random(3)
+    one = history(4, "Q1", SNAPSHOT)[0][0]
+    facts = [replace(one, subject=f"Q{n}", statement=f"Q{n}$") for n in range(1, 150_001)]
+    chance.shuffle(facts)
+    source = parquet(tmp_path / "facts.parquet", Fact, facts)
+    out = tmp_path / "spark.parquet"
+    assert spark.write(spark.read(source, Fact), out, Fact, timeline.KEY) == len(facts)
+    with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
+        duck.write(duck.read(source, Fact), tmp_path / "duckdb.parquet", Fact, timeline.KEY)
+    meta = pq.read_metadata(out)
+    groups = [meta.row_group(n).num_rows for n in range(meta.num_row_groups)]
+    assert groups == [65_536, 65_536, 18_928]
+    assert out.read_bytes() == (tmp_path / "duckdb.parquet").read_bytes()
+
+
+def _opened(code: str, **environment: str) -> str:
+    """What opening the Spark engine says in another process."""
+    code += (
+        "\nfrom pathlib import Path\nfrom builders.engine import engine\n"
+        "from builders.errors import UserError\n"
+        "try:\n    with engine('spark', Path('scratch')): pass\n"
+        "except UserError as e: print(e)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": ROOT, **environment},
+        capture_output=True,
+        text=True,
+        cwd=environment["HOME"],
+        check=True,
+    )
+    return ran.stdout
+
+
+def test_without_pyspark(tmp_path: Path) -> None:
+    said = _opened("import sys; sys.modules['pyspark'] = None", HOME=str(tmp_path))
+    assert "the engine spark needs PySpark\n  pip install factdrift[spark]" in said
+
+
+def test_without_java(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    said = _opened("", HOME=str(tmp_path), JAVA_HOME=str(tmp_path), PATH=str(tmp_path))
+    assert "the engine spark needs Java 17 or newer; found none" in said
+
+
+def test_with_old_java(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n")
+    java.chmod(0o755)
+    said = _opened("", HOME=str(tmp_path), JAVA_HOME=str(tmp_path))
+    assert "needs Java 17 or newer; found Java 8" in said
