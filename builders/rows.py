@@ -267,7 +267,7 @@ TimeSpec = Literal["none", "absolute", "relative", "own"]
 class ArticleRef:
     """Where one article of a news archive lies; the text stays in the archive."""
 
-    id: Annotated[str, "sorting key: day, sha256 of the third field, with the original's separators"]
+    id: Annotated[str, "sorting key: day and sha256 of the third field, as the original has it"]
     day: Annotated[date, "UTC day of publication"]
     ts: Annotated[int, "UTC seconds at midnight of that day"]
     file: Annotated[str, "name of the archive file"]
@@ -332,3 +332,32 @@ class Question:
     question: Annotated[str, "the question as generated, without time specification"]
     answer: Annotated[Candidate, "the span it was generated for"]
     generator: Annotated[str, "backend and model that wrote it"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewsQuestion:
+    """One question of StreamingQA: asked on a day, answered by an article of an earlier day."""
+
+    id: Annotated[str, "content hash of draw, answer span and generator"]
+    qa_id: Annotated[str, "the same, under the name that the original data set uses"]
+    question: Annotated[str, "the question, with its time specification"]
+    answers: Annotated[tuple[str, ...], "gold answers"]
+    answers_additional: Annotated[tuple[str, ...], "further references, from people"]
+    question_ts: Annotated[int, "UTC seconds at midnight of the question's day"]
+    evidence_ts: Annotated[int, "UTC seconds at midnight of the article's day"]
+    evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
+    recent_or_past: Annotated[Subset, "subset"]
+    written_or_generated: Annotated[Literal["written", "generated"], "by people or by a backend"]
+    toxicity_identity_attack: Annotated[float | None, "score in [0, 1]; null: not given"]
+    toxicity_insult: Annotated[float | None, "score in [0, 1]; null: not given"]
+    toxicity_profanity: Annotated[float | None, "score in [0, 1]; null: not given"]
+    toxicity_severe_toxicity: Annotated[float | None, "score in [0, 1]; null: not given"]
+    toxicity_sexually_explicit: Annotated[float | None, "score in [0, 1]; null: not given"]
+    toxicity_threat: Annotated[float | None, "score in [0, 1]; null: not given"]
+    split: Annotated[Part, "eval, train or valid; no article is in two of them"]
+    quarter: Annotated[str, "quarter of the question's day: its corpus ends with it"]
+    answer_type: Annotated[AnswerType, "entity, date or phrase"]
+    answer_start: Annotated[int, "first character of the answer in the article's text"]
+    time_spec: Annotated[TimeSpec, "absolute, relative, own (it had one) or none"]
+    generator: Annotated[str, "backend and model that wrote it"]
+    filters: Annotated[tuple[str, ...], "filters that it passed, in order"]

@@ -78,6 +78,14 @@ _NAMES = re.compile(
 """Names that only look like times, and quotations."""
 
 
+_ASKS_TIME = re.compile(
+    r"(?:When|Since when|Until when|How long|For how long|(?:In|During|Over|On) which "
+    r"(?:years?|months?|days?|period|decade|dates?))\b",
+    re.IGNORECASE,
+)
+"""Questions for a time or a duration, whose answer another time would contradict."""
+
+
 @dataclass(frozen=True, slots=True)
 class Specified:
     """A question's text with its time specification, and of which kind that is."""
@@ -95,14 +103,14 @@ def own_time(question: str) -> str | None:
 def specify(question: Question, seed: int) -> Specified:
     """The question with a time specification where it needs one (StreamingQA, appendix A.5).
 
-    Recent questions, questions for a date and questions that say their time stay as they are.
+    Recent questions, questions for a time and questions that say their time stay as they are.
     Of the others half are told the article's month, half how long ago it is; which, is a hash of
     seed and id. A relative one of less than a week is empty, and its kind is `none`.
     """
     text, draw = question.question, question.draw
     if own_time(text):
         return Specified(text, "own")
-    if draw.subset == "recent" or question.answer.type == "date":
+    if draw.subset == "recent" or question.answer.type == "date" or _ASKS_TIME.match(text):
         return Specified(text, "none")
     code = hashlib.sha256(f"{seed}\ttime_spec\t{question.id}".encode()).digest()[0]
     if code % 2:

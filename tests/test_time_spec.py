@@ -215,3 +215,16 @@ def test_specify() -> None:
     assert specify(own, 1).kind == "own"
     assert specify(question(text="Who won the vote?"), 1).kind == "none"
     assert specify(question(text="Who won the vote?", past=True, kind="date"), 1).kind == "none"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "During which years was Martti Ahtisaari president of Finland?",
+        "For how long did Frank Lampard sign a contract?",
+        "Since when has Jeremy Corbyn been a member of parliament?",
+        "In which year did Spain win the World Cup?",
+    ],
+)
+def test_a_question_for_a_time_is_given_none(text: str) -> None:
+    assert specify(question(text=text, past=True, kind="phrase"), 1).kind == "none"

@@ -40,7 +40,7 @@ class Local(Strict):
     def start(self, surroundings: Surroundings) -> "_Running":
         """Load the model, about a second; UserError where the package is missing."""
         try:
-            from profanity_check import predict_prob  # type: ignore[import-untyped]
+            from profanity_check import predict_prob
         except ImportError:
             raise UserError(
                 "the scorer 'local' needs alt-profanity-check",
