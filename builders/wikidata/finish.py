@@ -103,7 +103,7 @@ def _connect(spill: Path, memory: str, threads: int) -> "Iterator[duckdb.DuckDBP
     }
     try:
         with duckdb.connect(":memory:", config=options) as con:
-            con.execute("SET enable_progress_bar = false")
+            con.execute("SET enable_progress_bar = false; SET preserve_insertion_order = false")
             yield con
     except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
         raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.shared_memory import SharedMemory
@@ -62,6 +63,19 @@ class Pool(Protocol):
 
     def close(self) -> None:
         """End; what was not written is lost."""
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """What is started here never hears Ctrl-C, not even while it starts: the parent ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Alone:
@@ -114,7 +128,8 @@ class Processes:
                 inherited = (private, ours, *self._process)
             task = _Task(work, self._memory, inherited)
             process = context.Process(target=_work, args=(theirs, task), daemon=True)  # type: ignore[attr-defined]
-            process.start()
+            with _deaf_to_ctrl_c():
+                process.start()
             theirs.close()
             self._process[ours] = process
             self._load[ours] = 0
@@ -134,7 +149,7 @@ class Processes:
         self._send(reader, (shard, block, slot.number))
 
     def finish(self) -> None:
-        for reader in self._load:
+        for reader in list(self._load):
             self._send(reader, None)
         while self._load:
             self._receive()

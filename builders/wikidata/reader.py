@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -32,6 +33,18 @@ class Tuning:
     rows: int = 50_000
 
 
+class _Mark(NamedTuple):
+    """How many rows there were before a block."""
+
+    shard: int
+    block: int
+    facts: int
+    entities: int
+    dropped: int
+    bad: int
+    counts: Counter[str]
+
+
 class Reader:
     """Parses blocks and writes what they hold as parts, each under a name of its own."""
 
@@ -50,12 +63,12 @@ class Reader:
         self._rows = Rows(self._relations)
         self._blocks: Blocks = {}
         self._bad: list[BadLine] = []
+        self._before: _Mark | None = None
         self._held = 0
 
     def read(self, shard: int, block: Block, buffer: memoryview) -> None:
         """Add one block of a shard. `UserError` where the first one holds no entity at all."""
-        known, bad = len(self._rows.entities), len(self._bad)
-        counts = Counter(self._rows.counts)
+        before = self._before = self._mark(shard, block)
         number = 0
         if block.too_long:
             number = 1
@@ -71,13 +84,28 @@ class Reader:
             except _NO_ENTITY as error:
                 detail = f"{stop - start:,} bytes: {error}"[:200]
                 self._bad.append(BadLine(shard, block.number, number, "malformed_line", detail))
-        if block.number == 0 and len(self._rows.entities) == known and self._rows.counts == counts:
-            self._refuse(shard, self._bad[bad:])
+        if block.number == 0 and self._rows.counts == before.counts:
+            self._refuse(shard, self._bad[before.bad :])
         self._blocks.setdefault(shard, {})[block.number] = number
         self._held += 1
         rows = len(self._rows.entities) + len(self._rows.facts) + len(self._bad)
         if self._held >= self._tuning.blocks or rows >= self._tuning.rows:
             self.flush()
+
+    def _mark(self, shard: int, block: Block) -> "_Mark":
+        rows = self._rows
+        sizes = (len(rows.facts), len(rows.entities), len(rows.dropped), len(self._bad))
+        return _Mark(shard, block.number, *sizes, Counter(rows.counts))
+
+    def _drop_half_a_block(self) -> None:
+        """Forget what Ctrl-C left of the block that was being read; a rerun reads it again."""
+        mark = self._before
+        if mark and mark.block not in self._blocks.get(mark.shard, {}):
+            del self._rows.facts[mark.facts :]
+            del self._rows.entities[mark.entities :]
+            del self._rows.dropped[mark.dropped :]
+            del self._bad[mark.bad :]
+            self._rows.counts = mark.counts
 
     def _refuse(self, shard: int, bad: Sequence[BadLine]) -> None:
         """`UserError` for a file whose first block holds nothing but malformed lines."""
@@ -107,6 +135,7 @@ class Reader:
 
     def flush(self) -> None:
         """Write what is held as a part. `UserError` where the disk does not take it."""
+        self._drop_half_a_block()
         if not self._blocks:
             return
         shard = min(self._blocks)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROW_GROUP = 65_536
 """Rows of a row group of every written file but its last."""
 
+_LONGEST = 4 << 20
+"""Bytes of the longest raw row; DuckDB has two buffers of this size a thread."""
 _SQL: dict[object, str] = {int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", date: "DATE"}
 _IDS = frozenset({"subject", "relation", "object", "id"})
 _FACT, _GAP, _ENTITY, _DROPPED = (
@@ -34,7 +36,8 @@ def load(con: "duckdb.DuckDBPyConnection", parts: Path) -> None:
         if files:
             columns = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in types.items())
             source = f"""FROM read_json([{", ".join(map(_file, files))}],
-                columns = {{{columns}}}, format = 'newline_delimited', compression = 'gzip')"""
+                columns = {{{columns}}}, format = 'newline_delimited', compression = 'gzip',
+                maximum_object_size = {_LONGEST})"""
         else:
             columns = ", ".join(f"NULL::{kind} AS {name}" for name, kind in types.items())
             source = f"SELECT {columns} WHERE false"
@@ -104,18 +107,25 @@ def judge(con: "duckdb.DuckDBPyConnection", relations: Mapping[str, bool]) -> in
                 PARTITION BY id ORDER BY statements DESC, sitelinks DESC, label, aliases, enwiki,
                 kind) = 1
         """)
+    # One large join or aggregate a statement: several at a time would share the memory.
     con.execute("""
-        CREATE TEMP TABLE judged AS
-        SELECT DISTINCT f.* EXCLUDE (problem), o.kind, CASE
-            WHEN s.label IS NULL THEN 'unlabelled_subject'
+        CREATE TEMP TABLE by_subject AS SELECT f.*, s.id IS NOT NULL AS subject_named
+        FROM resolved f LEFT JOIN (SELECT id FROM named WHERE label IS NOT NULL) s
+        ON f.subject = s.id;
+        DROP TABLE resolved;
+        CREATE TEMP TABLE by_both AS SELECT f.* EXCLUDE (problem, subject_named), o.kind, CASE
+            WHEN NOT f.subject_named THEN 'unlabelled_subject'
             WHEN f.problem IS NOT NULL THEN f.problem
             WHEN o.kind IS NOT NULL THEN 'object_kind'
-            WHEN o.label IS NULL THEN 'unlabelled_object'
+            WHEN NOT coalesce(o.named, false) THEN 'unlabelled_object'
         END AS reason
-        FROM resolved f LEFT JOIN named s ON f.subject = s.id LEFT JOIN named o ON f.object = o.id
+        FROM by_subject f LEFT JOIN (SELECT id, kind, label IS NOT NULL AS named FROM named) o
+        ON f.object = o.id;
+        DROP TABLE by_subject;
+        CREATE TEMP TABLE judged AS SELECT DISTINCT * FROM by_both;
     """)
-    twice = _number(con, "FROM resolved") - _number(con, "FROM judged")
-    con.execute("DROP TABLE resolved; DROP TABLE needed")
+    twice = _number(con, "FROM by_both") - _number(con, "FROM judged")
+    con.execute("DROP TABLE by_both; DROP TABLE needed")
     return twice
 
 
