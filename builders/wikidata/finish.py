@@ -105,7 +105,11 @@ def _connect(spill: Path, memory: str, threads: int) -> "Iterator[duckdb.DuckDBP
         with duckdb.connect(":memory:", config=options) as con:
             con.execute("SET enable_progress_bar = false; SET preserve_insertion_order = false")
             yield con
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+    except duckdb.OutOfMemoryException as error:
+        first = str(error).splitlines()[0]
+        hint = "give it more (a quarter of Wikidata takes 600MB); a rerun reads nothing again"
+        raise UserError(f"{memory} of memory is too little ({first})", hint=hint) from error
+    except duckdb.IOException as error:
         raise UserError(f"the tables cannot be written: {error}", where=spill.parent) from error
     finally:
         shutil.rmtree(spill, ignore_errors=True)
