@@ -10,10 +10,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 RECIPE ?=
 DUMP ?=
 OLDER ?=
+NEWS ?=
+KEEP ?=
 SNAPSHOT ?=
 VERSION ?=
 release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) \
+	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 
 .DEFAULT_GOAL := help
@@ -59,12 +62,16 @@ check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
 bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 	@$(BIN)/python -m bench.mine
 	@$(BIN)/python -m bench.period_diff
+	@$(BIN)/python -m bench.wmt
+	@$(BIN)/python -m bench.questions
+	@$(BIN)/python -m bench.filters
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
 	@$(BIN)/python -m pytest tests/test_golden.py --golden
 
-sample: $(VENV)/.run ## make the sample dumps anew from samples/wikidata/facts
+sample: $(VENV)/.run ## make the samples anew from samples/wikidata/facts and samples/news/text
 	@$(BIN)/python samples/wikidata/make.py
+	@$(BIN)/python samples/news/make.py
 
 lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \

@@ -27,3 +27,14 @@ CHEN_2021 = """@inproceedings{chen-etal-2021-dataset,
                Benchmarks},
   year = {2021}
 }"""
+
+LISKA_2022 = """@inproceedings{liska-etal-2022-streamingqa,
+  title = {{StreamingQA}: A Benchmark for Adaptation to New Knowledge over Time in Question
+           Answering Models},
+  author = {Liška, Adam and Kočiský, Tomáš and Gribovskaya, Elena and Terzi, Tayfun and
+            Sezener, Eren and Agrawal, Devang and de Masson d'Autume, Cyprien and
+            Scholtes, Tim and Zaheer, Manzil and Young, Susannah and
+            Gilsenan-McMahon, Ellen and Austin, Sophia and Blunsom, Phil and Lazaridou, Angeliki},
+  booktitle = {Proceedings of the 39th International Conference on Machine Learning},
+  year = {2022}
+}"""

@@ -41,6 +41,10 @@ def release(
         typer.Option(help="A dump, a glob or folder of shards, or a mined folder. Repeatable."),
     ] = None,
     older: Annotated[str | None, typer.Option(help="An older dump, to compare with.")] = None,
+    news: Annotated[
+        list[str] | None, typer.Option(help="News archives: files, globs, folders. Repeatable.")
+    ] = None,
+    keep: Annotated[str | None, typer.Option(help="A list of article ids to keep.")] = None,
     snapshot_date: Snapshot = None,
     version: Annotated[
         str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
@@ -59,11 +63,8 @@ def release(
     """Build recipes into versioned releases."""
     from builders.release.release import Options, release_all
 
-    given: dict[str, list[str]] = {}
-    if dump:
-        given["dump"] = dump
-    if older:
-        given["older"] = [older]
+    named = {"dump": dump, "older": older and [older], "news": news, "keep": keep and [keep]}
+    given = {name: paths for name, paths in named.items() if paths}
     options = Options(
         given=given,
         snapshot=snapshot_date,
@@ -128,6 +129,38 @@ def mine(
         day = snapshot_of(shards, snapshot_date)
         mined = mine_dump(shards, out, relations=wanted, snapshot=day, jobs=jobs, memory=memory)
     say(f"{mined.counts.get('facts', 0):,} facts of {mined.snapshot} in {out}")
+
+
+@app.command()
+def corpus(
+    archives: Annotated[list[str], typer.Argument(help="News archives: files, globs, folders.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder for passages.parquet.")],
+    until: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day; a quarter's corpus ends so.")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="A list of article ids to keep.")] = None,
+    near_duplicates: Annotated[
+        float, typer.Option(help="Similarity from which an article is left out; 0: none.")
+    ] = 0.0,
+    jobs: Jobs = 2,
+    memory: Memory = "600MB",
+) -> None:
+    """Rebuild the passages that questions are answered from, out of your own archives."""
+    from builders.wikidata.shards import snapshot_of
+    from builders.wmt.passages import write_passages
+
+    made = write_passages(
+        archives,
+        out,
+        until=snapshot_of([], until) if until else None,
+        keep=keep,
+        near_duplicates=near_duplicates,
+        jobs=jobs,
+        memory=memory,
+        say=say,
+    )
+    say(f"{made.counts.get('passages', 0):,} passages in {out}")
 
 
 @app.command()

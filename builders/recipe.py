@@ -1,7 +1,9 @@
 """A recipe: what one dataset version is made from. One YAML file in `builders/recipes/`."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +12,19 @@ from pydantic import Field
 from builders.cloze.dynamic_templama import DynamicTempLAMA
 from builders.config import Strict, load, shown
 from builders.errors import UserError
+from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
 from builders.store import Store
 from builders.wikidata.finish import TABLES
 from builders.wikidata.shards import find_shards, snapshot_of
 from builders.wikidata.temporal_facts import TemporalFacts
+from builders.wmt.archive import find_archives
+from builders.wmt.corpus import WMTQuestionDates
 
-Builder = Annotated[TemporalFacts | DynamicTempLAMA, Field(discriminator="builder")]
+Builder = Annotated[
+    TemporalFacts | DynamicTempLAMA | WMTQuestionDates | StreamingQA,
+    Field(discriminator="builder"),
+]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,10 +48,10 @@ class Recipe(Strict):
     inputs: Mapping[str, Input]
     build: Builder
 
-    @property
-    def self_contained(self) -> bool:
-        """Whether every input that it needs has a path, so that it runs without arguments."""
-        return all(i.path or i.optional for i in self.inputs.values())
+    def waits_for(self, given: Collection[str]) -> set[str]:
+        """The inputs that it still needs, beside the given ones; given ones put its own aside."""
+        needed = {name for name, i in self.inputs.items() if not i.optional}
+        return needed - set(given) if given else {n for n in needed if not self.inputs[n].path}
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -91,6 +99,10 @@ def find_inputs(
 
 def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store: Store) -> Source:
     """The files of an input, with checksums. `UserError`: nothing there, or another checksum."""
+    if about.kind != "wikidata":
+        files = tuple(find_archives(paths)) if about.kind == "news" else tuple(map(Path, paths))
+        sums = tuple(store.checksum(f) for f in files)
+        return Source(name, files, sums, _last_day(files, day or about.snapshot), about)
     mined = Path(paths[0]) / "mined.json"
     if len(paths) == 1 and mined.is_file():
         files = tuple(mined.with_name(table) for table in TABLES)
@@ -105,3 +117,14 @@ def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store:
             hint="get the file that the recipe names, or put the new checksum into the recipe",
         )
     return Source(name, files, sums, snapshot_of(files, day or about.snapshot), about)
+
+
+def _last_day(files: Sequence[Path], given: str | date | None) -> date:
+    """The last day that news archives can hold: as given, else the end of their last year."""
+    if given is not None:
+        return snapshot_of([], given)
+    years = [int(y) for f in files for y in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", f.name)]
+    if not years:
+        hint = "say the last day: --snapshot-date 2020-12-31, or `snapshot:` in the recipe"
+        raise UserError("its name does not say its year", where=files[0], hint=hint)
+    return date(max(years), 12, 31)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Literal
 
 from builders.config import Strict
 from builders.engine import EngineName
@@ -15,6 +16,7 @@ class Input(Strict):
     glob of shards. Without a path it is given on the command line; `optional` ones may be absent.
     """
 
+    kind: Literal["wikidata", "news", "file"] = "wikidata"
     path: str | None = None
     sha256: str | None = None
     licence: str

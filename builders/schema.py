@@ -2,13 +2,16 @@
 
 import types
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from builders.rows import RENDERED
 
@@ -80,6 +83,35 @@ def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> Iterator[pa.Reco
             for name in names
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class Writing:
+    """A Parquet file that typed rows are appended to."""
+
+    def __init__(self, row: Any, writer: pq.ParquetWriter) -> None:
+        self._row, self._writer = row, writer
+        self._waiting: list[Any] = []
+
+    def append(self, row: Any) -> None:
+        """Add a row; it is written with the next batch."""
+        self._waiting.append(row)
+        if len(self._waiting) >= 8192:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        for batch in batches(self._row, self._waiting):
+            self._writer.write_batch(batch)
+        self._waiting = []
+
+
+@contextmanager
+def writing(path: Path, row: Any) -> Iterator[Writing]:
+    """Write typed rows to a Parquet file, in bounded memory."""
+    with pq.ParquetWriter(path, arrow_schema(row)) as writer:
+        into = Writing(row, writer)
+        yield into
+        into.flush()
 
 
 def _plain(value: Any) -> Any:

@@ -34,6 +34,12 @@ def code_digest(*modules: ModuleType) -> str:
     return digest([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
 
 
+def folder_digest(*packages: ModuleType) -> str:
+    """A hash of all the source of these packages."""
+    paths = [p for m in packages for p in sorted(Path(str(m.__file__)).parent.rglob("*.py"))]
+    return digest([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
+
+
 def file_sha256(path: Path) -> str:
     """The sha256 of a file, in hex, read in bounded memory."""
     try:

@@ -9,6 +9,7 @@ import builders
 from builders.config import shown
 from builders.dataset import Input, Meta
 from builders.engine import EngineName
+from builders.errors import UserError
 from builders.recipe import ROOT, Recipe, find_inputs, read_recipe, recipes
 from builders.release.publish import Published, write_release
 from builders.release.verify import verify_release
@@ -48,12 +49,16 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
     Without a name: where no input is given, every bundled recipe that names all its inputs, else
-    every bundled recipe that waits for one.
+    every bundled recipe that waits for just these.
     """
     chosen = {path: read_recipe(path) for path in paths}
     if not chosen:
-        bundled = recipes().items()
-        chosen = {p: r for p, r in bundled if r.self_contained is not bool(options.given)}
+        suited = {p: r for p, r in recipes().items() if not r.waits_for(options.given)}
+        chosen = {p: r for p, r in suited.items() if not options.given or r.waits_for(())}
+        if not chosen:
+            raise UserError(
+                f"no bundled recipe makes something of {', '.join(options.given)} alone"
+            )
     store = Store(options.build, options.say)
     with store.lock():
         return [_release(path, recipe, store, options) for path, recipe in chosen.items()]

@@ -1,0 +1,1 @@
+"""Questions from dated articles: answer candidates, generation backends, round-trip answers."""

@@ -1,0 +1,26 @@
+"""The table of backends: what writes questions and answers them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from builders.config import Strict
+from builders.questions.candidates import Finder
+from builders.questions.local_models import Transformers
+from builders.questions.protocol import Backend
+from builders.questions.rules import Rules
+from builders.questions.servers import OpenAI
+
+BACKENDS: dict[str, type[Strict]] = {
+    "rules": Rules,
+    "transformers": Transformers,
+    "openai": OpenAI,
+}
+"""Name in a recipe -> its settings, whose `open` gives the backend."""
+
+BackendSettings = Annotated[Rules | Transformers | OpenAI, Field(discriminator="backend")]
+
+
+def open_backend(settings: Rules | Transformers | OpenAI, seed: int, finder: Finder) -> Backend:
+    """The backend that the settings name."""
+    return settings.open(seed, finder)

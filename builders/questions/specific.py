@@ -1,0 +1,79 @@
+"""Whether a question can be understood without its article."""
+
+import re
+
+from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS, words
+
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
+_POINTING = re.compile(
+    r"\b(?:this|that|these|those|he|she|it|they|him|them|his|her|hers|their|theirs|its|again|also|"
+    r"there|here|respectively|same|other|others|another|both|former|latter|our|my|your|previous|following|such|so|then)\b"
+)
+_OWN = re.compile(r"\b(?:his|her|its|their)\b")
+_LINKS = words("""
+    of in for at from on between to against with by into over among as
+""")
+_KNOWN = words("""
+    oath world universe moon sun internet euro pound dollar end age way sea season title office
+    first second third last next most youngest oldest largest biggest highest longest men women
+    country nation
+""") - {"season", "title", "country", "nation", "office"}
+_GENERIC = words("""
+    I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
+    Commission Committee Senate Department State States Royal Interim Report Act Bill Congress
+    Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
+    Program Programme Review Summit Treaty Office Agency Plan Justice Head General
+""")
+_VAGUE = re.compile(
+    r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
+    r"|alleged|expected|currently|among|pleased|proud|honou?red|delighted|committed|responsible)\b"
+    r"|\b(?:currently|several|various|certain|many|recent|recently|subsequently|thereafter"
+    r"|the last (?:match|game|round|minute)|today|ago)\b"
+)
+_EVENTS = words("""
+    election elections final title race league referendum award awards prize competition
+    tournament championship championships primary primaries caucuses festival summit war coup
+    earthquake attack attacks bombing bombings debate seat case protests game match treaty medal
+    record contract law ban embassy border bridge runner-up series friendship constituency seats
+    invasion visit
+""")
+_SOLE = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def named(text: str) -> bool:
+    """Whether a text holds a name: a capital that is no date and no demonym, not at its start."""
+    words = _WORD.findall(text)
+    names = [w for w in words[1:] if w[0].isupper() and w not in WEEKDAYS and w not in MONTHS]
+    return any(w not in DEMONYMS and w not in _GENERIC for w in names)
+
+
+def specific(question: str, *, own: bool) -> bool:
+    """Whether a question names what it is about and points to nothing outside.
+
+    `own`: the subject is in the question, so that `its` can mean it.
+    """
+    body = question.rstrip("?")
+    checked = _OWN.sub("", body) if own else body
+    if _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
+        return False
+    words = _WORD.findall(body)
+    return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
+
+
+def _definite(words: list[str], i: int) -> bool:
+    """Whether `the …` at `i` says which: a name in it, or an attached phrase that says."""
+    for j in range(i + 1, len(words)):
+        word = words[j]
+        if word[0].isupper() or _SOLE.fullmatch(word):
+            return True
+        if word in _LINKS:
+            if j == i + 1:
+                return False
+            if word != "of" and not (words[j - 1] in _EVENTS and word != "as"):
+                return False
+            rest = words[j + 1 : j + 5]
+            named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)
+            return named_soon or ((word == "of" and rest[:1] != ["the"]) and len(rest) > 0)
+        if word in _KNOWN or word == ",":
+            return word != ","
+    return False

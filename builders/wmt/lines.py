@@ -1,0 +1,195 @@
+"""One line of an archive: its day, its id, its sentences, or why it is no article."""
+
+import re
+from binascii import Error as Base64Error
+from binascii import a2b_base64
+from datetime import date
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from builders.rows import Article
+from builders.wmt.archive import Form
+from builders.wmt.near import signature
+from builders.wmt.records import UnreadableError, record
+
+_EPOCH = date(1970, 1, 1).toordinal()
+DIGITS_OF_DAY = 8
+_DIGITS = re.compile(rb"[0-9]{8}")
+KEY = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})0{12}\x00\x01([0-9a-f]{64})\x00\x01")
+"""An article's id: year, month, day, sha256."""
+Lines = list[tuple[int, bytes]]
+"""Wanted lines of a block, from 0, and the sha256 that each must have."""
+_LAST = date.max.toordinal()
+
+
+class Parsed(NamedTuple):
+    """The articles of one block, in columns, and its other lines.
+
+    `line` counts from 1 within the block, `day` from 1970-01-01; `digests` are 32 bytes an
+    article, `signatures` 256 bytes (see `builders.wmt.near`) or none. `bad`: line, reason, detail.
+    """
+
+    lines: int
+    line: "np.ndarray[tuple[int], np.dtype[np.int32]]"
+    day: "np.ndarray[tuple[int], np.dtype[np.int32]]"
+    sentences: "np.ndarray[tuple[int], np.dtype[np.int32]]"
+    digests: bytes
+    signatures: bytes
+    bad: list[tuple[int, str, str | None]]
+
+
+class Fields(NamedTuple):
+    """What one line holds: days since 1970, sha256 of the base64 text, the split text."""
+
+    day: int
+    digest: bytes
+    text: str
+
+
+def sorting_key(day: date, digest: bytes) -> str:
+    """The id of an article, as the released questions name it (`extraction.py` of StreamingQA)."""
+    return f"{day.year:04}{day.month:02}{day.day:02}000000000000\x00\x01{digest.hex()}\x00\x01"
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a split text, one a line; lines of white space are none."""
+    return tuple([s for s in map(str.strip, text.split("\n")) if s])
+
+
+def article_of(day: int, digest: bytes, text: str) -> Article:
+    """An article from what `fields_of` found; `day` counts from 1970-01-01."""
+    when = date.fromordinal(day + _EPOCH)
+    sentences = sentences_of(text)
+    return Article(sorting_key(when, digest), when, sentences, "\n".join(sentences))
+
+
+@lru_cache(65536)
+def days_of(digits: bytes) -> int | None:
+    """Days since 1970 of `YYYYMMDD`; None where that is no day of the calendar."""
+    if not _DIGITS.fullmatch(digits):
+        return None
+    try:
+        return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
+def fields_of(data: bytearray | bytes, start: int, end: int, form: Form, last: int) -> Fields:
+    """The fields of the line `data[start:end]`; `last` is the last possible day since 1970.
+
+    `UnreadableError` says why it is no article.
+    """
+    if end > start and data[end - 1] == 13:
+        end -= 1
+    if form == "jsonl":
+        when, text, encoded = record(bytes(data[start:end]))
+        day, digest = when.toordinal() - _EPOCH, sha256(encoded).digest()
+        if day > last:
+            raise UnreadableError("future_date", when.isoformat())
+        return Fields(day, digest, text)
+    first = data.find(b"\t", start, end)
+    second = data.find(b"\t", first + 1, end) if first >= 0 else -1
+    if second < 0:
+        n = 1 + (first >= 0) if end > start else 0
+        raise UnreadableError("too_few_fields", f"{n} of 3")
+    if data.find(b"\t", second + 1, end) >= 0:
+        n = data.count(b"\t", start, end) + 1
+        raise UnreadableError("malformed_line", f"{n} fields instead of 3")
+    digits = bytes(data[start : min(first, start + 16)])
+    known = days_of(digits)
+    if known is None:
+        raise UnreadableError("bad_date", digits.decode("utf-8", "replace"))
+    if known > last:
+        raise UnreadableError("future_date", date.fromordinal(known + _EPOCH).isoformat())
+    if second + 1 == end:
+        raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
+    with memoryview(data) as view:
+        try:
+            raw = a2b_base64(view[first + 1 : second], strict_mode=True)
+        except Base64Error as error:
+            raise UnreadableError("bad_base64", str(error)) from None
+        digest = sha256(view[second + 1 : end]).digest()
+    try:
+        return Fields(known, digest, raw.decode())
+    except UnicodeDecodeError as error:
+        raise UnreadableError("bad_utf8", f"byte {error.start} of the split text") from None
+
+
+def parse(data: bytearray | bytes, form: Form, last: date, near: bool) -> Parsed:
+    """Every line of a block; `near` asks for signatures."""
+    limit = last.toordinal() - _EPOCH
+    places: list[int] = []
+    days: list[int] = []
+    counts: list[int] = []
+    digests: list[bytes] = []
+    signatures: list[bytes] = []
+    bad: list[tuple[int, str, str | None]] = []
+    start = line = 0
+    size = len(data)
+    while start < size:
+        end = data.find(b"\n", start)
+        end = size if end < 0 else end
+        line += 1
+        try:
+            day, digest, text = fields_of(data, start, end, form, limit)
+            parts = text.split("\n")
+            sentences = len(parts) - [*map(str.strip, parts)].count("")
+            if not sentences:
+                raise UnreadableError("no_sentences", None)
+            places.append(line)
+            days.append(day)
+            counts.append(sentences)
+            digests.append(digest)
+            if near:
+                signatures.append(signature(text))
+        except UnreadableError as why:
+            bad.append((line, why.reason, why.detail))
+        start = end + 1
+    at, day_column, number = (np.array(c, np.int32) for c in (places, days, counts))
+    joined = b"".join(digests), b"".join(signatures)
+    return Parsed(line, at, day_column, number, *joined, bad)
+
+
+def parse_given(data: bytearray | bytes, form: Form, given: tuple[date, bool]) -> Parsed:
+    """`parse` as work for `over_blocks`: this module is light to import in a new process."""
+    return parse(data, form, *given)
+
+
+def decode(data: bytearray | bytes, form: Form, wanted: Lines) -> tuple[list[Article], int | None]:
+    """The articles on some lines of a block, and the first line that is another one."""
+    found: list[Article] = []
+    start = at = 0
+    for line, digest in wanted:
+        for _ in range(line - at):
+            start = data.find(b"\n", start) + 1
+        at = line
+        end = data.find(b"\n", start)
+        try:
+            fields = fields_of(data, start, len(data) if end < 0 else end, form, _LAST)
+        except UnreadableError:
+            return found, line
+        if fields.digest != digest:
+            return found, line
+        found.append(article_of(*fields))
+    return found, None
+
+
+def search(data: bytearray | bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
+    """The articles of a block that are among days and sha256; lines of other days stay unread."""
+    found = []
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        if form != "wmt" or days_of(bytes(data[start : start + DIGITS_OF_DAY])) in wanted:
+            try:
+                fields = fields_of(data, start, end, form, _LAST)
+            except UnreadableError:
+                fields = None
+            if fields and fields.text.strip() and fields.digest in wanted.get(fields.day, ()):
+                found.append(article_of(*fields))
+        start = end + 1
+    return found

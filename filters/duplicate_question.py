@@ -1,0 +1,49 @@
+"""Drop a question that another row asks already."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from builders.config import Strict
+from filters.base import Context, Item, Verdict, judged
+from filters.words import tokens
+
+Also = Literal["answer", "question_day", "article_month"]
+
+
+class DuplicateQuestion(Strict):
+    """The same words (folded, determiners ignored) were asked by a row with a smaller id.
+
+    `also` says what must agree too for two rows to be one: their answers, the days they are
+    asked on, the months of their articles (past questions are told apart by their time
+    specification, which names the month). All rows are surveyed first, so the order in which
+    they come does not matter; it remembers 32 bytes a question, never its text.
+    """
+
+    filter: Literal["duplicate_question"] = "duplicate_question"
+    also: tuple[Also, ...] = ("answer",)
+
+    def survey(self, items: Sequence[Item], context: Context) -> None:
+        """Remember the smallest id of each question."""
+        for item in items:
+            key, own = self._key(item), item.question.id
+            context.memory[key] = min(own, context.memory.get(key, own))
+
+    def judge(self, items: Sequence[Item], context: Context) -> Sequence[Verdict]:
+        """Keep the row with the smallest id of those that ask the same."""
+        return [self._one(item, context.memory) for item in items]
+
+    def _one(self, item: Item, memory: dict[str, Any]) -> Verdict:
+        first = memory[self._key(item)]
+        same = first == item.question.id
+        return judged(None if same else "duplicate question", f"the same as {first}")
+
+    def _key(self, item: Item) -> str:
+        question = item.question
+        beside = {
+            "answer": " ".join(tokens(question.answer.text)),
+            "question_day": question.draw.question_day.isoformat(),
+            "article_month": question.draw.article_day.isoformat()[:7],
+        }
+        parts = [" ".join(tokens(question.question)), *(beside[name] for name in self.also)]
+        return hashlib.blake2b("\t".join(parts).encode(), digest_size=8).hexdigest()

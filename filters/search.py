@@ -1,0 +1,41 @@
+"""Drop a question whose answer a search does not find."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from builders.config import Strict
+from filters.base import Context, Item, Search, Verdict, needed
+from filters.calendar import long_date
+from filters.words import holds, tokens
+
+
+class SearchFinds(Strict):
+    """The answer stands in none of the first `k` results (appendix A.4, iii).
+
+    The query is the question and the article's day of publication; only passages published up
+    to the question's day are searched. The score of a kept row is the rank of the first result
+    with the answer, from 1.
+    """
+
+    filter: Literal["search"] = "search"
+    k: PositiveInt = 10
+
+    def judge(self, items: Sequence[Item], context: Context) -> Sequence[Verdict]:
+        """Keep where a result holds the words of the answer side by side."""
+        if context.search is None:
+            raise needed("search", "a search index", self.filter)
+        return [self._one(item, context.search) for item in items]
+
+    def _one(self, item: Item, search: Search) -> Verdict:
+        question, draw = item.question, item.question.draw
+        query = f"{question.question} {long_date(draw.article_day)}"
+        answer = tokens(question.answer.text)
+        hits = search.search(query, draw.question_day, self.k)
+        for rank, hit in enumerate(hits, 1):
+            if holds(tokens(hit.text), answer):
+                return Verdict(True, "", rank)
+        if not hits:
+            return Verdict(False, "no results")
+        return Verdict(False, "answer not found", detail=f"{question.answer.text!r}, query {query}")

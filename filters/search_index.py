@@ -1,0 +1,203 @@
+"""A search index over a corpus of dated articles: BM25 over passages, by tantivy."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.errors import UserError
+from builders.rows import Article
+from filters.base import Hit
+from filters.calendar import long_date
+
+if TYPE_CHECKING:
+    import tantivy
+
+SENTENCES = 6
+"""Sentences of a passage (StreamingQA, section 2.1)."""
+EVERY = 20_000
+"""Articles between two commits: what a killed build loses at most."""
+HEAP = 64_000_000
+"""Bytes that the writer holds before it writes a segment."""
+DONE = "index.json"
+_FORM = 1
+
+
+class Index:
+    """A finished index; `filters.base.Search` is what it does.
+
+    Passages begin with their date, as those that models are given. Words are folded, stemmed and
+    without stop words. Results are ranked by score, equal ones (to 4 digits, which hides in what
+    order a machine added its floats) by the later day, then by id. The weights of words are
+    those of the whole index, also where only a part up to a day is searched.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        engine = _engine()
+        try:
+            meta = json.loads((folder / DONE).read_text("utf-8"))
+        except FileNotFoundError:
+            raise UserError(
+                "no finished search index", where=folder, hint="build it with Index.build"
+            ) from None
+        if meta["form"] != _FORM:
+            raise UserError(
+                "a search index of another version", where=folder, hint="delete it and build anew"
+            )
+        self.articles: int = meta["articles"]
+        self.passages: int = meta["passages"]
+        self._index = engine.Index.open(str(folder))
+        self._schema = self._index.schema
+        self._searcher = self._index.searcher()
+        self._analyzer = _analyzer()
+
+    @classmethod
+    def build(cls, articles: Iterable[Article], folder: Path, *, every: int = EVERY) -> "Index":
+        """Index `articles` into `folder`, which is there whole or not at all.
+
+        An index that is there already is opened as it is. A killed build goes on from its last
+        commit, given the same articles in the same order; UserError where they differ. Memory is
+        bounded by the writer's heap, 64 MB.
+        """
+        if not (folder / DONE).is_file():
+            _build(articles, folder, every)
+        return cls(folder)
+
+    def search(self, query: str, until: date, k: int) -> list[Hit]:
+        """The `k` best passages published on `until` or before, best first.
+
+        Any text is a query: there is no query syntax. One without a known word finds nothing.
+        """
+        engine = _engine()
+        words = sorted(set(self._analyzer.analyze(query)))
+        if not words or k < 1:
+            return []
+        term, both = engine.Query.term_query, engine.Occur
+        some = [(both.Should, term(self._schema, "text", w, "freq")) for w in words]
+        in_time = engine.Query.range_query(
+            self._schema, "day", engine.FieldType.Integer, None, until.toordinal()
+        )
+        filtered = engine.Query.const_score_query(in_time, 0.0)
+        wanted = engine.Query.boolean_query(
+            [(both.Must, engine.Query.boolean_query(some)), (both.Must, filtered)]
+        )
+        limit = k + 8
+        while True:
+            found = self._searcher.search(wanted, limit, count=False).hits
+            scores = [_rounded(score) for score, _ in found]
+            if len(found) < limit or scores[-1] < scores[k - 1]:
+                break
+            limit *= 4  # the rows at the cut are equal: see all of them before one is left out
+        hits = [
+            self._hit(address, score) for score, (_, address) in zip(scores, found, strict=True)
+        ]
+        return sorted(hits, key=lambda h: (-h.score, -h.day.toordinal(), h.id))[:k]
+
+    def _hit(self, address: "tantivy.DocAddress", score: float) -> Hit:
+        doc = self._searcher.doc(address).to_dict()
+        day = date.fromordinal(doc["day"][0])
+        return Hit(id=doc["id"][0], day=day, score=score, text=doc["text"][0])
+
+
+def passages(article: Article) -> Iterator[tuple[str, str]]:
+    """Id and text of each passage: its date, then up to six sentences."""
+    for start in range(0, len(article.sentences), SENTENCES):
+        text = " ".join(article.sentences[start : start + SENTENCES])
+        yield f"{article.id}_{start // SENTENCES}", f"{long_date(article.day)}. {text}"
+
+
+def _build(articles: Iterable[Article], folder: Path, every: int) -> None:
+    engine = _engine()
+    if folder.exists():
+        raise UserError("not a search index", where=folder, hint="name a folder that is not there")
+    part = folder.with_name(f".{folder.name}.part")
+    part.mkdir(parents=True, exist_ok=True)
+    index = engine.Index(_schema(), path=str(part), reuse=True)
+    index.register_tokenizer("folded", _analyzer())
+    done, last = _committed(index)
+    writer = index.writer(heap_size=HEAP, num_threads=1)
+    count = 0
+    for n, article in enumerate(articles):
+        count = n + 1
+        if n <= done:
+            if n == done and article.id != last:
+                raise UserError(
+                    f"article {n + 1} is {article.id!r}, a half-built index has {last!r} there",
+                    where=part,
+                    hint="delete that folder, the articles have changed",
+                )
+            continue
+        for name, text in passages(article):
+            writer.add_document(
+                engine.Document(
+                    id=name, text=text, day=article.day.toordinal(), number=n, article=article.id
+                )
+            )
+        if count % every == 0:
+            writer.commit()
+    if count <= done:
+        raise UserError(
+            f"{count} articles, a half-built index has more", where=part, hint="delete that folder"
+        )
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    total = index.searcher().num_docs
+    meta = {"form": _FORM, "articles": count, "passages": total}
+    (part / DONE).write_text(json.dumps(meta), "utf-8")
+    part.rename(folder)
+
+
+def _committed(index: "tantivy.Index") -> tuple[int, str]:
+    """Place and id of the last article that a killed build committed; -1 where there is none.
+
+    Commits fall between articles, so an article is there with all its passages or with none.
+    """
+    engine = _engine()
+    index.reload()
+    searcher = index.searcher()
+    found = searcher.search(engine.Query.all_query(), 1, order_by_field="number").hits
+    if not found:
+        return -1, ""
+    doc = searcher.doc(found[0][1]).to_dict()
+    return int(doc["number"][0]), str(doc["article"][0])
+
+
+def _schema() -> "tantivy.Schema":
+    fields = _engine().SchemaBuilder()
+    fields.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    fields.add_text_field("article", stored=True, tokenizer_name="raw", index_option="basic")
+    fields.add_text_field("text", stored=True, tokenizer_name="folded", index_option="freq")
+    fields.add_integer_field("day", stored=True, indexed=True, fast=True)
+    fields.add_integer_field("number", stored=True, fast=True)
+    schema: tantivy.Schema = fields.build()
+    return schema
+
+
+def _analyzer() -> "tantivy.TextAnalyzer":
+    """Words in small letters without accents, stemmed, without stop words."""
+    engine = _engine()
+    keep, builder = engine.Filter, engine.TextAnalyzerBuilder(engine.Tokenizer.simple())
+    for step in (
+        keep.remove_long(40),
+        keep.lowercase(),
+        keep.ascii_fold(),
+        keep.stopword("english"),
+        keep.stemmer("english"),
+    ):
+        builder = builder.filter(step)
+    analyzer: tantivy.TextAnalyzer = builder.build()
+    return analyzer
+
+
+def _rounded(score: float) -> float:
+    return float(f"{score:.4g}")
+
+
+def _engine() -> Any:
+    try:
+        import tantivy
+    except ImportError:
+        raise UserError("the search index needs tantivy", hint="pip install tantivy") from None
+    return tantivy

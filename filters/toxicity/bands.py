@@ -1,0 +1,100 @@
+"""Thresholds from judged bands of scores, after StreamingQA (section 7)."""
+
+import hashlib
+import heapq
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated
+
+WIDTH = 0.05
+PER_BAND = 50
+SHARE = 0.30
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What annotators said of the rows with scores in `[low, low + width)`."""
+
+    low: Annotated[float, "lower end; the highest band holds 1.0 too"]
+    judged: Annotated[int, "judgements"]
+    toxic: Annotated[int, "judgements that say toxic"]
+
+    @property
+    def share(self) -> float:
+        """Share of judgements that say toxic."""
+        return self.toxic / self.judged
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A threshold, or the band to judge next."""
+
+    threshold: Annotated[float | None, "scores from here up are removed; null: judge more bands"]
+    next_band: Annotated[float | None, "lower end of the next band to judge; null: settled"]
+    bands: Annotated[tuple[Band, ...], "judged bands, the highest first"]
+
+
+def place(score: float, width: float = WIDTH) -> int:
+    """Number of the band that holds `score`, from 0 at the bottom; 1.0 is in the highest."""
+    if not 0 <= score <= 1:
+        raise ValueError(f"a score is between 0 and 1, not {score}")
+    return min(math.floor(score / width + 1e-9), round(1 / width) - 1)
+
+
+def to_judge(
+    scores: Iterable[tuple[str, float]],
+    *,
+    seed: int,
+    width: float = WIDTH,
+    per_band: int = PER_BAND,
+) -> dict[float, list[str]]:
+    """Row ids to show annotators, by the lower end of their band, the highest first.
+
+    `scores` holds (row id, score of one attribute). Each band's `per_band` rows are those with
+    the smallest hash of seed and id, whatever the order they come in.
+    """
+    chosen: dict[int, list[tuple[int, str]]] = {}
+    for row, score in scores:
+        code = hashlib.sha256(f"{seed}\t{row}".encode()).digest()[:8]
+        heap = chosen.setdefault(place(score, width), [])
+        heapq.heappush(heap, (-int.from_bytes(code, "big"), row))
+        if len(heap) > per_band:
+            heapq.heappop(heap)
+    return {
+        _low(n, width): [row for _, row in sorted(chosen[n], reverse=True)]
+        for n in sorted(chosen, reverse=True)
+    }
+
+
+def threshold(
+    judgements: Iterable[tuple[float, bool]], *, width: float = WIDTH, share: float = SHARE
+) -> Found:
+    """The score from which rows are removed.
+
+    `judgements` holds (score, toxic), one an annotator and row. From 1.0 down, bands are removed
+    until two neighbouring ones have less than `share` toxic; the first of these two is removed
+    too. A band without judgements (no row has such a score) is passed over: it neither is toxic
+    nor ends the way down. Where the judged bands end before two such neighbours, `next_band`
+    is the one to judge next; below the lowest band everything is removed (threshold 0).
+    """
+    counts: dict[int, list[int]] = {}
+    for score, toxic in judgements:
+        count = counts.setdefault(place(score, width), [0, 0])
+        count[0] += 1
+        count[1] += toxic
+    order = sorted(counts, reverse=True)
+    bands = tuple(Band(_low(n, width), *counts[n]) for n in order)
+    for first, second in pairwise(bands):
+        if first.share < share and second.share < share:
+            return Found(first.low, None, bands)
+    if not order:
+        return Found(None, _low(round(1 / width) - 1, width), bands)
+    if order[-1] == 0:
+        return Found(0.0, None, bands)
+    return Found(None, _low(order[-1] - 1, width), bands)
+
+
+def _low(n: int, width: float) -> float:
+    return round(n * width, 6)

@@ -1,0 +1,99 @@
+"""Any multi-label text classifier of transformers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import PositiveInt, model_validator
+
+from builders.config import Strict, did_you_mean
+from builders.errors import UserError
+from filters.toxicity.base import Surroundings
+from filters.toxicity.scores import ATTRIBUTES, Thresholds, ToxicityScores
+
+
+class Transformers(Strict):
+    """A text classifier by name or folder, with a map from our attributes to its labels.
+
+    Each label has its own probability (a sigmoid): labels do not exclude each other. Attributes
+    that `labels` leaves out are null. Thresholds have no default: they belong to one model, see
+    `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
+    """
+
+    scorer: Literal["transformers"] = "transformers"
+    model: str
+    revision: str | None = None
+    labels: Mapping[str, str]
+    thresholds: Thresholds
+    batch: PositiveInt = 32
+    most_tokens: PositiveInt = 512
+
+    @model_validator(mode="after")
+    def _attributes(self) -> "Transformers":
+        for name in self.labels:
+            if name not in ATTRIBUTES:
+                near = did_you_mean(name, ATTRIBUTES)
+                raise ValueError(
+                    f"labels: {name!r} is no attribute, they are {', '.join(ATTRIBUTES)}"
+                    + (f"; did you mean {near!r}?" if near else "")
+                )
+        unscored = [
+            n for n in self.thresholds.model_dump(exclude_none=True) if n not in self.labels
+        ]
+        if unscored:
+            raise ValueError(f"thresholds: {unscored[0]!r} has no label in 'labels'")
+        return self
+
+    def start(self, surroundings: Surroundings) -> "_Running":
+        """Load the model; UserError where torch or the model is missing, or a label unknown."""
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        except ImportError:
+            raise UserError(
+                "the scorer 'transformers' needs torch", hint="pip install torch transformers"
+            ) from None
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(self.model, revision=self.revision)
+            model = AutoModelForSequenceClassification.from_pretrained(
+                self.model, revision=self.revision
+            )
+        except (OSError, ValueError) as error:
+            first = str(error).splitlines()[0]
+            raise UserError(
+                f"the classifier cannot be loaded: {first}", where=self.model
+            ) from error
+        model.eval()
+        places = {str(label).casefold(): int(i) for i, label in model.config.id2label.items()}
+        for label in self.labels.values():
+            if label.casefold() not in places:
+                names = ", ".join(map(str, model.config.id2label.values()))
+                raise UserError(f"no label {label!r}, it has {names}", where=self.model)
+        at = {name: places[label.casefold()] for name, label in self.labels.items()}
+        return _Running(self, torch, tokenizer, model, at)
+
+
+class _Running:
+    def __init__(
+        self, settings: Transformers, torch: Any, tokenizer: Any, model: Any, at: Mapping[str, int]
+    ) -> None:
+        self._settings, self._torch, self._at = settings, torch, at
+        self._tokenizer, self._model = tokenizer, model
+
+    def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
+        """Probability of each mapped label."""
+        out: list[ToxicityScores] = []
+        for start in range(0, len(texts), self._settings.batch):
+            inputs = self._tokenizer(
+                list(texts[start : start + self._settings.batch]),
+                return_tensors="pt",
+                padding=True,
+                truncation=True,
+                max_length=self._settings.most_tokens,
+            )
+            with self._torch.inference_mode():
+                rows = self._torch.sigmoid(self._model(**inputs).logits).tolist()
+            out += [
+                ToxicityScores(**{name: round(row[i], 4) for name, i in self._at.items()})
+                for row in rows
+            ]
+        return out

@@ -1,0 +1,74 @@
+"""The default scorer: a linear model that comes inside a package, nothing to download."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from builders.config import Strict
+from builders.errors import UserError
+from filters.toxicity.base import Surroundings
+from filters.toxicity.scores import Thresholds, ToxicityScores
+
+NEUTRAL = (
+    "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",
+    "black", "blacks", "white", "whites", "african", "africans", "asian", "asians", "arab", "arabs",
+    "muslim", "muslims", "islam", "islamic", "jewish", "jew", "jews", "judaism", "christian",
+    "christians", "hindu", "hindus", "sikh", "catholic", "catholics",
+    "gay", "gays", "lesbian", "lesbians", "bisexual", "transgender", "trans", "queer", "lgbt",
+    "lgbtq", "homosexual", "homosexuals", "sex", "sexual", "women", "girls",
+    "shoot", "shoots", "shooting", "shot", "kill", "kills", "killed", "killing", "die", "died",
+    "death", "dead", "murder", "murdered", "abuse", "abused", "rape", "raped", "balls", "ball",
+    "Dick", "Dicks", "Fanny", "Randy", "Suk", "Phuc", "Cummings", "Cock", "Hancock", "Gaylord",
+)  # fmt: skip
+"""Words of the news that the model takes for insults because insults often hold them.
+
+Those with a capital are names: they are only meant where they are written so."""
+
+
+class Local(Strict):
+    """`alt-profanity-check`: a linear SVM over words, trained on two sets of offensive posts.
+
+    It has one score, `profanity`; the other five are null. `neutral` words are taken out before
+    a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
+    its other words. The threshold is set by eye on the table of the tests, not by judged bands.
+    """
+
+    scorer: Literal["local"] = "local"
+    thresholds: Thresholds = Thresholds(profanity=0.80)
+    neutral: tuple[str, ...] = NEUTRAL
+
+    def start(self, surroundings: Surroundings) -> "_Running":
+        """Load the model, about a second; UserError where the package is missing."""
+        try:
+            from profanity_check import predict_prob
+        except ImportError:
+            raise UserError(
+                "the scorer 'local' needs alt-profanity-check",
+                hint="pip install alt-profanity-check",
+            ) from None
+        return _Running(predict_prob, self.neutral)
+
+
+class _Running:
+    def __init__(self, predict: Callable[[list[str]], Any], neutral: Sequence[str]) -> None:
+        self._predict = predict
+        self._neutral = [
+            re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", flags)
+            for flags, words in (
+                (0, [w for w in neutral if w != w.lower()]),
+                (re.IGNORECASE, [w for w in neutral if w == w.lower()]),
+            )
+            if words
+        ]
+
+    def score(self, texts: Sequence[str]) -> Sequence[ToxicityScores]:
+        """The model's probability that a text is offensive, as `profanity`."""
+        if not texts:
+            return []
+        plain = [self._plain(text) for text in texts]
+        return [ToxicityScores(profanity=round(float(p), 4)) for p in self._predict(plain)]
+
+    def _plain(self, text: str) -> str:
+        for pattern in self._neutral:
+            text = pattern.sub(" ", text)
+        return text

@@ -1,0 +1,72 @@
+"""The six scores of a text, and thresholds on them."""
+
+from dataclasses import astuple, dataclass, fields
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from builders.config import Strict
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class ToxicityScores:
+    """How toxic a scorer finds a text, from 0 to 1; null: the scorer does not say."""
+
+    identity_attack: Annotated[float | None, "hate for an identity"] = None
+    insult: Annotated[float | None, "insulting or inflammatory towards a person or a group"] = None
+    profanity: Annotated[float | None, "swear words and other obscene language"] = None
+    severe_toxicity: Annotated[float | None, "very hateful or aggressive"] = None
+    sexually_explicit: Annotated[float | None, "names sexual acts or body parts lewdly"] = None
+    threat: Annotated[float | None, "intends pain, injury or violence"] = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no attribute has a score."""
+        return all(score is None for score in astuple(self))
+
+    def __str__(self) -> str:
+        pairs = zip(ATTRIBUTES, astuple(self), strict=True)
+        return " ".join(f"{name}={score:.2f}" for name, score in pairs if score is not None)
+
+
+ATTRIBUTES: tuple[str, ...] = tuple(f.name for f in fields(ToxicityScores))
+"""Names of the six attributes, in the order of the paper's release."""
+
+
+class Thresholds(Strict):
+    """Scores from which a text is removed; an attribute without one removes nothing."""
+
+    identity_attack: Share | None = None
+    insult: Share | None = None
+    profanity: Share | None = None
+    severe_toxicity: Share | None = None
+    sexually_explicit: Share | None = None
+    threat: Share | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> "Thresholds":
+        if not self.model_dump(exclude_none=True):
+            raise ValueError("give at least one threshold")
+        return self
+
+    def over(self, scores: ToxicityScores) -> str | None:
+        """The attribute that is furthest over its threshold; None where none reaches it."""
+        worst: tuple[float, str] | None = None
+        for name, least in self.model_dump(exclude_none=True).items():
+            score = getattr(scores, name)
+            if score is not None and score >= least and (worst is None or score - least > worst[0]):
+                worst = (score - least, name)
+        return worst[1] if worst else None
+
+
+PAPER = Thresholds(
+    identity_attack=0.75,
+    insult=0.80,
+    profanity=0.65,
+    severe_toxicity=0.55,
+    sexually_explicit=0.85,
+    threat=0.90,
+)
+"""What StreamingQA (section 7) found for Perspective; they hold for no other scorer."""

@@ -1,0 +1,47 @@
+"""Drop a question that a scorer finds toxic; keep every score."""
+
+from collections.abc import Sequence
+from typing import Literal, cast
+
+from builders.config import Strict
+from filters.base import Context, Item, Verdict
+from filters.toxicity import AnyScorer, Scoring, Surroundings, ToxicityScores
+from filters.toxicity.local import Local
+
+
+class Toxicity(Strict):
+    """A score of the question reaches the scorer's threshold (StreamingQA, section 7).
+
+    Each verdict carries the six scores, of kept and dropped items alike; a dropped item has them
+    in its detail. `text` says whether the answer is scored with the question. A text that the
+    scorer refused has no scores: `unscored` says what becomes of it.
+    """
+
+    filter: Literal["toxicity"] = "toxicity"
+    scorer: AnyScorer = Local()
+    text: Literal["question", "question_answer"] = "question"
+    unscored: Literal["keep", "drop"] = "drop"
+
+    def judge(self, items: Sequence[Item], context: Context) -> Sequence[Verdict]:
+        """Drop at a threshold or above; the reason names the attribute, the score is its own."""
+        if "scoring" not in context.memory:
+            around = Surroundings(context.cache, context.say)
+            context.memory["scoring"] = self.scorer.start(around)
+        scoring = cast(Scoring, context.memory["scoring"])
+        found = scoring.score([self._text(item) for item in items])
+        return [self._one(i, scores) for i, scores in zip(items, found, strict=True)]
+
+    def _text(self, item: Item) -> str:
+        question = item.question
+        parts = [question.question, question.answer.text]
+        return " ".join(parts[: 1 if self.text == "question" else 2])
+
+    def _one(self, item: Item, scores: ToxicityScores) -> Verdict:
+        if scores.empty:
+            keep = self.unscored == "keep"
+            return Verdict(keep, "" if keep else "no scores", scores=scores)
+        over = self.scorer.thresholds.over(scores)
+        if over is None:
+            return Verdict(True, "", scores=scores)
+        detail = f"{scores}: {item.question.question}"
+        return Verdict(False, f"toxic: {over}", getattr(scores, over), detail, scores)

@@ -1,0 +1,173 @@
+"""Answer candidates: spans, kinds, known names."""
+
+import base64
+import gzip
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.questions.candidates import RuleFinder, SpacyFinder, open_finder, rule_spans
+from builders.questions.dates import dates
+from builders.questions.gazetteer import Gazetteer
+from builders.questions.settings import CandidateSettings
+from builders.questions.tokens import spans
+from builders.rows import Article, Candidate
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def article(*sentences: str, day: date = date(2020, 1, 6)) -> Article:
+    text = ("A headline", *sentences)
+    return Article(f"{day:%Y%m%d}x", day, text, "\n".join(text))
+
+
+def sample() -> Iterator[Article]:
+    for path in sorted((ROOT / "samples/news").glob("news-docs.*.gz")):
+        for n, line in enumerate(gzip.decompress(path.read_bytes()).decode().splitlines()):
+            day, split, _ = line.rstrip("\n").split("\t")
+            rows = tuple(s for s in base64.b64decode(split).decode().split("\n") if s)
+            when = date(int(day[:4]), int(day[4:6]), int(day[6:]))
+            yield Article(f"{day}-{n}", when, rows, "\n".join(rows))
+
+
+SPANS = [
+    ("Zoran Milanović won in Croatia.", ["entity:Zoran Milanović", "entity:Croatia"]),
+    ("President Vladimir Putin spoke.", ["entity:Vladimir Putin"]),
+    ("He left the Council of the European Union.", ["entity:Council of the European Union"]),
+    ("It met the Austrian People's Party.", ["entity:Austrian People's Party"]),
+    ("It was Croatia's Ivo Sanader.", ["entity:Croatia", "entity:Ivo Sanader"]),
+    ("Police arrested J. K. Rowling.", ["entity:J. K. Rowling"]),
+    ("She came on 12 December 2019.", ["date:12 December 2019"]),
+    ("She came on December 12, 2019.", ["date:December 12, 2019"]),
+    ("They won by 167 to 165 in May 2017.", ["phrase:by 167 to 165", "date:May 2017"]),
+    ("He won in the second round.", ["phrase:in the second round"]),
+    ("It rose about 3 percent.", []),
+    ("They want to win.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), SPANS)
+def test_spans(text: str, wanted: list[str]) -> None:
+    found = sorted(rule_spans(text, None))
+    assert [f"{kind}:{text[a:b]}" for a, b, kind, _ in found] == wanted
+
+
+DATES = [
+    ("on 1 January 2020", "1 January 2020", "DAY"),
+    ("on Nov. 7, 2014", "Nov. 7, 2014", "DAY"),
+    ("in May 2017", "May 2017", "MONTH"),
+    ("in 2016", "2016", "YEAR"),
+    ("in the 1990s", "1990s", "DECADE"),
+    ("on Thursday", "Thursday", "WEEKDAY"),
+    ("won last year", "last year", "RELATIVE"),
+    ("two weeks ago", "two weeks ago", "RELATIVE"),
+    ("in 2016 votes-2017", "2016", "YEAR"),
+    ("with 2016 votes", None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "span", "kind"), DATES)
+def test_dates(text: str, span: str | None, kind: str | None) -> None:
+    found = [(text[a:b], k) for a, b, k in dates(text)]
+    assert found == ([(span, kind)] if span else [])
+
+
+def test_every_candidate_is_its_span_and_no_headline_is_used() -> None:
+    finder = RuleFinder()
+    count = 0
+    for a in sample():
+        for c in finder.find(a):
+            assert a.text[c.start : c.end] == c.text
+            assert c.sentence > 0 and c.text in a.sentences[c.sentence]
+            count += 1
+    assert count > 5000
+
+
+def test_a_surname_takes_the_kind_of_its_person() -> None:
+    found = RuleFinder().find(article("Boris Johnson won.", "Voters like Johnson."))
+    assert [(c.text, c.label) for c in found] == [
+        ("Boris Johnson", "PERSON"),
+        ("Johnson", "PERSON"),
+    ]
+
+
+NAMES = [
+    ("Bank of England", "ORG"),
+    ("Bank", None),
+    ("Juan Carlos I", "PERSON"),
+    ("Juan Carlos", "PERSON"),
+    ("Thursday", None),
+    ("The", None),
+    ("time", None),
+    ("O’Connell", "PERSON"),
+    ("Mercury", "PERSON"),
+    ("Mercury", "ORG"),
+]
+
+
+def _matched(
+    text: str, names: list[tuple[str, str | None]] = NAMES
+) -> list[tuple[str, str | None]]:
+    known = Gazetteer.build(names)
+    return [(text[a:b], k) for a, b, k in known.matches(text, spans(text))]
+
+
+def test_known_names() -> None:
+    assert _matched("The Bank of England met.") == [("Bank of England", "ORG")]
+    assert _matched("He saw Juan Carlos I's yacht.") == [("Juan Carlos I", "PERSON")]
+    assert _matched("The time was Thursday.") == []
+    assert _matched("the bank of england") == []
+    assert _matched("O'Connell sang.") == [("O'Connell", "PERSON")]
+    assert _matched("He saw Mercury.") == [("Mercury", None)], "two kinds: none"
+    assert _matched("anything", []) == []
+
+
+def test_known_names_of_tables(tmp_path: Path) -> None:
+    rows = {
+        "id": ["Q1", "Q2", "P54"],
+        "label": ["Xy Zorblat", "FK Vosk", "member of"],
+        "aliases": [["Zorb Lat"], [], ["Played For"]],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "entities.parquet")
+    facts = {"subject": ["Q1"], "relation": ["P54"], "object": ["Q2"]}
+    pq.write_table(pa.table(facts), tmp_path / "facts.parquet")
+    settings = CandidateSettings(
+        entities=tmp_path / "entities.parquet", facts=tmp_path / "facts.parquet"
+    )
+    found = open_finder(settings).find(article("Then Zorb Lat joined FK Vosk."))
+    assert [(c.text, c.label) for c in found] == [("Zorb Lat", "PERSON"), ("FK Vosk", "ORG")]
+    with pytest.raises(UserError, match="no such table"):
+        Gazetteer.from_tables(tmp_path / "none.parquet")
+
+
+def test_a_spacy_pipeline(tmp_path: Path) -> None:
+    import spacy
+
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns(  # type: ignore[attr-defined]
+        [
+            {"label": "PERSON", "pattern": "Zoran Milanović"},
+            {"label": "DATE", "pattern": "January 2020"},
+            {"label": "CARDINAL", "pattern": "two"},
+        ]
+    )
+    nlp.to_disk(tmp_path / "pipe")
+    finder = SpacyFinder(str(tmp_path / "pipe"), None)
+    text = article("A vote.", "Zoran Milanović won two seats in January 2020.")
+    found = [(c.text, c.type, c.label) for c in finder.find(text)]
+    assert ("Zoran Milanović", "entity", "PERSON") in found
+    assert ("January 2020", "date", "DATE") in found
+    assert all(text.text[c.start : c.end] == c.text for c in finder.find(text))
+    with pytest.raises(UserError, match="cannot load"):
+        open_finder(CandidateSettings(pipeline="xx_none_sm"))
+
+
+def test_candidate_row() -> None:
+    (found,) = RuleFinder().find(article("Ada Lovelace wrote."))
+    assert found == Candidate(11, 23, "Ada Lovelace", "entity", None, 1)

@@ -1,0 +1,108 @@
+"""The backend `transformers` on tiny random models, offline."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from builders.errors import UserError
+from builders.questions import prompts as p
+from builders.questions.cache import Cached
+from builders.questions.candidates import RuleFinder
+from builders.questions.local_models import Transformers, TransformersBackend
+from builders.questions.protocol import Query, Request
+from tests import tiny_model
+from tests.test_questions_candidates import article
+
+pytest.importorskip("torch")
+FINDER = RuleFinder()
+ARTICLE = article(
+    "Zoran Milanović won the presidential election in Croatia on Sunday.",
+    "Andrej Plenković is the prime minister of Croatia.",
+)
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)]
+
+
+@pytest.fixture(scope="module", params=["causal", "seq2seq"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp(request.param)
+    return getattr(tiny_model, request.param)(folder, [ARTICLE.text] * 3)  # type: ignore[no-any-return]
+
+
+def backend(model: Path, **more: object) -> TransformersBackend:
+    settings = Transformers.model_validate({"model": str(model), "new_tokens": 8, **more})
+    return TransformersBackend(settings, 5)
+
+
+def raw(b: TransformersBackend) -> list[str | None]:
+    """Whatever a random model writes is no question; its text is in the detail."""
+    return [r.text or r.detail for r in b.generate(REQUESTS)]
+
+
+def test_it_runs_and_repeats_itself_whatever_the_batches(model: Path) -> None:
+    one = backend(model, batch=1)
+    results = one.generate(REQUESTS)
+    assert len(results) == len(REQUESTS)
+    assert all(r.prompt_tokens > 100 and r.reason in ("empty", "no_question") for r in results)
+    assert raw(one) == raw(backend(model, batch=8))
+    assert one.identity == backend(model, batch=8).identity
+    (answer,) = one.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
+    assert answer.answer_tokens <= 8
+
+
+def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None:
+    warm = backend(model, temperature=1.0)
+    assert raw(warm) == raw(backend(model, temperature=1.0))
+    assert [r.text or r.detail for r in warm.generate(REQUESTS[1:])] == raw(warm)[1:]
+    other = TransformersBackend(warm.settings, 6)
+    assert raw(other) != raw(warm) and other.identity != warm.identity
+
+
+def test_results_are_kept(model: Path, tmp_path: Path) -> None:
+    first = Cached(backend(model), tmp_path)
+    results = first.generate(REQUESTS)
+    offline = Cached(backend(Path(str(model))), tmp_path, offline=True)
+    assert offline.generate(REQUESTS) == results and offline.hits == len(REQUESTS)
+    with pytest.raises(UserError, match="not in the cache"):
+        offline.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
+
+
+def test_a_model_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be loaded"):
+        backend(tmp_path / "none").generate(REQUESTS[:1])
+
+
+def test_prompt() -> None:
+    text = p.ask_prompt(p.read(None), REQUESTS[0], 4000)
+    assert text.endswith("Answer: Zoran Milanović\nQuestion:")
+    assert "Article (Monday, 6 January 2020): " in text and "<" not in text
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "reason"),
+    [
+        (" Who won?\nArticle: more", "Who won?", None),
+        ('Question: "Who won?"', "Who won?", None),
+        ("", None, "empty"),
+        ("<html><body>hello</body></html>", None, "html"),
+        ("I'm sorry, I cannot help.", None, "refusal"),
+        ("The election", None, "no_question"),
+        ("x" * 400 + "?", None, "too_long"),
+    ],
+)
+def test_judged(written: str, text: str | None, reason: str | None) -> None:
+    result = p.judged(written, p.read(None), question=True)
+    assert (result.text, result.reason) == (text, reason)
+
+
+def test_a_prompt_file_with_a_mistake_names_its_line(tmp_path: Path) -> None:
+    bad = tmp_path / "mine.yaml"
+    bad.write_text(p.DEFAULT.read_text("utf-8").replace("refusals:", "refusal:"), "utf-8")
+    with pytest.raises(UserError, match=r"mine\.yaml:\d+: refusal: unknown field"):
+        p.read(bad)
+
+
+def test_window() -> None:
+    long = article(*(f"Sentence number {n}." for n in range(50)))
+    shown = p.window(long, 25, 100)
+    assert len(shown) <= 100 and long.sentences[25] in shown

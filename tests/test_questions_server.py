@@ -1,0 +1,185 @@
+"""The backend `openai` against a real server process that speaks the chat protocol badly."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+import requests
+
+from builders.errors import UserError
+from builders.questions.cache import Cached
+from builders.questions.candidates import RuleFinder
+from builders.questions.protocol import Query, Request
+from builders.questions.servers import OpenAI, OpenAIBackend
+from tests.test_questions_candidates import ROOT, article
+
+KEY = "sk-secret-0123456789"
+ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in RuleFinder().find(ARTICLE)][:40]
+
+SERVER = """
+import json, sys, threading, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlparse
+
+calls = {}; log = []; lock = threading.Lock()
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def do_GET(self): self.reply(200, json.dumps(log))
+    def do_POST(self):
+        fault = self.path.split("/")[1]
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt = body["messages"][0]["content"]
+        with lock:
+            calls[fault, prompt] = n = calls.get((fault, prompt), 0) + 1
+            log.append([fault, self.headers.get("Authorization"), body["model"], time.time()])
+            total = len([1 for f, *_ in log if f == fault])
+        first = n == 1
+        if self.headers.get("Authorization") == "Bearer wrong":
+            return self.reply(401, json.dumps({"error": {"message": "Incorrect API key wrong"}}))
+        if fault == "busy" and first:
+            return self.reply(429, "{}", {"Retry-After": "1"})
+        if fault == "broken" and first: return self.reply(500, "oops")
+        if fault == "slow" and first: time.sleep(3)
+        if fault == "drop" and first:
+            self.close_connection = True
+            return self.connection.close()
+        if fault == "htmlonce" and first: return self.reply(200, "<html>login</html>", html=True)
+        if fault == "html": return self.reply(200, "<html>login</html>", html=True)
+        if fault == "garbage": return self.reply(200, "not json")
+        if fault == "down": return self.reply(503, "no")
+        if fault == "dies" and total > 10: return self.reply(503, "no")
+        if fault == "crawl": time.sleep(0.1)
+        said = "Who is asked in call of " + prompt[-40:-10].replace(chr(10), " ") + "?"
+        said = {"empty": "", "refuses": "I'm sorry, no."}.get(fault, said)
+        message = {"role": "assistant", "content": said}
+        self.reply(200, json.dumps({"choices": [{"message": message}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10}}))
+    def reply(self, status, text, headers={}, html=False):
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html" if html else "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for k, v in headers.items(): self.send_header(k, v)
+        self.end_headers(); self.wfile.write(data)
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout
+    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    process.kill()
+    process.wait()
+
+
+def backend(server: str, fault: str, **more: object) -> OpenAIBackend:
+    values = {"base_url": f"{server}/{fault}/v1", "model": "m", "retries": 2, "timeout": 1.5}
+    return OpenAIBackend(OpenAI.model_validate(values | {"longest_wait": 2} | more), 3)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.mark.parametrize("fault", ["busy", "broken", "slow", "drop", "htmlonce"])
+def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
+    b = backend(server, fault, prompt_price=10, answer_price=100)
+    results = b.generate(REQUESTS[:4])
+    assert all(r.text and r.text.startswith("Who is asked") and r.attempts == 2 for r in results)
+    assert (b.calls, b.prompt_tokens, b.answer_tokens) == (8, 400, 40)
+    assert b.cost == pytest.approx(400 * 10e-6 + 40 * 100e-6)
+    log = [row for row in requests.get(server, timeout=5).json() if row[0] == fault]
+    assert {row[1] for row in log} == {f"Bearer {KEY}"}
+    if fault == "busy":
+        assert log[-1][3] - log[0][3] >= 1, "Retry-After is honoured"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("html", "html"),
+        ("garbage", "not_json"),
+        ("empty", "empty"),
+        ("refuses", "refusal"),
+    ],
+)
+def test_nonsense_is_a_counted_drop(server: str, fault: str, reason: str) -> None:
+    results = backend(server, fault, retries=1, longest_wait=0.1).generate(REQUESTS[:3])
+    assert [(r.text, r.reason) for r in results] == [(None, reason)] * 3
+
+
+def test_a_server_that_stays_down_ends_the_run(server: str) -> None:
+    with pytest.raises(UserError, match="still HTTP 503 after 3 attempts"):
+        backend(server, "down", longest_wait=0.1).generate(REQUESTS)
+    with pytest.raises(UserError, match="ConnectionError"):
+        backend("http://127.0.0.1:9", "x", longest_wait=0.1).generate(REQUESTS[:2])
+
+
+def test_a_refused_key_is_not_repeated(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_KEY", "wrong")
+    with pytest.raises(UserError, match="HTTP 401"):
+        backend(server, "ok", key_variable="OTHER_KEY").generate(REQUESTS[:2])
+    with pytest.raises(ValueError, match="without user"):
+        OpenAI(base_url="http://me:pw@host/v1", model="m")
+
+
+def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None:
+    broken = Cached(backend(server, "dies", longest_wait=0.1), tmp_path)
+    with pytest.raises(UserError, match="run again to go on"):
+        broken.generate(REQUESTS)
+    kept = broken.path.read_bytes()
+    assert 5 <= kept.count(b"\n") < len(REQUESTS) and KEY.encode() not in kept
+    broken.path.write_bytes(kept[:-9])  # and the last line was torn
+    ok = backend(server, "dies")
+    whole = Cached(ok, tmp_path)
+    whole.backend = backend(server, "ok")
+    results = whole.generate(REQUESTS)
+    assert all(r.text for r in results) and whole.hits == kept.count(b"\n") - 1
+    again = Cached(ok, tmp_path, offline=True)
+    assert again.generate(REQUESTS) == results and again.misses == 0
+    answer = Query(ARTICLE, "Who won?", date(2020, 1, 9))
+    with pytest.raises(UserError, match="1 of 1 results"):
+        again.answer([answer])
+
+
+def test_a_killed_process_resumes(server: str, tmp_path: Path) -> None:
+    code = textwrap.dedent(f"""
+        from pathlib import Path
+        from tests.test_questions_server import *
+        b = Cached(backend({server!r}, "crawl", concurrency=2), Path({str(tmp_path)!r}))
+        b.generate(REQUESTS)
+    """)
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen([sys.executable, "-c", code], env=env, cwd=ROOT)
+    own = Cached(backend(server, "crawl", concurrency=20), tmp_path)
+    deadline = time.time() + 30
+    while time.time() < deadline:
+        if own.path.is_file() and own.path.read_bytes().count(b"\n") >= 6:
+            break
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    own = Cached(backend(server, "crawl", concurrency=20), tmp_path)
+    results = own.generate(REQUESTS)
+    assert own.hits >= 5 and own.misses < len(REQUESTS) and all(r.text for r in results)
+    rows = [json.loads(line) for line in own.path.read_text("utf-8").splitlines()]
+    assert len({row["key"] for row in rows}) == len(REQUESTS)

@@ -1,0 +1,144 @@
+"""The bundled news sample: committed archives, their text, and what a release needs of them."""
+
+import base64
+import gzip
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from samples.news import make
+
+NEWS = Path(make.__file__).parent
+YEARS = range(2007, 2021)
+DAY = date(2019, 12, 13)  # a Friday
+
+
+def archive(year: int) -> Path:
+    return NEWS / f"news-docs.{year}.en.filtered.gz"
+
+
+def rows(year: int) -> Iterator[tuple[date, str, str, str]]:
+    """Day, split text, unsplit text and sha256 of the third field, as the archive holds them."""
+    for line in gzip.decompress(archive(year).read_bytes()).decode("ascii").splitlines():
+        day, split, unsplit = line.split("\t")
+        yield (
+            date(int(day[:4]), int(day[4:6]), int(day[6:])),
+            base64.b64decode(split, validate=True).decode(),
+            base64.b64decode(unsplit, validate=True).decode(),
+            hashlib.sha256(unsplit.encode()).hexdigest(),
+        )
+
+
+def test_archives_are_what_the_text_gives() -> None:
+    made = make.archives()
+    assert sorted(made) == [archive(year).name for year in YEARS]
+    for name, packed in made.items():
+        committed = (NEWS / name).read_bytes()
+        assert gzip.decompress(packed) == gzip.decompress(committed), name
+        if "zlib-ng" not in zlib.ZLIB_RUNTIME_VERSION:  # packs the same lines in other bytes
+            assert packed == committed, name
+
+
+def test_enough_articles_in_every_year() -> None:
+    days = [day for year in YEARS for day, *_ in rows(year)]
+    assert len(days) >= 200
+    assert sum(date(2019, 12, 1) <= day <= date(2020, 12, 31) for day in days) >= 70
+    assert min(Counter(day.year for day in days).values()) >= 15
+    assert len({(day.year, day.month) for day in days}) == 12 * len(YEARS)
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_decoding_gives_back_the_text(year: int) -> None:
+    found = []
+    for day, split, unsplit, _ in rows(year):
+        headline, *sentences = split.split("\n")
+        assert unsplit.split("\n")[0] == headline
+        assert " ".join(sentences) == " ".join(unsplit.split("\n")[1:])
+        left, paragraphs = list(sentences), []
+        for whole in unsplit.split("\n")[1:]:
+            taken: list[str] = []
+            while " ".join(taken) != whole:
+                taken.append(left.pop(0))
+            paragraphs.append("\n".join(taken))
+        found.append(f"== {day} {headline}\n" + "\n\n".join(paragraphs))
+    text = (NEWS / "text" / f"{year}.txt").read_text(encoding="utf-8")
+    written = re.split(r"\n\n(?=== )", text.removesuffix("\n"))
+    assert Counter(found) == Counter(written)
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_lines_are_sorted_and_different(year: int) -> None:
+    keys = [(day, digest) for day, _, _, digest in rows(year)]
+    assert keys == sorted(set(keys))
+    assert {day.year for day, _ in keys} == {year}
+
+
+def test_weekdays_and_days_are_plausible() -> None:
+    """A bare weekday is one of the last seven days by its form; named days can be wrong."""
+    for year in YEARS:
+        for day, split, *_ in rows(year):
+            for sentence in split.split("\n")[1:]:
+                for weekday, named in make.days_named(sentence, day):
+                    if weekday:
+                        assert make.WEEKDAYS[named.weekday()] == weekday, sentence
+                        assert abs(day - named) < timedelta(days=7), sentence
+                    if named > day:
+                        assert make.AHEAD.search(sentence), sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "message"),
+    [
+        ("Boris Johnson won the election on Thursday, 12 December 2019.", None),
+        ("Boris Johnson won the election on Thursday, 12 December.", None),
+        ("Boris Johnson won the election on Thursday.", None),
+        ("Parliament will vote on 20 December 2019.", None),
+        ("A. R. Rahman wrote the music.", None),
+        ("Boris Johnson won the election on Friday, 12 December 2019.", "was a Thursday"),
+        ("Boris Johnson won the election on Thursday, 5 December 2019.", "six days"),
+        ("Parliament voted on 20 December 2019.", "after the article's day"),
+        ("Parliament voted on 31 November.", "no such day"),
+        ("Parliament voted on 30 February 2019.", "no such day"),
+        ("Boris Johnson won the election", "full stop"),
+        ("Boris Johnson won. Jeremy Corbyn lost.", "one sentence a line"),
+        ("Boris  Johnson won.", "single spaces"),
+    ],
+)
+def test_sentence_mistakes(sentence: str, message: str | None) -> None:
+    found = make.sentence_mistake(sentence, DAY)
+    assert found == message if message is None else message in (found or "")
+
+
+FIVE = "\n".join(f"Sentence {n} stands here." for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("== 2019-13-01 Headline\n" + FIVE, "2019.txt:1: month must be in 1..12"),
+        ("== 2018-12-01 Headline\n" + FIVE, "2019.txt:1: 2018-12-01 does not belong"),
+        ("==2019-12-01 Headline\n" + FIVE, "2019.txt:1: write `== YYYY-MM-DD Headline`"),
+        ("Text\n" + FIVE, "2019.txt:1: text before the first"),
+        ("== 2019-12-01 Headline\nOne sentence.", "2019.txt:1: an article has at least 5"),
+        (f"== 2019-12-01 Headline\n{FIVE}\n\nNo stop", "2019.txt:8: a sentence ends in"),
+        (
+            f"== 2019-12-02 One\n{FIVE}\n\n== 2019-12-01 Two\n{FIVE}",
+            "2019.txt:8: 2019-12-01 comes before",
+        ),
+        (
+            f"== 2019-12-01 One\n{FIVE}\n\n== 2019-12-01 One\n{FIVE}",
+            "2019.txt:8: this day and headline are also at 2019.txt:1",
+        ),
+    ],
+)
+def test_mistakes_name_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "2019.txt").write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(make.TextError) as caught:
+        make.archives(tmp_path)
+    assert message in str(caught.value)

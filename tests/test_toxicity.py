@@ -1,0 +1,227 @@
+"""Toxicity: the filter, thresholds, bands, the local scorer and its false positives."""
+
+import random
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from filters import Context
+from filters.toxicity import (
+    ATTRIBUTES,
+    PAPER,
+    SCORERS,
+    AnyScorer,
+    Scorer,
+    Surroundings,
+    Thresholds,
+    ToxicityScores,
+)
+from filters.toxicity.bands import place, threshold, to_judge
+from filters.toxicity.classifier import Transformers
+from filters.toxicity.local import Local
+from filters.toxicity.perspective import Perspective
+from filters.toxicity_filter import Toxicity
+from tests.test_filters_run import item
+from tests.test_toxicity_server import serve
+
+HARMLESS = """
+Who won the presidential election in Niger?
+Which river crosses Niger and Nigeria?
+Who leads the army of Niger?
+Who did the police shoot in Ferguson?
+How many people were killed in the shooting in Las Vegas?
+What was the cause of death of Prince?
+Who was sentenced to death in Egypt?
+Who investigated the child abuse in the church?
+Who was accused of sexual abuse in Hollywood?
+How many balls did Stuart Broad bowl?
+Who hit the last two balls for six?
+Who was the first black president of the United States?
+Who founded Black Lives Matter?
+Which Muslim leader met the Pope?
+How many Muslim voters live in Michigan?
+Which Jewish museum opened in Warsaw?
+Which Jewish holiday begins in September?
+Which country allowed gay marriage in 2015?
+Who was the first openly gay player in the NFL?
+Which lesbian singer won the Grammy?
+Which transgender soldier was freed from prison?
+Who is the brother of Dick Cheney?
+Which film did Dick Van Dyke make?
+Who beat Kim Suk in the final?
+Who coached Phuc Nguyen?
+Who works with Bill Cummings at the bank?
+""".strip().splitlines()
+"""The paper's false positives (section 7): people, places, crimes, sports, minorities, names."""
+TOXIC = """
+Why are you such a stupid fucking idiot?
+Who is the dumbest bitch in this fucking town?
+Why don't you shut the fuck up you asshole?
+Why are muslims such fucking assholes?
+Which piece of shit wrote this crap?
+""".strip().splitlines()
+AROUND = Surroundings(None, print)
+
+
+def dropped(scorer: Scorer, texts: list[str]) -> list[str]:
+    scores = scorer.start(AROUND).score(texts)
+    found = zip(texts, scores, strict=True)
+    return [text for text, score in found if scorer.thresholds.over(score)]
+
+
+def test_local_false_positives() -> None:
+    """Without the neutral words 2 of 26 harmless ones go, with them none; the toxic all go."""
+    left, bare = dropped(Local(), HARMLESS), dropped(Local(neutral=()), HARMLESS)
+    print(f"local drops {len(left)} of {len(HARMLESS)}: {left}; without neutral words {bare}")
+    assert dropped(Local(), TOXIC) == TOXIC
+    assert left == [] and len(bare) == 2 and all("Dick" in text for text in bare)
+    lower = Thresholds(profanity=0.5)
+    assert len(dropped(Local(neutral=(), thresholds=lower), HARMLESS)) == 4
+    assert dropped(Local(thresholds=lower), HARMLESS) == []
+
+
+def test_local_fills_one_score() -> None:
+    (score,) = Local().start(AROUND).score(["Who leads Italy?"])
+    assert score.profanity is not None and score.insult is None and not score.empty
+    assert Local().start(AROUND).score([]) == []
+
+
+def test_perspective_false_positives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Played by a list of bad words: this tests the way, the service's own errors it cannot."""
+    with serve() as service:
+        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
+        scorer = Perspective(endpoint=service.url, rate=1000)
+        assert dropped(scorer, HARMLESS) == []
+        assert dropped(scorer, ["Who is this idiot ?"]) == ["Who is this idiot ?"]
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classifier with two labels, made here: `insult` reads the first token's vector."""
+    torch = pytest.importorskip("torch")
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    folder = tmp_path_factory.mktemp("tiny")
+    words = sorted({w.strip("?").lower() for t in HARMLESS + TOXIC for w in t.split()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "?", *words]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", "utf-8")
+    BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, id2label={0: "Insult", 1: "obscene"},
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def test_transformers(tiny: Path) -> None:
+    half = Thresholds(insult=0.5)
+    labels = {"insult": "insult", "profanity": "obscene"}
+    scorer = Transformers(model=str(tiny), labels=labels, thresholds=half, batch=4)
+    one, all_at_once = scorer.start(AROUND), scorer.model_copy(update={"batch": 100}).start(AROUND)
+    scores = one.score(HARMLESS)
+    assert len(scores) == len(HARMLESS) and all(0 < (s.insult or 0) < 1 for s in scores)
+    assert all(s.threat is None and s.profanity is not None for s in scores)
+    for a, b in zip(scores, all_at_once.score(HARMLESS), strict=True):
+        assert a.insult == pytest.approx(b.insult, abs=1e-3)
+    print(f"an untrained model drops {len(dropped(scorer, HARMLESS))} of {len(HARMLESS)}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"labels": {"insult": "rude"}}, "no label 'rude', it has Insult, obscene"),
+        ({"labels": {"insults": "insult"}}, "did you mean 'insult'"),
+        ({"thresholds": {"threat": 0.5}}, "'threat' has no label"),
+        ({"thresholds": {}}, "at least one"),
+        ({"thresholds": {"insult": 1.5}}, "less than or equal"),
+        ({"model": "/nowhere/at/all"}, "cannot be loaded"),
+    ],
+)
+def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: str) -> None:
+    given = {"model": str(tiny), "labels": {"insult": "insult"}, "thresholds": {"insult": 0.5}}
+    with pytest.raises(Exception, match=said):
+        Transformers.model_validate(given | settings).start(AROUND)
+
+
+def test_table_and_recipe() -> None:
+    recipe: TypeAdapter[Scorer] = TypeAdapter(AnyScorer)
+    assert recipe.validate_python({"scorer": "perspective"}).thresholds == PAPER
+    assert sorted(SCORERS) == ["local", "perspective", "transformers"]
+    with pytest.raises(ValidationError):
+        recipe.validate_python({"scorer": "transformers", "model": "x", "labels": {}})
+    assert tuple(PAPER.model_dump()) == ATTRIBUTES
+
+
+@pytest.mark.parametrize(
+    ("scores", "over"),
+    [
+        ({}, None),
+        ({"insult": 0.79}, None),
+        ({"insult": 0.80}, "insult"),
+        ({"insult": 0.81, "profanity": 0.9}, "profanity"),
+        ({"threat": 0.89, "severe_toxicity": 0.55}, "severe_toxicity"),
+    ],
+)
+def test_thresholds(scores: dict[str, float], over: str | None) -> None:
+    assert PAPER.over(ToxicityScores(**scores)) == over
+
+
+def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve() as service:
+        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
+        one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
+        said: list[str] = []
+        context = Context(say=said.append)
+        items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
+        fine, bad, none, answer = one.judge(items, context)
+        assert (fine.keep, bad.reason, bad.score) == (True, "toxic: insult", 0.95)
+        assert none.reason == "no scores" and answer.keep
+        assert bad.detail and "insult=0.95" in bad.detail
+        assert fine.scores and fine.scores.insult == 0.05 and bad.scores
+        assert len(said) == 1 and "31 December 2026" in said[0]
+        more = one.model_copy(update={"text": "question_answer", "unscored": "keep"})
+        verdicts = more.judge(items, context)
+        assert [v.keep for v in verdicts] == [True, False, True, False]
+
+
+def bands(*shares: float) -> list[tuple[float, bool]]:
+    """50 judgements a band from 1.0 down, of which these shares are toxic."""
+    made = [(1 - 0.05 * n - 0.025, share) for n, share in enumerate(shares)]
+    return [(score, i < round(50 * share)) for score, share in made for i in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("shares", "threshold_", "following"),
+    [
+        ((0.9, 0.5, 0.2, 0.1), 0.85, None),
+        ((0.2, 0.1), 0.95, None),
+        ((0.9, 0.2, 0.4, 0.2, 0.2), 0.80, None),
+        ((0.9, 0.2, 0.3, 0.28, 0.28), 0.80, None),
+        ((0.9, 0.5, 0.2), None, 0.80),
+        ((), None, 0.95),
+        ((0.5,) * 20, 0.0, None),
+    ],
+)
+def test_bands(
+    shares: tuple[float, ...], threshold_: float | None, following: float | None
+) -> None:
+    judged = bands(*shares)
+    random.Random(1).shuffle(judged)
+    found = threshold(judged)
+    assert (found.threshold, found.next_band) == (threshold_, following)
+    assert len(found.bands) == len(shares)
+
+
+def test_band_places_and_samples() -> None:
+    assert [place(s) for s in (1.0, 0.95, 0.9499, 0.15, 0.3, 0.05, 0.0)] == [19, 19, 18, 3, 6, 1, 0]
+    with pytest.raises(ValueError, match="between"):
+        place(1.2)
+    rows = [(f"r{n}", n / 1000) for n in range(1001)]
+    chosen = to_judge(rows, seed=1)
+    assert next(iter(chosen)) == 0.95 and len(chosen) == 20
+    assert all(len(ids) == 50 for ids in chosen.values())
+    assert to_judge(rows[::-1], seed=1) == chosen != to_judge(rows, seed=2)
+    assert len(to_judge(rows, seed=1, per_band=100)[0.95]) == 51

@@ -1,0 +1,319 @@
+"""News archives: every kind of line, every form of file, what is left out, and reading back."""
+
+import base64
+import bz2
+import gzip
+import hashlib
+import json
+import tracemalloc
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from builders.errors import UserError
+from builders.rows import ArticleRef
+from builders.wmt.archive import find_archives
+from builders.wmt.index import TABLES, Indexed, index
+from builders.wmt.read import read
+from builders.wmt.records import split_sentences
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "samples" / "news"
+NAME = "news-docs.2019.en.filtered"
+
+
+def b64(text: str | bytes) -> bytes:
+    return base64.b64encode(text.encode() if isinstance(text, str) else text)
+
+
+def line(day: str = "20190207", split: str | bytes = "A.\nB.", whole: str = "A. B.") -> bytes:
+    return b"\t".join([day.encode(), b64(split), b64(whole)])
+
+
+def key(day: str, whole: str) -> str:
+    return f"{day}000000000000\x00\x01{hashlib.sha256(b64(whole)).hexdigest()}\x00\x01"
+
+
+def archive(folder: Path, *lines: bytes, name: str = NAME + ".gz") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    data = b"".join(text + b"\n" for text in lines)
+    path = folder / name
+    pack: dict[str, Any] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
+    path.write_bytes(pack.get(path.suffix, bytes)(data))
+    return path
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def refs(made: Indexed) -> list[ArticleRef]:
+    return [ArticleRef(**row) for row in rows(made.articles)]
+
+
+GOOD = line()
+LINES: dict[str, tuple[bytes, str | None]] = {
+    "an article": (GOOD, None),
+    "a Windows line end": (line() + b"\r", None),
+    "text of several bytes a letter": (line(split="Zoran Milanović 東京.\n\nB. 🎉"), None),
+    "a leap day": (line("20160229"), None),
+    "no fields": (b"", "too_few_fields"),
+    "a day alone": (b"20190207", "too_few_fields"),
+    "two fields": (b"20190207\t" + b64("A."), "too_few_fields"),
+    "four fields": (GOOD + b"\tx", "malformed_line"),
+    "no day": (line(""), "bad_date"),
+    "an impossible day": (line("20190230"), "bad_date"),
+    "month 13": (line("20191301"), "bad_date"),
+    "another form of day": (line("2019-02-07"), "bad_date"),
+    "digits of another script": (line("٢٠١٩٠٢٠٧"), "bad_date"),
+    "a day after the year of the file": (line("20200101"), "future_date"),
+    "not base64": (b"20190207\t!!!!\t" + b64("A."), "bad_base64"),
+    "base64 cut short": (b"20190207\tQUJ\t" + b64("A."), "bad_base64"),
+    "not UTF-8": (line(split=b"caf\xe9"), "bad_utf8"),
+    "an empty third field": (b"20190207\t" + b64("A.") + b"\t", "empty_text"),
+    "an empty second field": (b"20190207\t\t" + b64("A."), "no_sentences"),
+    "white space for sentences": (line(split=" \n\u00a0\n\t"), "no_sentences"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines(name: str, tmp_path: Path) -> None:
+    given, reason = LINES[name]
+    made = index(archive(tmp_path, line(whole="another one"), given), tmp_path / "out")
+    dropped = rows(made.dropped)
+    assert [(d["step"], d["reason"], d["item"]) for d in dropped] == (
+        [("read", reason, f"{NAME}.gz:2")] if reason else []
+    )
+    assert made.counts["articles"] == (1 if reason else 2)
+    assert made.counts["lines"] == 2
+    assert made.counts == json.loads(made.summary.read_text())
+
+
+def test_the_id_is_that_of_the_original(tmp_path: Path) -> None:
+    path = archive(tmp_path, line("20190207", "Ö\nB", "Ö B"), line("20190101", "x\n\ny\nz", "é"))
+    first, second = refs(index(path, tmp_path / "out"))
+    assert first.id == key("20190101", "é")
+    assert second.id == key("20190207", "Ö B")
+    assert (first.day, first.ts, first.sentences) == (date(2019, 1, 1), 1546300800, 3)
+    assert (second.file, second.line, second.ts) == (path.name, 1, 1549497600)
+    assert second.sha256 in second.id
+
+
+def same(one: Path, other: Path) -> bool:
+    return all((one / n).read_bytes() == (other / n).read_bytes() for n in TABLES)
+
+
+@pytest.mark.parametrize("near", [False, True])
+def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: bool) -> None:
+    broken = archive(tmp_path / "in", *(given for given, _ in LINES.values()))
+    paths = [SAMPLES / "*2020*.gz", broken]
+    kinds: dict[str, dict[str, Any]] = {
+        "one": {},
+        "two": {"jobs": 2, "block": 4096},
+        "small": {"block": 300},
+    }
+    for name, options in kinds.items():
+        index(paths, tmp_path / name, near_duplicates=near, **options)
+    assert same(tmp_path / "one", tmp_path / "two")
+    assert same(tmp_path / "one", tmp_path / "small")
+    assert not (tmp_path / "one" / ".reading").exists()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".zst"])
+def test_forms_of_files(tmp_path: Path, suffix: str) -> None:
+    path = archive(tmp_path, line(), line(whole="other"), name=NAME + suffix)
+    made = refs(index(tmp_path, tmp_path / "out"))
+    assert [r.line for r in sorted(made, key=lambda r: r.line)] == [1, 2]
+    assert [a.text for a in read(path, made)] == ["A.\nB."] * 2
+
+
+def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
+    records = [
+        {"date": "2019-02-07", "text": 'He won. "Yes!" she said. Mr. Ng left at 5 p.m. today.'},
+        {"date": "20190208", "text": "Ö one.\nTwo", "title": "A title"},
+        {"date": "2019-02-08T23:30:00-05:00", "text": "Moment."},
+        {"date": "2019-02-30", "text": "x"},
+        {"date": "2019-02-07", "text": " "},
+    ]
+    lines = [json.dumps(r).encode() for r in records]
+    made = index(archive(tmp_path, *lines, b"{", name="n.jsonl"), tmp_path / "a")
+    reasons = [d["reason"] for d in rows(made.dropped)]
+    assert reasons == ["bad_date", "empty_text", "malformed_line"]
+    found = {a.day.isoformat(): a for a in read(tmp_path / "n.jsonl", refs(made))}
+    assert found["2019-02-07"].id == key("20190207", str(records[0]["text"]))
+    assert found["2019-02-07"].sentences == (
+        "He won.",
+        '"Yes!" she said.',
+        "Mr. Ng left at 5 p.m. today.",
+    )
+    assert found["2019-02-08"].text == "A title\nÖ one.\nTwo"
+    assert found["2019-02-09"].text == "Moment."
+    (tmp_path / "p").mkdir()
+    pq.write_table(pa.Table.from_pylist(records[:3]), tmp_path / "p" / "n.parquet")
+    other = index(tmp_path / "p", tmp_path / "b")
+    assert [r.id for r in refs(other)] == [r.id for r in refs(made)]
+    assert [a.id for a in read(tmp_path / "p", other.articles)] == [a.id for a in found.values()]
+
+
+SENTENCES = {
+    "One. Two! Three? Four": ["One.", "Two!", "Three?", "Four"],
+    "He met J. K. Rowling in Jan. 2019. Then left.": [
+        "He met J. K. Rowling in Jan. 2019.",
+        "Then left.",
+    ],
+    "It cost 3.5 million. (He knew.) 東京 is far.": [
+        "It cost 3.5 million.",
+        "(He knew.)",
+        "東京 is far.",
+    ],
+    "one. two": ["one. two"],
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_sentences_by_rule(text: str) -> None:
+    assert split_sentences(text) == SENTENCES[text]
+
+
+def test_the_first_of_equal_ids_stays(tmp_path: Path) -> None:
+    path = archive(tmp_path, line(), line(split="Z."), line("20190208"))
+    made = index(path, tmp_path / "out")
+    assert [r.line for r in refs(made)] == [1, 3]
+    (dropped,) = rows(made.dropped)
+    assert (dropped["reason"], dropped["detail"]) == ("duplicate", f"as {NAME}.gz:1")
+
+
+WORDS = [f"word{n}" for n in range(300)]
+NEAR: dict[str, tuple[str, bool]] = {
+    "letter case, punctuation": (" ".join(WORDS).upper().replace(" ", ", "), True),
+    "one word of 300": (" ".join([*WORDS[:150], "other", *WORDS[151:]]), True),
+    "a fifth": (" ".join(WORDS[:240]), True),
+    "two thirds": (" ".join(WORDS[:100] + [f"new{n}" for n in range(200)]), False),
+    "other order": (" ".join(WORDS[::-1]), False),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_near_duplicates(name: str, tmp_path: Path) -> None:
+    text, near = NEAR[name]
+    first = line("20190101", " ".join(WORDS), "1")
+    path = archive(tmp_path, line("20190301", text, "2"), first, line(split="x", whole="3"))
+    made = index(path, tmp_path / "out", near_duplicates=0.7)
+    found = [(d["reason"], d["item"], d["detail"]) for d in rows(made.dropped)]
+    expected = [("near_duplicate", f"{NAME}.gz:1", f"as {NAME}.gz:2")]
+    assert found == (expected if near else [])
+
+
+@pytest.mark.parametrize("escape", [str, lambda k: json.dumps(k)[1:-1]])
+def test_keep_list(tmp_path: Path, escape: Any) -> None:
+    path = archive(tmp_path, line(whole="a"), line(whole="b"), line("20190208", whole="a"))
+    keys = archive(tmp_path / "k", escape(key("20190207", "a")).encode(), b"", name="keys.txt.gz")
+    made = index(path, tmp_path / "out", keep=keys)
+    assert [r.line for r in refs(made)] == [1]
+    assert [d["reason"] for d in rows(made.dropped)] == ["not_in_keep_list"] * 2
+
+
+def test_a_keep_list_with_a_line_that_is_no_id(tmp_path: Path) -> None:
+    keys = archive(tmp_path / "k", key("20190207", "a").encode(), b"hello", name="keys.txt.gz")
+    with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
+        index(archive(tmp_path, line()), tmp_path / "out", keep=keys)
+
+
+def test_until(tmp_path: Path) -> None:
+    path = archive(tmp_path, line("20190331"), line("20190401"))
+    made = index(path, tmp_path / "out", until=date(2019, 3, 31))
+    assert [(d["reason"], d["detail"]) for d in rows(made.dropped)] == [
+        ("future_date", "2019-04-01")
+    ]
+
+
+def test_a_file_cut_short_says_how_far(tmp_path: Path) -> None:
+    whole = (SAMPLES / f"{NAME}.gz").read_bytes()
+    path = tmp_path / f"{NAME}.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match=rf"{NAME}.gz: the file is cut short or damaged after \d"):
+        index(path, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_files_that_are_no_archive(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "page.html").write_text("<html>\n")
+    (tmp_path / "none").mkdir()
+    wrong: dict[str, str] = {
+        "absent.gz": "no such file",
+        "empty": "the file is empty",
+        "page.html": "no line of it is an article",
+        "none": "no news archive in this folder",
+    }
+    for name, text in wrong.items():
+        with pytest.raises(UserError, match=text):
+            index(tmp_path / name, tmp_path / "out")
+    archive(tmp_path / "a", line())
+    archive(tmp_path / "b", line())
+    with pytest.raises(UserError, match="two archives have the name"):
+        find_archives([tmp_path / "a", tmp_path / "b"])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_reading_by_place_by_table_and_by_id(tmp_path: Path, jobs: int) -> None:
+    made = index(SAMPLES, tmp_path / "out")
+    known = refs(made)
+    some = known[::37]
+    options = {"jobs": jobs, "block": 4096}
+    by_place = list(read(SAMPLES, reversed(some), **options))  # type: ignore[arg-type]
+    assert [a.id for a in by_place] == [r.id for r in some]
+    assert by_place == list(read(SAMPLES, [r.id for r in some], **options))  # type: ignore[arg-type]
+    everything = list(read(SAMPLES, made.articles, **options))  # type: ignore[arg-type]
+    assert [a.id for a in everything] == [r.id for r in known]
+    assert [len(a.sentences) for a in everything] == [r.sentences for r in known]
+
+
+def test_reading_what_is_not_there(tmp_path: Path) -> None:
+    path = archive(tmp_path, line())
+    (ref,) = refs(index(path, tmp_path / "out"))
+    with pytest.raises(UserError, match="1 of 2 articles are not in the archive"):
+        list(read(path, [ref.id, key("20190207", "nothing")]))
+    assert len(list(read(path, [ref.id, key("20190207", "nothing")], strict=False))) == 1
+    with pytest.raises(UserError, match="not an article's id"):
+        list(read(path, ["hello"]))
+    archive(tmp_path, line(whole="changed"))
+    with pytest.raises(UserError, match=r"gz:1: this line is not the article"):
+        list(read(path, [ref]))
+    with pytest.raises(UserError, match="which is not given"):
+        list(read(SAMPLES / "*2020*", [ref]))
+
+
+def test_real_news(real_data: Path, tmp_path: Path) -> None:
+    folder = real_data / "news"
+    if not folder.is_dir():
+        pytest.skip(f"no news in {real_data}")
+    made = index(folder, tmp_path / "out", jobs=2)
+    assert made.counts["articles"] == made.counts["lines"] == 6451
+    with gzip.open(folder / "news-docs.index.tsv.gz", "rt", encoding="utf-8") as listed:
+        published = {row.split("\t")[3] for row in listed}
+    assert {r.sha256 for r in refs(made)} <= published
+
+
+def test_a_long_keep_list_is_read_in_little_memory(tmp_path: Path) -> None:
+    """300,000 ids of other articles, and one of ours; the list is never held as text."""
+    path = archive(tmp_path, line(whole="a"), line(whole="b"))
+    with gzip.open(tmp_path / "keys.txt.gz", "wb", compresslevel=1) as keys:
+        for n in range(300_000):
+            digest = hashlib.sha256(b"%d" % n).hexdigest()
+            keys.write(b"20190207000000000000\0\1%s\0\1\n" % digest.encode())
+        keys.write(key("20190207", "b").encode())
+    tracemalloc.start()
+    try:
+        made = index(path, tmp_path / "out", keep=tmp_path / "keys.txt.gz")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [r.line for r in refs(made)] == [2]
+    assert most < 40 << 20

@@ -1,0 +1,245 @@
+"""Question dates: bounds, parts, and the distributions, at a significance of 0.001."""
+
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from pydantic import ValidationError
+
+from builders.errors import UserError
+from builders.rows import ArticleRef
+from builders.schema import arrow_schema
+from builders.store import row_id
+from builders.wmt.dates import Drawn, draws
+from builders.wmt.index import index
+from builders.wmt.lines import sorting_key
+from builders.wmt.pool import occurrence
+from builders.wmt.settings import Amount, DateSettings
+from tests.conftest import ROOT
+
+Z = NormalDist().inv_cdf(0.999)
+NONE = Amount(recent=0, past=0)
+SEED = 2205
+
+
+def critical(freedom: int) -> float:
+    """The value that chi-square exceeds with probability 0.001 (Wilson and Hilferty)."""
+    part = 2 / (9 * freedom)
+    return float(freedom * (1 - part + Z * part**0.5) ** 3)
+
+
+def chi_square(observed: list[int], expected: float) -> float:
+    return sum((o - expected) ** 2 / expected for o in observed)
+
+
+def articles(path: Path, days: dict[date, int]) -> Path:
+    """A table of articles: so many of each day."""
+    rng = np.random.default_rng(1)
+    rows: list[tuple[Any, ...]] = []
+    for day in sorted(days):
+        for sha in sorted(rng.bytes(32) for _ in range(days[day])):
+            rows.append((sorting_key(day, sha), day, 0, "f", len(rows) + 1, 5, sha.hex()))
+    columns = [list(c) for c in zip(*rows, strict=True)]
+    table = pa.Table.from_arrays([pa.array(c) for c in columns], schema=arrow_schema(ArticleRef))
+    pq.write_table(table, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2007 to 2020, every third day without articles, later years with up to 20 times more."""
+    first, last = date(2007, 1, 1), date(2020, 12, 31)
+    days = [first + timedelta(n) for n in range((last - first).days + 1)]
+    counts = {d: 2 + (d.year - 2007) * 3 for n, d in enumerate(days) if n % 3}
+    return articles(tmp_path_factory.mktemp("uneven") / "articles.parquet", counts)
+
+
+def run(table: Path, out: Path, seed: int, **settings: Any) -> tuple[Drawn, pa.Table]:
+    made = draws(table, out, DateSettings(**settings), seed)
+    return made, pq.read_table(made.draws)
+
+
+def days_of(table: pa.Table, name: str, **where: str) -> Any:
+    for column, value in where.items():
+        table = table.filter(pc.equal(table[column], value))
+    return table[name].to_numpy().astype("datetime64[D]")
+
+
+@pytest.fixture(scope="module")
+def many(uneven: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Drawn, pa.Table]:
+    amounts = {"eval": Amount(recent=100_000, past=100_000), "train": Amount(recent=9, past=9)}
+    return run(uneven, tmp_path_factory.mktemp("many"), SEED, **amounts, valid=NONE)
+
+
+def test_article_days_are_uniform_over_the_days_available(
+    many: tuple[Drawn, pa.Table], uneven: Path
+) -> None:
+    """Before 2020 no question day is outside; every day but those without articles is as likely."""
+    days = days_of(many[1], "article_day", part="eval", subset="past")
+    drawn = Counter(days[days < np.datetime64("2020-01-01")].tolist())
+    available = {d for d in pq.read_table(uneven)["day"].to_pylist() if d.year < 2020}
+    usable = available & drawn.keys()
+    assert drawn.keys() <= available
+    assert len(available - usable) < 0.12 * len(available)  # days whose articles are all train's
+    assert sum(drawn.values()) > 90_000
+    observed = [drawn[d] for d in usable]
+    expected = sum(observed) / len(observed)
+    assert chi_square(observed, expected) < critical(len(observed) - 1)
+
+
+def test_years_with_more_articles_are_not_favoured(tmp_path: Path) -> None:
+    days = {date(y, 6, d): 1000 if y == 2012 else 40 for y in range(2007, 2020) for d in (1, 2)}
+    table = articles(tmp_path / "articles.parquet", days)
+    amounts = {"eval": Amount(recent=0, past=100_000), "train": NONE, "valid": NONE}
+    _, made = run(table, tmp_path, SEED, **amounts)
+    found = Counter(made["article_day"].to_pylist())
+    assert len(found) == 26
+    assert chi_square(list(found.values()), 100_000 / 26) < critical(25)
+
+
+def test_recent_questions_wait_uniformly_from_0_to_30_days(
+    many: tuple[Drawn, pa.Table],
+) -> None:
+    """Articles from January to November: none of their questions is outside the year."""
+    article = days_of(many[1], "article_day", part="eval", subset="recent")
+    question = days_of(many[1], "question_day", part="eval", subset="recent")
+    inside = (article >= np.datetime64("2020-01-01")) & (article <= np.datetime64("2020-12-01"))
+    waits = Counter((question - article)[inside].astype(int).tolist())
+    assert sorted(waits) == list(range(31))
+    n = sum(waits.values())
+    assert n > 80_000
+    assert chi_square(list(waits.values()), n / 31) < critical(30)
+
+
+def test_past_questions_are_uniform_over_the_year(many: tuple[Drawn, pa.Table]) -> None:
+    article = days_of(many[1], "article_day", part="eval", subset="past")
+    question = days_of(many[1], "question_day", part="eval", subset="past")
+    found = Counter(question[article < np.datetime64("2020-01-01")].tolist())
+    assert len(found) == 366
+    assert chi_square(list(found.values()), sum(found.values()) / 366) < critical(365)
+
+
+def test_articles_of_a_day_are_equally_likely(tmp_path: Path) -> None:
+    table = articles(tmp_path / "articles.parquet", {date(2020, 3, 1): 50})
+    amounts = {"eval": Amount(recent=100_000, past=0), "train": NONE, "valid": NONE}
+    found = Counter(run(table, tmp_path, SEED, **amounts)[1]["article"].to_pylist())
+    assert len(found) == 50
+    assert chi_square(list(found.values()), 2000) < critical(49)
+
+
+def test_recent_and_past_are_equal(many: tuple[Drawn, pa.Table]) -> None:
+    assert Counter(many[1]["subset"].to_pylist()) == {"recent": 100_009, "past": 100_009}
+    eval_counts = many[0].counts["eval"]
+    for subset, expected in (("recent", 0.08), ("past", 0.035)):
+        lost = eval_counts[subset]["dropped"]["question_day_outside"]
+        assert lost / (lost + 100_000) == pytest.approx(expected, abs=0.015)
+    dropped = pq.read_table(many[0].dropped)
+    counts = Counter(dropped["reason"].to_pylist())
+    assert counts["question_day_outside"] == sum(
+        many[0].counts[p][s]["dropped"]["question_day_outside"]
+        for p in ("eval", "train", "valid")
+        for s in ("recent", "past")
+    )
+
+
+def test_bounds_of_every_part(uneven: Path, tmp_path: Path) -> None:
+    amounts = {p: Amount(recent=4000, past=4000) for p in ("eval", "train", "valid")}
+    _, table = run(uneven, tmp_path, SEED, **amounts)
+    rows = table.to_pylist()
+    of: dict[str, set[str]] = {"eval": set(), "train": set(), "valid": set()}
+    for row in rows:
+        d_c, d_q = row["article_day"], row["question_day"]
+        of[row["part"]].add(row["article"])
+        assert date(2007, 1, 1) <= d_c <= d_q
+        assert row["quarter"] == f"{d_q.year}Q{(d_q.month + 2) // 3}"
+        assert row["article"].startswith(f"{d_c:%Y%m%d}")
+        assert d_q.year == 2020 if row["part"] == "eval" else 2007 <= d_q.year <= 2019
+        if row["subset"] == "recent":
+            assert d_q - d_c <= timedelta(30)
+            assert d_c >= date(d_q.year - 1, 12, 1)
+        else:
+            assert d_q - max(d_c, date(d_q.year, 1, 1)) <= timedelta(365)
+    assert not of["eval"] & of["train"]
+    assert not of["eval"] & of["valid"]
+    assert not of["train"] & of["valid"]
+    assert [r["id"] for r in rows] == sorted({r["id"] for r in rows})
+    assert row_id("streamingqa", "eval", "past", 0) in {
+        *table["id"].to_pylist(),
+        *pq.read_table(tmp_path / "draws_dropped.parquet")["item"].to_pylist(),
+    }
+    years = {
+        s: Counter(r["question_day"].year for r in rows if (r["part"], r["subset"]) == ("train", s))
+        for s in ("recent", "past")
+    }
+    assert min(years["recent"].values()) > 0.8 * 4000 / 13
+    # Past questions of 2007 are about articles of 2007: about half would be asked after its end.
+    assert years["past"].pop(2007) == pytest.approx(0.55 * 4000 / 13, rel=0.2)
+    assert min(years["past"].values()) > 0.7 * 4000 / 13
+
+
+def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Path) -> None:
+    few = {"eval": Amount(recent=50, past=50), "train": NONE, "valid": NONE}
+    more = {"eval": Amount(recent=900, past=70), "train": few["eval"], "valid": NONE}
+    small = {r["id"]: r for r in run(uneven, tmp_path / "a", SEED, **few)[1].to_pylist()}
+    large = {r["id"]: r for r in run(uneven, tmp_path / "b", SEED, **more)[1].to_pylist()}
+    assert all(large[name] == row for name, row in small.items())
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_does_not(
+    uneven: Path, tmp_path: Path
+) -> None:
+    amounts = {p: Amount(recent=100, past=100) for p in ("eval", "train", "valid")}
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run(uneven, tmp_path / name, seed, **amounts)
+    bytes_of = [
+        [(tmp_path / n / f).read_bytes() for f in ("draws.parquet", "draws_dropped.parquet")]
+        for n in "abc"
+    ]
+    assert bytes_of[0] == bytes_of[1] != bytes_of[2]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
+    table = articles(tmp_path / "articles.parquet", {date(2020, 3, 1): 20, date(2020, 3, 2): 5})
+    said: list[str] = []
+    settings = DateSettings(
+        eval=Amount(recent=60, past=60), train=NONE, valid=NONE, most_draws=most
+    )
+    made = draws(table, tmp_path, settings, SEED, say=said.append)
+    found = Counter(pq.read_table(made.draws)["article"].to_pylist())
+    assert max(found.values()) == most
+    assert sum(found.values()) == min(25 * most, 120)
+    assert made.counts["eval"]["past"]["asked"] == 60
+    assert "too few articles" in said[-1]
+    reasons = Counter(pq.read_table(made.dropped)["reason"].to_pylist())
+    assert reasons["article_used_up"] > 0
+
+
+def test_occurrence() -> None:
+    assert occurrence(np.array([7, 7, 8, 7, 8])).tolist() == [0, 1, 0, 2, 1]
+    assert occurrence(np.array([], int)).tolist() == []
+
+
+def test_sample_news_suffice(tmp_path: Path) -> None:
+    made = index(ROOT / "samples" / "news", tmp_path)
+    amounts = {p: Amount(recent=60, past=60) for p in ("eval", "train", "valid")}
+    _, table = run(made.articles, tmp_path, SEED, **amounts)
+    assert table.num_rows == 360
+    known = set(pq.read_table(made.articles)["id"].to_pylist())
+    assert set(table["article"].to_pylist()) <= known
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        run(tmp_path / "none.parquet", tmp_path, SEED)
+    with pytest.raises(ValidationError, match="before the evaluation year"):
+        DateSettings(year=2007)
+    with pytest.raises(ValidationError, match="extra"):
+        DateSettings.model_validate({"yera": 2020})

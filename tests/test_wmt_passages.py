@@ -1,0 +1,73 @@
+"""Passages and the days in words before them."""
+
+import locale
+from datetime import date, timedelta
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.rows import Article
+from builders.wmt.lines import sorting_key
+from builders.wmt.passages import passage_prefix, passages, question_prefix, write_passages
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "samples" / "news"
+DAYS = {
+    date(2019, 2, 7): "Thursday, February 7, 2019. ",
+    date(2020, 5, 6): "Wednesday, May 6, 2020. ",
+    date(2016, 2, 29): "Monday, February 29, 2016. ",
+    date(2007, 1, 1): "Monday, January 1, 2007. ",
+    date(2020, 12, 31): "Thursday, December 31, 2020. ",
+}
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_days_in_words(day: date) -> None:
+    assert passage_prefix(day) == DAYS[day]
+    assert question_prefix(day) == "Today is " + DAYS[day]
+
+
+def test_every_month_and_weekday() -> None:
+    assert locale.setlocale(locale.LC_TIME) in ("C", "C.UTF-8", "en_US.UTF-8", "POSIX")
+    for n in range(800):
+        day = date(2019, 1, 1) + timedelta(n)
+        assert passage_prefix(day) == f"{day:%A, %B} {day.day}, {day.year}. "
+
+
+@pytest.mark.parametrize(
+    ("sentences", "sizes"), [(1, [1]), (6, [6]), (7, [6, 1]), (12, [6, 6]), (13, [6, 6, 1])]
+)
+def test_chunks_of_six(sentences: int, sizes: list[int]) -> None:
+    day = date(2019, 2, 7)
+    name = sorting_key(day, bytes(range(32)))
+    words = tuple(f"S{n}." for n in range(sentences))
+    found = list(passages(Article(name, day, words, "\n".join(words))))
+    assert [p.id for p in found] == [f"{name}_{n}" for n in range(len(sizes))]
+    assert [len(p.text.split()) - 4 for p in found] == sizes
+    assert found[0].text.startswith("Thursday, February 7, 2019. S0.")
+    assert {p.sha256 for p in found} == {bytes(range(32)).hex()}
+    said = " ".join(p.text.removeprefix(passage_prefix(day)) for p in found)
+    assert said == " ".join(words)
+
+
+def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
+    day = date(2020, 6, 30)
+    one = write_passages(SAMPLES, tmp_path / "one", until=day)
+    two = write_passages(SAMPLES, tmp_path / "two", until=day, jobs=2, block=4096)
+    for name in ("passages.parquet", "articles.parquet", "dropped.parquet", "corpus.json"):
+        left, right = ((tmp_path / side / name).read_bytes() for side in ("one", "two"))
+        assert left == right, name
+    assert one.counts == two.counts
+    table = pq.read_table(one.passages)
+    assert table.num_rows == one.counts["passages"]
+    assert max(table["day"].to_pylist()) <= day
+    assert set(table["article"].to_pylist()) == set(pq.read_table(one.articles)["id"].to_pylist())
+    again = write_passages(SAMPLES, tmp_path / "again", articles=one.articles)
+    assert again.passages.read_bytes() == one.passages.read_bytes()
+
+
+def test_no_passage_without_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="1 sentence or more"):
+        write_passages(SAMPLES, tmp_path, size=0)

@@ -1,0 +1,70 @@
+"""Random models of a few thousand weights, made on the spot: the loaders' real file formats."""
+
+from pathlib import Path
+from typing import Any
+
+WORDS = ["who", "what", "when", "did", "win", "the", "?", ".", "question", "answer", "article"]
+
+
+def _tokenizer(folder: Path, texts: list[str]) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<pad>", "</s>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator([*texts, *WORDS], trainer)
+    make: Any = PreTrainedTokenizerFast
+    special = {"eos_token": "</s>", "pad_token": "<pad>"}
+    made = make(tokenizer_object=inner, model_max_length=1024, **special)
+    made.save_pretrained(folder)
+    return made
+
+
+def causal(folder: Path, texts: list[str]) -> Path:
+    """A random GPT-2 of two layers."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    tokenizer = _tokenizer(folder, texts)
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=1024,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=tokenizer.eos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def seq2seq(folder: Path, texts: list[str]) -> Path:
+    """A random T5 of two layers."""
+    import torch
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    tokenizer = _tokenizer(folder, texts)
+    torch.manual_seed(0)
+    make: Any = T5Config
+    config = make(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=16,
+        d_ff=64,
+        num_layers=2,
+        num_heads=2,
+        pad_token_id=tokenizer.pad_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        decoder_start_token_id=tokenizer.pad_token_id,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    return folder
