@@ -127,7 +127,7 @@ class DynamicTempLAMA(Strict):
                     timeline.closed(gaps, stated, exclusive),
                     self.include_possible,
                 )
-                met = eng.keep(self._chosen(met, segments, entities))
+                met = eng.keep(self._chosen(eng.keep(met), segments, entities))
                 kept = eng.keep(period_diff.deltas(met))
                 named = _named(kept, entities)
                 eng.write(named, out / "deltas.parquet", rows.NamedDelta, _ORDER)
