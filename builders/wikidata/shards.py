@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
-from glob import glob
 from pathlib import Path
 from typing import Any
 
 from builders.errors import UserError
+from builders.files import find_files
 
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 _OTHER = {
@@ -36,24 +36,8 @@ def find_shards(dumps: str | Path | Sequence[str | Path]) -> list[Path]:
 
     `UserError` where one names nothing.
     """
-    found: dict[Path, None] = {}
-    for given in [dumps] if isinstance(dumps, str | Path) else dumps:
-        path = Path(given)
-        if path.is_dir():
-            files = [p for p in path.iterdir() if p.is_file() and _TAKEN.search(p.name)]
-            if not files:
-                hint = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
-                raise UserError("no dump in this folder", where=path, hint=hint)
-        elif path.is_file():
-            files = [path]
-        else:
-            files = [Path(p) for p in glob(str(given)) if Path(p).is_file()]  # noqa: PTH207
-            if not files:
-                raise UserError("no such file", where=str(given))
-        found.update(dict.fromkeys(sorted(files)))
-    if not found:
-        raise UserError("no dump is given")
-    return list(found)
+    hint = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
+    return find_files(dumps, lambda name: bool(_TAKEN.search(name)), "dump", hint)
 
 
 def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:

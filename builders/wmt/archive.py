@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
-from glob import glob
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from builders.errors import UserError
+from builders.files import find_files
 
 Paths = str | Path | Sequence[str | Path]
 Form = Literal["wmt", "jsonl"]
@@ -49,29 +49,14 @@ def find_archives(paths: Paths) -> list[Path]:
     Of a folder, `news-docs.*` and files that end in .jsonl or .parquet are taken. `UserError`
     where one names nothing, or two files have one name: articles are known by file name and line.
     """
-    found: dict[Path, None] = {}
-    for given in [paths] if isinstance(paths, str | Path) else paths:
-        path = Path(given)
-        if path.is_dir():
-            files = [p for p in path.iterdir() if p.is_file() and _is_archive(p.name)]
-            if not files:
-                hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
-                raise UserError("no news archive in this folder", where=path, hint=hint)
-        elif path.is_file():
-            files = [path]
-        else:
-            files = [Path(p) for p in glob(str(given)) if Path(p).is_file()]  # noqa: PTH207
-            if not files:
-                raise UserError("no such file", where=str(given))
-        found.update(dict.fromkeys(sorted(files)))
-    if not found:
-        raise UserError("no news archive is given")
+    hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
+    found = find_files(paths, _is_archive, "news archive", hint)
     named: dict[str, Path] = {}
     for path in found:
         if (other := named.setdefault(path.name, path)) is not path:
             text = f"two archives have the name {path.name}, the other is {other}"
             raise UserError(text, where=path, hint="rename one: articles are known by file name")
-    return list(found)
+    return found
 
 
 def _is_archive(name: str) -> bool:
