@@ -20,7 +20,7 @@ release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP
 	$(if $(VERSION),--version $(VERSION))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup release templates test check bench golden sample lock clean
+.PHONY: help setup lm release templates test check bench golden sample lock clean
 
 help: ## list the targets
 	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
@@ -43,6 +43,9 @@ $(VENV)/.dev: $(VENV)/.run
 	@echo "installing what the tests need, once (a few minutes: PySpark is large)"
 	@$(PIP) --editable '.[dev,spark]'
 	@touch $@
+
+lm: $(VENV)/.dev ## install what language models need (torch), for their backends and tests
+	@$(PIP) --editable '.[dev,spark,lm]'
 
 release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/ (DUMP=… for a real dump)
 	@$(BIN)/python -m builders release $(release_options)
@@ -75,7 +78,7 @@ sample: $(VENV)/.run ## make the samples anew from samples/wikidata/facts and sa
 
 lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
-		| grep -viE '^(pip|setuptools|wheel|torch)==' > constraints.txt
+		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
 
 clean: ## remove build/ (releases/ and .venv stay)
 	rm -rf build
