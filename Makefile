@@ -65,9 +65,9 @@ check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
 bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 	@$(BIN)/python -m bench.mine
 	@$(BIN)/python -m bench.period_diff
-	@$(BIN)/python -m bench.wmt
 	@$(BIN)/python -m bench.questions
 	@$(BIN)/python -m bench.filters
+	@$(BIN)/python -m bench.wmt
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
 	@$(BIN)/python -m pytest tests/test_golden.py --golden
