@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.errors import UserError
-from builders.schema import arrow_schema
+from builders.schema import arrow_schema, regrouped
 
 EngineName = Literal["duckdb", "spark"]
 
@@ -78,7 +78,7 @@ class Engine(ABC):
         with pq.ParquetWriter(unfinished, declared, compression="zstd") as writer:
             rows = 0
             with closing(self._batches(expr.order_by(keys).select(declared.names))) as batches:
-                for group in _regroup(batches, ROW_GROUP):
+                for group in regrouped(batches, ROW_GROUP):
                     rows += group.num_rows
                     writer.write_table(_declared(group, declared), row_group_size=ROW_GROUP)
         unfinished.replace(path)
@@ -256,22 +256,6 @@ def _keys(expr: ir.Table, name: str) -> list[Any]:
     column = expr[name]
     keys = [column.length(), column] if name in IDS and column.type().is_string() else [column]
     return [k.asc(nulls_first=True) for k in keys]
-
-
-def _regroup(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `size`, but for the last; each column one chunk."""
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in batches:
-        while rows + batch.num_rows >= size:
-            head = batch.slice(0, size - rows)
-            yield pa.Table.from_batches([*waiting, head]).combine_chunks()
-            waiting, rows, batch = [], 0, batch.slice(head.num_rows)
-        if batch.num_rows:
-            waiting.append(batch)
-            rows += batch.num_rows
-    if waiting:
-        yield pa.Table.from_batches(waiting).combine_chunks()
 
 
 def _declared(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -85,6 +85,23 @@ def batches(row: Any, rows: Iterable[Any], size: int = 8192) -> Iterator[pa.Reco
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def regrouped(flow: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """The same rows in tables of exactly `size` rows (the last one: the rest), one chunk each."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in flow:
+        while batch.num_rows:
+            part = batch.slice(0, size - rows)
+            batch = batch.slice(part.num_rows)
+            held.append(part)
+            rows += part.num_rows
+            if rows == size:
+                yield pa.Table.from_batches(held).combine_chunks()
+                held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
 class Writing:
     """A Parquet file that typed rows are appended to."""
 

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,7 +68,6 @@ class Store:
 
     root: Path
     say: Say
-    reused: list[str] = field(default_factory=list)
 
     def step(
         self,
@@ -84,7 +83,6 @@ class Store:
         done = self.root / f"{name}-{key}"
         if done.is_dir():
             self.say(f"  {name}: reused ({done.name})")
-            self.reused.append(name)
             return Made(done, key)
         self.say(f"  {name}: making ({done.name})")
         temporary = self.root / f".{done.name}.tmp"

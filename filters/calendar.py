@@ -12,11 +12,6 @@ MONTH_NUMBER |= {name[:3].casefold(): i for i, name in enumerate(MONTHS, 1)} | {
 """Number of a month by its name or abbreviation, case-folded."""
 
 
-def long_date(day: date) -> str:
-    """`Thursday, February 7, 2019`, as passages and questions carry it."""
-    return f"{WEEKDAYS[day.weekday()]}, {MONTHS[day.month - 1]} {day.day}, {day.year}"
-
-
 def month_year(day: date) -> str:
     """`May 2017`."""
     return f"{MONTHS[day.month - 1]} {day.year}"

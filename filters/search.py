@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import PositiveInt
 
 from builders.config import Strict
+from builders.wmt.passages import in_words
 from filters.base import Context, Item, Search, Verdict, needed
-from filters.calendar import long_date
 from filters.words import holds, tokens
 
 
@@ -30,7 +30,7 @@ class SearchFinds(Strict):
 
     def _one(self, item: Item, search: Search) -> Verdict:
         question, draw = item.question, item.question.draw
-        query = f"{question.question} {long_date(draw.article_day)}"
+        query = f"{question.question} {in_words(draw.article_day)}"
         answer = tokens(question.answer.text)
         hits = search.search(query, draw.question_day, self.k)
         for rank, hit in enumerate(hits, 1):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from builders.errors import UserError
 from builders.rows import Article
+from builders.wmt.passages import in_words
 from filters.base import Hit
-from filters.calendar import long_date
 
 if TYPE_CHECKING:
     import tantivy
@@ -104,7 +104,7 @@ def passages(article: Article) -> Iterator[tuple[str, str]]:
     """Id and text of each passage: its date, then up to six sentences."""
     for start in range(0, len(article.sentences), SENTENCES):
         text = " ".join(article.sentences[start : start + SENTENCES])
-        yield f"{article.id}_{start // SENTENCES}", f"{long_date(article.day)}. {text}"
+        yield f"{article.id}_{start // SENTENCES}", f"{in_words(article.day)}. {text}"
 
 
 def _build(articles: Iterable[Article], folder: Path, every: int) -> None:

@@ -15,7 +15,6 @@ from builders import rows
 from builders.citations import LISKA_2022
 from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
-from builders.engine import engine
 from builders.questions import figures
 from builders.questions.backends import open_backend
 from builders.questions.cache import Cached
@@ -24,12 +23,12 @@ from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Backend
 from builders.run import Run
 from builders.schema import writing
-from builders.store import Made, folder_digest
+from builders.store import Made, code_digest, digest, folder_digest
 from builders.wikidata import steps
 from builders.wmt import corpus
 from builders.wmt.read import read
 from builders.wmt.settings import DateSettings
-from filters import AnyFilter, Context, Item, Kept
+from filters import AnyFilter, Context, Item, Kept, search_index
 from filters import run as run_filters
 from filters.search_index import Index
 from filters.time_spec import specify
@@ -107,7 +106,7 @@ class StreamingQA(Strict):
             found = read(run.inputs["news"].files, articles.path / "articles.parquet")
             Index.build(found, out / "index")
 
-        version = folder_digest(wmt_package, filters_package)
+        version = digest([folder_digest(wmt_package), code_digest(search_index)])
         return run.store.step(
             "search-index", make, version=version, parameters={}, inputs=[articles.key]
         )
@@ -275,5 +274,5 @@ def _column(path: Path, name: str, where: tuple[str, str]) -> list[str]:
 
 
 def _sort(run: Run, loose: Path, row: type, path: Path, order: Sequence[str]) -> None:
-    with engine("duckdb", run.store.root / "scratch", run.memory, run.jobs) as eng:
+    with steps.open_engine(run) as eng:
         eng.write(eng.read(loose, row), path, row, order)

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from builders.dataset import FromParquet, Source
-from builders.schema import arrow_schema, columns
+from builders.schema import arrow_schema, columns, regrouped
 
 ROW_GROUP = 65_536
 """Rows of a row group: small enough to read one at a time, large enough to compress."""
@@ -32,7 +32,7 @@ def write_split(path: Path, row: type, source: Source) -> int:
         write_page_index=True,
         use_content_defined_chunking=True,
     ) as writer:
-        for group in _groups(_conformed(read(source), schema, path)):
+        for group in regrouped(_conformed(read(source), schema, path), ROW_GROUP):
             writer.write_table(group, row_group_size=ROW_GROUP)
             rows += group.num_rows
     return rows
@@ -105,20 +105,3 @@ def _refuse_nulls(array: pa.Array, field: pa.Field, where: str) -> None:
         present = array.drop_null()
         for place, inner in enumerate(field.type):
             _refuse_nulls(present.field(place), inner, f"{where}.{inner.name}")
-
-
-def _groups(flow: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `ROW_GROUP` rows (the last one: the rest), one chunk."""
-    held: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in flow:
-        while batch.num_rows:
-            part = batch.slice(0, ROW_GROUP - rows)
-            batch = batch.slice(part.num_rows)
-            held.append(part)
-            rows += part.num_rows
-            if rows == ROW_GROUP:
-                yield pa.Table.from_batches(held).combine_chunks()
-                held, rows = [], 0
-    if held:
-        yield pa.Table.from_batches(held).combine_chunks()

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from builders.errors import UserError
 from builders.rows import Article, Passage
-from builders.schema import arrow_schema, batches
+from builders.schema import arrow_schema, batches, regrouped
 from builders.wmt.archive import BLOCK, Form, Paths, find_archives
 from builders.wmt.lines import KEY, decode
 from builders.wmt.read import Listed, other_archive
@@ -158,7 +158,7 @@ def _write(
             yield batch
 
     with pq.ParquetWriter(path, arrow_schema(Passage), compression="zstd") as writer:
-        for group in _groups(flow()):
+        for group in regrouped(flow(), _ROWS):
             writer.write_table(group, row_group_size=_ROWS)
     return counts
 
@@ -173,20 +173,3 @@ def _passages(
     schema = arrow_schema(Passage)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     return len(articles), next(batches(Passage, rows, max(len(rows), 1)), empty), wrong
-
-
-def _groups(flow: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The same rows in tables of exactly `_ROWS` rows (the last one: the rest), one chunk."""
-    held: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in flow:
-        while batch.num_rows:
-            part = batch.slice(0, _ROWS - rows)
-            batch = batch.slice(part.num_rows)
-            held.append(part)
-            rows += part.num_rows
-            if rows == _ROWS:
-                yield pa.Table.from_batches(held).combine_chunks()
-                held, rows = [], 0
-    if held:
-        yield pa.Table.from_batches(held).combine_chunks()
