@@ -72,9 +72,10 @@ bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
 	@$(BIN)/python -m pytest tests/test_golden.py --golden
 
-sample: $(VENV)/.run ## make the samples anew from samples/wikidata/facts and samples/news/text
+sample: $(VENV)/.run ## make the samples anew from their YAML and text
 	@$(BIN)/python samples/wikidata/make.py
 	@$(BIN)/python samples/news/make.py
+	@$(BIN)/python samples/wikipedia/make.py
 
 lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
