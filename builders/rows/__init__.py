@@ -5,6 +5,7 @@ and the column tables of data cards are printed from here (see `builders.schema`
 column is described once. Dates are UTC days; `None` means unknown.
 """
 
+from builders.rows.annotation import Decision, Gold, Judgment
 from builders.rows.cloze import Cloze, Delta, NamedDelta, Split
 from builders.rows.facts import (
     Answer,
@@ -63,6 +64,7 @@ __all__ = [
     "Change",
     "Cloze",
     "Dated",
+    "Decision",
     "Delta",
     "Difficulty",
     "Draw",
@@ -71,6 +73,8 @@ __all__ = [
     "Fact",
     "FactChange",
     "Gap",
+    "Gold",
+    "Judgment",
     "Labelled",
     "Link",
     "NamedDelta",
