@@ -41,15 +41,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("templates")
 
 
+INVARIANT = set("P19 P20 P279 P37 P449 P47 P138 P364 P527 P176 P27 P407 P30 P178".split())
+INVARIANT |= set("P1376 P131 P1412 P17 P276 P937 P140 P103 P190 P1001 P495 P36 P740 P361".split())
+
+
 def test_the_relations_of_the_paper_are_there_in_order() -> None:
     relations = load_relations(TEMPLATES)
-    assert list(relations) == PAPER
-    assert {i for i, r in relations.items() if r.exclusive} == {"P6", "P286", "P488"}
+    assert [r for r in relations if r in PAPER] == PAPER
+    assert list(relations) == sorted(relations, key=lambda r: int(r[1:]))
     kept = {i for i, r in relations.items() if r.undated == "keep"}
+    assert kept <= INVARIANT
+    relations = {r: relations[r] for r in PAPER}
+    assert {i for i, r in relations.items() if r.exclusive} == {"P6", "P286", "P488"}
+    kept &= set(PAPER)
     assert kept == {"P27", "P138", "P176", "P279", "P937", "P1001"}
 
 
-@pytest.mark.parametrize("relation", PAPER)
+@pytest.mark.parametrize("relation", load_relations(TEMPLATES))
 def test_each_template_keeps_the_house_rules(relation: str) -> None:
     template = load_relations(TEMPLATES)[relation]
     assert len(template.cloze) >= 3
@@ -81,7 +89,7 @@ def test_check_prints_every_variant_and_minds_the_schema(folder: Path) -> None:
         "  In sport, _X_ has Cristiano Ronaldo.  ->  "
         "In sport, Manchester United F.C. has Cristiano Ronaldo.",
     ]
-    assert len(list(check(TEMPLATES))) == 5 * len(PAPER)
+    assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from builders.citations import LISKA_2022
 from builders.config import Strict
 from builders.dataset import Dataset, Figure, FromParquet, Plot, Table
 from builders.run import Run
-from builders.store import Made, folder_digest
+from builders.store import Made, code_digest
 from builders.wmt.dates import draws
 from builders.wmt.index import index
 from builders.wmt.settings import DateSettings
@@ -38,7 +38,7 @@ def articles(run: Run, near_duplicates: float | None) -> Made:
     return run.store.step(
         "articles",
         make,
-        version=folder_digest(package),
+        version=code_digest(package),
         parameters={
             "near_duplicates": near_duplicates,
             "files": [f.name for f in news.files],
@@ -53,7 +53,7 @@ def drawn(run: Run, found: Made, dates: DateSettings) -> Made:
     return run.store.step(
         "draws",
         lambda out: _draw(run, found, dates, out),
-        version=folder_digest(package),
+        version=code_digest(package),
         parameters={"dates": dates.model_dump(mode="json"), "seed": run.seed},
         inputs=[found.key],
     )

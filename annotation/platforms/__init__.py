@@ -1,0 +1,1 @@
+"""Platforms: one file each, in one table."""
