@@ -7,15 +7,16 @@ taken to mention the object; which mention is kept is said by its surroundings (
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 from pydantic import Field
 
 from builders import rows
 from builders.config import Strict
-from builders.timeqa.mentions import Mention, Name, PageText, names_of
+from builders.timeqa.mentions import Mention, PageText
 from builders.timeqa.nearest import nearest, stated
 from builders.timeqa.similarity import Passages
+from builders.timeqa.spelling import Name, names_of, words
 
 _SEGMENT = tuple(f.name for f in fields(rows.Segment))
 
@@ -55,8 +56,9 @@ def align_page(
     aligned = []
     for segment, named in wanted:
         if segment.object not in found:
-            mentions, refused = text.named(names[segment.object], named.title)
             linked = text.linked(named.title)
+            shown = _shown(text, linked, names, segment.object)
+            mentions, refused = text.named([*names[segment.object], *shown], named.title)
             if linked:
                 found[segment.object] = "link", _joined(linked, mentions), None
             elif mentions:
@@ -81,6 +83,23 @@ def _names(wanted: Sequence[tuple[rows.Segment, Named]]) -> Mapping[str, list[Na
         o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].label]
         for o, own in names.items()
     }
+
+
+def _shown(
+    text: PageText,
+    linked: Sequence[Mention],
+    names: Mapping[str, Sequence[Name]],
+    of: str,
+) -> list[Name]:
+    """What links to the object show, where it looks like a name and is none of another object."""
+    taken = {n.words for o, own in names.items() if o != of for n in own}
+    found: dict[tuple[str, ...], Name] = {}
+    for m in linked:
+        shown = text.texts[m.paragraph][m.start : m.end]
+        if shown[0].isupper() and sum(map(str.isalpha, shown)) > 3 and words(shown) not in taken:
+            found.setdefault(words(shown), Name(shown, weak=True))
+    known = {n.words for n in names[of]}
+    return [n for w, n in found.items() if w not in known]
 
 
 def _joined(linked: Sequence[Mention], named: Sequence[Mention]) -> list[Mention]:

@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 from builders import rows
 from builders.errors import UserError
 from builders.timeqa.align import Alignment, Named, align_page
-from builders.timeqa.mentions import PageText, names_of, words
+from builders.timeqa.mentions import PageText
+from builders.timeqa.spelling import names_of
 from builders.timeqa.stated import dates_in
 
 _TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’](?:s|t|re|ll|d)\b)")

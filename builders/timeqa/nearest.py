@@ -65,7 +65,7 @@ def stated(
     """Whether start and end are written near the mention; None where there is no such boundary.
 
     Near: in its paragraph, list item or row, or in the title of its innermost section (`Manchester
-    United (2003–2009)`). At the boundary's precision: a month wants the month written, or a day
+    United (2003-2009)`). At the boundary's precision: a month wants the month written, or a day
     of it; a year alone does not state it.
     """
     one = page.page.paragraphs[mention.paragraph]

@@ -1,7 +1,7 @@
 """Rule (c): TF-IDF similarity of a name and a passage.
 
 A passage is a sentence of a paragraph, or a list item or row. Its terms are its words, folded
-(`mentions.fold`), function words too: their IDF is low. IDF over the N passages of the page, of
+(`spelling.fold`), function words too: their IDF is low. IDF over the N passages of the page, of
 which d hold the term: ln((1 + N) / (1 + d)) + 1. Term counts times IDF, scaled to length 1; the
 similarity is the cosine, in [0, 1]. This is what scikit-learn calls smoothed IDF.
 """
@@ -12,8 +12,10 @@ from collections.abc import Collection
 from math import log, sqrt
 from typing import NamedTuple
 
-from builders.timeqa.mentions import PageText, words
+from builders.timeqa.mentions import PageText
+from builders.timeqa.spelling import words
 
+_FUNCTION = frozenset("a an and at by de di for from in la le of on s the to with".split())
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -36,7 +38,7 @@ class Passages:
         self._holding: dict[str, list[int]] = {}
         for n in range(len(page.texts)):
             offset, length = page.starts[n], page.starts[n + 1] - 1 - page.starts[n]
-            starts = page.sentences(n)
+            starts = [s for s in page.sentences(n) if s < length] or [0]
             for start, end in zip(starts, [*starts[1:], length], strict=True):
                 counts = Counter(_WORD.findall(page.folded, offset + start, offset + end))
                 for word in counts:
@@ -49,10 +51,12 @@ class Passages:
         """The passage most like the name, if it is more like it than `least`; else None.
 
         Its window is the shortest stretch with the most weight of the name's words. Of equally
-        good passages the first. `but`: paragraphs to leave out.
+        good passages the first. A passage that shares one word with the name (a first name, a
+        `United`) is not like it; function words do not count. `but`: paragraphs to leave out.
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
+        content = set(wanted) - _FUNCTION
         dots: dict[int, float] = {}
         for word, count in wanted.items():
             weight = self._idf(word) ** 2 * count
@@ -60,7 +64,7 @@ class Passages:
                 dots[n] = dots.get(n, 0.0) + weight * self._counts[n][word]
         best: tuple[float, int] | None = None
         for n in sorted(dots):
-            if self._spans[n][0] in but:
+            if self._spans[n][0] in but or sum(w in self._counts[n] for w in content) < 2:
                 continue
             if n not in self._lengths:
                 self._lengths[n] = self._length(self._counts[n])
@@ -82,7 +86,7 @@ class Passages:
         n, start, end = self._spans[passage]
         offset = self._page.starts[n]
         found = [
-            (m[0], m.start() - offset, m.end() - offset)
+            (m[0], *self._page.span(n, m.start(), m.end()))
             for m in _WORD.finditer(self._page.folded, offset + start, offset + end)
             if m[0] in wanted
         ]

@@ -1,14 +1,15 @@
 """Dates that a text states: days, months, years, and stretches of time between two of them.
 
-Understood: `2003`, `1990s`, `July 2003`, `12 May 2003`, `May 12, 2003`, `2003-05-12`, `2003–2009`,
+Understood: `2003`, `1990s`, `July 2003`, `12 May 2003`, `May 12, 2003`, `2003-05-12`, `2003-2009`,
 `2003-09`, `1999/2000`, `12 May to 3 June 2003`, `from July 2003 until 2009`, `since 2003`,
-`2003–present`. Years from 1000 to 2099.
+`2003-present`, and the same with dashes. Years from 1000 to 2099.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 Interval = tuple[date, date]
@@ -42,7 +43,9 @@ _BETWEEN = re.compile(
     r"\s?(?:[-–—−]|to|until|till|through|up to|and)\s?(?:the end of |early |late |mid-?)?", re.I
 )
 _SINCE = re.compile(r"(?:since|from|as of)\s(?:early |late |mid-?)?$", re.I)
-_ON = re.compile(r"\s?(?:[-–—−]|to|until)\s?(?:the )?(?:present|date|now|today)\b|\s?[-–—]\s?\)", re.I)
+_ON = re.compile(
+    r"\s?(?:[-–—−]|to|until)\s?(?:the )?(?:present|date|now|today)\b|\s?[-–—]\s?\)", re.I
+)
 _UP = re.compile(r"(?:until|till|up to)\s(?:early |late |mid-?)?$", re.I)
 
 
@@ -76,7 +79,7 @@ def dates_in(text: str) -> Dates:
         if len(read) == 2:
             stretches.append(Written(found.start(), found.end(), read[0].first, read[1].last))
         written += read
-    for left, right in zip(written, written[1:], strict=False):
+    for left, right in pairwise(written):
         if any(s.start == left.start for s in stretches):
             continue
         between = text[left.end : right.start]
@@ -84,11 +87,12 @@ def dates_in(text: str) -> Dates:
             stretches.append(Written(left.start, right.end, left.first, right.last))
     for one in written:
         if _ON.match(text, one.end) or _SINCE.search(text[max(0, one.start - 16) : one.start]):
-            if not any(s.start == one.start for s in stretches):
+            if all(s.start != one.start for s in stretches):
                 stretches.append(Written(one.start, one.end, one.first, date.max))
-        elif _UP.search(text[max(0, one.start - 16) : one.start]):
-            if not any(s.end == one.end for s in stretches):
-                stretches.append(Written(one.start, one.end, date.min, one.last))
+        elif _UP.search(text[max(0, one.start - 16) : one.start]) and all(
+            s.end != one.end for s in stretches
+        ):
+            stretches.append(Written(one.start, one.end, date.min, one.last))
     return Dates(tuple(written), tuple(sorted(stretches)))
 
 
@@ -128,7 +132,7 @@ def _read(found: re.Match[str]) -> Iterator[Written]:
 
 
 def _years(found: re.Match[str], first: str, last: str) -> Iterator[Written]:
-    """`2003–2009`, `2003-09`, `1999–00`; `2009-03` is a month."""
+    """`2003-2009`, `2003-09`, `1999-00`; `2009-03` is a month."""
     if len(last) == 2:
         n, until = int(last), int(first[:2] + last)
         if until <= int(first):
