@@ -6,18 +6,27 @@ its name (`similarity`); else `none`, unanswerable from the page. The rule says 
 taken to mention the object; which mention is kept is said by its surroundings (`nearest`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pydantic import Field
 
 from builders import rows
 from builders.config import Strict
+from builders.schema import arrow_schema, batches, regrouped
+from builders.timeqa.align_files import Piece, in_order, page_of, pieces, segment_of
+from builders.timeqa.align_keep import keep_pairs
 from builders.timeqa.mentions import Mention, PageText
 from builders.timeqa.nearest import nearest, stated
 from builders.timeqa.similarity import Passages
 from builders.timeqa.spelling import Name, names_of, words
 
+__all__ = ["Alignment", "Named", "align_file", "align_page", "keep_pairs"]
+
+_ROWS = 65_536
 _SEGMENT = tuple(f.name for f in fields(rows.Segment))
 
 
@@ -41,6 +50,80 @@ class Named:
     label: str
     aliases: tuple[str, ...]
     title: str | None
+
+
+def align_file(
+    pages: Path, segments: Path, out: Path, settings: Alignment, jobs: int = 1
+) -> Mapping[str, int]:
+    """Align a file of `rows.NamedSegment`, sorted by subject, with one of `rows.Page`, by item.
+
+    Writes `aligned.parquet` (`rows.AlignedSegment`, in the order of the segments) and
+    `dropped.parquet` (`rows.Dropped`: the segments whose subject has no page, reason `no_page`)
+    into the folder `out`. Memory holds a few pages a process; the bytes do not depend on `jobs`.
+    Returns the number of rows of each. `UserError`: see `align_files.pieces`.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    kinds = {"aligned": rows.AlignedSegment, "dropped": rows.Dropped}
+    counts = dict.fromkeys(kinds, 0)
+    writers = {
+        name: pq.ParquetWriter(out / f"{name}.parquet", arrow_schema(row), compression="zstd")
+        for name, row in kinds.items()
+    }
+    held: dict[str, list[pa.RecordBatch]] = {name: [] for name in kinds}
+    try:
+        for found in in_order(_align_piece, pieces(pages, segments), settings, jobs):
+            for name, some in zip(kinds, found, strict=True):
+                held[name] += some
+                counts[name] += sum(b.num_rows for b in some)
+                if sum(b.num_rows for b in held[name]) >= _ROWS:
+                    held[name] = list(_write(writers[name], held[name], _ROWS))
+        for name in kinds:
+            for rest in _write(writers[name], held[name], _ROWS):
+                writers[name].write_batch(rest)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return counts
+
+
+def _write(
+    writer: pq.ParquetWriter, held: Sequence[pa.RecordBatch], size: int
+) -> Iterator[pa.RecordBatch]:
+    """Write whole row groups of what is held; yields the rest."""
+    for group in regrouped(held, size):
+        if group.num_rows == size:
+            writer.write_table(group, row_group_size=size)
+        else:
+            yield from group.to_batches()
+
+
+def _align_piece(
+    piece: Piece, settings: Alignment
+) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
+    """The segments of a piece, aligned, and what is dropped."""
+    wanted: dict[str, list[tuple[rows.Segment, Named]]] = {}
+    for row in piece.segments.to_pylist():
+        segment = segment_of(row)
+        named = Named(segment.object_label, segment.aliases, segment.object_title)
+        wanted.setdefault(segment.subject, []).append((segment, named))
+    aligned: list[rows.AlignedSegment] = []
+    for row in piece.pages.to_pylist():
+        page = page_of(row)
+        aligned += align_page(page, wanted[page.item], settings)
+    dropped = (
+        rows.Dropped(
+            step="align",
+            reason="no_page",
+            item=f"{row['subject']}/{row['relation']}/{row['object']}",
+            subject=row["subject"],
+            relation=row["relation"],
+            period=None,
+            score=None,
+            detail=" ".join(row["statements"]) or None,
+        )
+        for row in piece.without_page.to_pylist()
+    )
+    return list(batches(rows.AlignedSegment, aligned)), list(batches(rows.Dropped, dropped))
 
 
 def align_page(

@@ -25,12 +25,13 @@ from typing import Any, NamedTuple
 from builders import rows
 from builders.errors import UserError
 from builders.timeqa.align import Alignment, Named, align_page
-from builders.timeqa.mentions import PageText
+from builders.timeqa.mentions import Mention, PageText
+from builders.timeqa.nearest import stated
 from builders.timeqa.spelling import names_of
 from builders.timeqa.stated import dates_in
 
 _TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’](?:s|t|re|ll|d)\b)")
-_INITIAL = re.compile(r"(?<=\b[A-Z]\.) (?=[A-Z]\.)")
+_HEADING = re.compile(r"(?!\S* \. )(?:\S+ ){1,8}\.")
 
 
 class Case(NamedTuple):
@@ -46,8 +47,9 @@ class Case(NamedTuple):
 
 def joined(text: str) -> tuple[str, list[int]]:
     """Tokens as people write them (`Jr .` is `Jr.`), and where each old character went."""
-    kept, places = [], []
-    dropped = {m.start() if m[0] == " " else -1 for m in _TIGHT.finditer(text)}
+    kept: list[str] = []
+    places: list[int] = []
+    dropped = {m.start() for m in _TIGHT.finditer(text)}
     for n, char in enumerate(text):
         places.append(len(kept))
         if n not in dropped:
@@ -58,19 +60,19 @@ def joined(text: str) -> tuple[str, list[int]]:
 def as_label(answer: str) -> str:
     """A name as Wikidata would have it rather than as the text does.
 
-    By a hash of the name one of: initials with or without full stops; a bracket after it; `The`
-    before it; no accents changed but dashes for hyphens; its legal suffix written out or added.
+    By a hash of the name one of: no full stops after initials; a bracket after it; `F.C.` after
+    it; dashes for hyphens and `&` for `and`; full stops in words of two or three capitals.
     """
     kind = hashlib.sha256(answer.encode()).digest()[0] % 5
     if kind == 0:
-        return re.sub(r"\b((?:[A-Z]\.\s?)+)(?![a-z])", lambda m: m[0].replace(".", "").replace(" ", "") + " ", answer).strip()
+        return re.sub(r"(?<=\b[A-Z])\.", "", answer)
     if kind == 1:
         return f"{answer} (organisation)"
     if kind == 2:
         return f"{answer} F.C."
     if kind == 3:
-        return answer.replace("-", "–").replace(" and ", " & ")
-    return re.sub(r"\b([A-Z])([A-Z])([A-Z])?\b", lambda m: ".".join(c for c in m.groups() if c) + ".", answer)
+        return answer.replace("-", "\N{EN DASH}").replace(" and ", " & ")
+    return re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer)
 
 
 def cases(path: Path) -> Iterator[Case]:
@@ -78,7 +80,7 @@ def cases(path: Path) -> Iterator[Case]:
     for record in _records(path):
         page, places = _page(record)
         for question, answers in record["questions"]:
-            times = [w for w in _times(question)]
+            times = _times(question)
             marked: dict[str, set[tuple[int, int, int]]] = {}
             for a in answers:
                 if a["answer"].strip():
@@ -118,7 +120,13 @@ def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
     for n, old in enumerate(record["paras"]):
         text, place = joined(old)
         kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
-        heading = n > 0 and kind == "text" and old.endswith(" .") and len(old.split()) <= 9 and " ." not in old[:-2]
+        heading = (
+            n > 0
+            and kind == "text"
+            and old.endswith(" .")
+            and len(old.split()) <= 9
+            and " ." not in old[:-2]
+        )
         if heading:
             section = text.rstrip(".")
         if heading or n == 0:
@@ -139,49 +147,91 @@ def _records(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def measured(found: Sequence[Case], label: bool) -> dict[str, Counter[str]]:
-    """Counts by half of the pages, of the choice and of its baseline."""
-    counts: dict[str, Counter[str]] = {"even": Counter(), "odd": Counter()}
-    texts: dict[str, PageText] = {}
-    for case in found:
-        count = counts["odd" if hashlib.sha256(case.path.encode()).digest()[0] % 2 else "even"]
+class Found(NamedTuple):
+    """One case aligned: the row, and every mention with its name."""
+
+    case: Case
+    half: str
+    row: rows.AlignedSegment
+    text: PageText
+    mentions: list[Mention]
+
+    @property
+    def agrees(self) -> bool:
+        return self.row.paragraph in {m[0] for m in self.case.marks}
+
+
+def aligned(path: Path, label: bool) -> Iterator[Found]:
+    """Every case of the file, aligned."""
+    texts: dict[int, PageText] = {}
+    for case in cases(path):
         name = as_label(case.answer) if label else case.answer
         [row] = align_page(case.page, [(case.segment, Named(name, (), None))], Alignment())
-        text = texts.get(case.path) or texts.setdefault(case.path, PageText(case.page))
+        text = texts.setdefault(id(case.page), PageText(case.page))
         mentions, _ = text.named(names_of(name, (), None), None)
+        half = "odd" if hashlib.sha256(case.path.encode()).digest()[0] % 2 else "even"
+        yield Found(case, half, row, text, mentions)
+
+
+def counted(found: Sequence[Found]) -> dict[str, Counter[str]]:
+    """Counts by half of the pages: of our choice, of the first mention, of the people's marks."""
+    counts: dict[str, Counter[str]] = {"even": Counter(), "odd": Counter()}
+    for one in found:
+        count, case, row = counts[one.half], one.case, one.row
         wanted = {m[0] for m in case.marks}
+        first = one.mentions[0] if one.mentions else None
+        best = one.mentions and row.paragraph is not None
         count["answers"] += 1
         count[f"rule {row.rule}"] += 1
-        if row.rule == "similar":
-            count["similar: top 1"] += row.paragraph in wanted
-        count["any"] += bool(wanted & {m.paragraph for m in mentions})
-        count["ambiguous"] += len({m.paragraph for m in mentions}) > 1
-        count["top 1"] += row.paragraph in wanted
-        count["exact span"] += (row.paragraph, row.start, row.end) in case.marks
-        first = mentions[0] if mentions else None
-        count["first: top 1"] += bool(first) and first.paragraph in wanted
+        count["any"] += bool(wanted & {m.paragraph for m in one.mentions})
+        count["several paragraphs"] += len({m.paragraph for m in one.mentions}) > 1
+        count["nearest: top 1"] += one.agrees
+        count["nearest: exact span"] += (row.paragraph, row.start, row.end) in case.marks
+        count["first: top 1"] += first is not None and first.paragraph in wanted
+        if first and best and row.start_stated is not None:
+            marks = [Mention(*m) for m in case.marks]
+            count["start stated: nearest"] += row.start_stated
+            count["start stated: first"] += bool(stated(one.text, first, case.segment)[0])
+            count["start stated: people"] += any(
+                stated(one.text, m, case.segment)[0] for m in marks
+            )
     return counts
 
 
+def shown(one: Found) -> str:
+    """A disagreement to read: what people marked and what was chosen."""
+    lines = [f"{one.case.path} {one.case.segment.relation}: {one.case.question}"]
+    spans = [("people", *m) for m in one.case.marks]
+    if one.row.paragraph is not None and one.row.start is not None and one.row.end is not None:
+        spans.append(("chosen", one.row.paragraph, one.row.start, one.row.end))
+    for who, n, start, end in spans:
+        text = one.text.texts[n]
+        left, right = text[max(0, start - 150) : start], text[end : end + 150]
+        lines.append(f"  {who} {n}: {left}[[{text[start:end]}]]{right}")
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Print one line a figure: even pages, odd pages, all."""
-    if len(arguments) != 1:
-        print("usage: python -m builders.timeqa.measure FILE", file=sys.stderr)
+    """Print a line a figure (even pages, odd pages, all), then so many disagreements."""
+    if len(arguments) not in (1, 2) or not all(a.isdecimal() for a in arguments[1:]):
+        print("usage: python -m builders.timeqa.measure FILE [DISAGREEMENTS]", file=sys.stderr)
         return 2
-    try:
-        found = list(cases(Path(arguments[0])))
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 1
-    for label in (False, True):
-        counts = measured(found, label)
-        both = counts["even"] + counts["odd"]
+    for label in (True, False):
+        try:
+            found = list(aligned(Path(arguments[0]), label))
+        except UserError as error:
+            print(error, file=sys.stderr)
+            return 1
+        counts = counted(found)
+        halves = (counts["even"], counts["odd"], counts["even"] + counts["odd"])
         print(f"names: {'label' if label else 'marked'}")
-        for key in sorted(both, key=lambda k: (":" in k, k)):
-            cells = [
-                f"{c[key]:5} {c[key] / c['answers']:6.1%}" for c in (counts["even"], counts["odd"], both)
-            ]
-            print(f"  {key:20}" + "   ".join(cells))
+        for key in sorted(halves[2], key=lambda k: (":" in k, k)):
+            cells = (f"{c[key]:5} {c[key] / max(1, c['answers']):6.1%}" for c in halves)
+            print(f"  {key:24}" + "   ".join(cells))
+    unlike = [f for f in found if not f.agrees]
+    unlike.sort(key=lambda f: hashlib.sha256(f.case.question.encode()).digest())
+    for one in unlike[: int(arguments[1]) if len(arguments) > 1 else 0]:
+        print(shown(one))
     return 0
 
 

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 ADDED = frozenset(
     "fc afc cf sc ac as bc bk fk sk if sv cd ud rc rcd aff inc incorporated ltd limited llc plc "
@@ -80,8 +81,8 @@ def names_of(label: str, aliases: Iterable[str], title: str | None) -> list[Name
         if words(text) and any(c.isalpha() for c in text):
             found.setdefault(words(text), Name(text))
     for name in list(found.values()):
-        if short := _shorter(name.text):
-            found.setdefault(words(short), Name(short, weak=True))
+        if shorter := _shorter(name.text):
+            found.setdefault(words(shorter), Name(shorter, weak=True))
     return list(found.values())
 
 
@@ -118,7 +119,7 @@ def pattern(name: str) -> re.Pattern[str]:
     parts = words(name)
     pieces = [_piece(parts[0], name)]
     place = 0
-    for before, word in zip(parts, parts[1:], strict=False):
+    for before, word in pairwise(parts):
         left = max(place, plain.find(before, place) + len(before))
         right = plain.find(word, left)
         between = set(plain[left:right]) if right >= 0 else set()

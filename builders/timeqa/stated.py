@@ -115,16 +115,16 @@ def _read(found: re.Match[str]) -> Iterator[Written]:
         yield from _made(found, part["iso"], int(part["iso_m"]), part["iso_d"])
     elif part["y1"]:
         middle = found.end("d0b") if part["d0b"] else found.end("m0")
-        first = part["d0"] or part["d0b"]
-        yield from _made(found, part["y1"], _month(part["m0"]), first, end=middle)
+        day = part["d0"] or part["d0b"]
+        yield from _made(found, part["y1"], _month(part["m0"]), day, end=middle)
         begin = found.start("d1") if part["d1"] else found.start("m1")
-        last = part["d1"] or part["d1b"]
-        yield from _made(found, part["y1"], _month(part["m1"]), last, start=begin)
+        day = part["d1"] or part["d1b"]
+        yield from _made(found, part["y1"], _month(part["m1"]), day, start=begin)
     elif part["from"]:
         yield from _years(found, part["from"], part["to"])
     elif part["decade"]:
-        year = int(part["decade"])
-        yield Written(*found.span(), date(year, 1, 1), date(year + 9, 12, 31))
+        first = int(part["decade"])
+        yield Written(*found.span(), date(first, 1, 1), date(first + 9, 12, 31))
     else:
         year = part["y"] or part["yb"] or part["yc"] or part["year"]
         month = part["m"] or part["mb"] or part["mc"]
