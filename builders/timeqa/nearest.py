@@ -3,8 +3,8 @@
 A mention gains by the segment's dates that are written around it: most in its sentence (or list
 item, or row), less in its paragraph or in the title of its section; the start counts for more
 than the end, for texts say when something begins and go on. The first mention gains too: pages
-introduce things once, and people who mark answers by hand keep to it. Weights (`_W`) were set on
-the even half of what people marked (`measure`), the odd half only looked at.
+introduce things once, and people who mark answers by hand keep to it. Weights (`_W`) are few and
+round; they were set by hand on the even half of what people marked (`measure`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +27,8 @@ _KIND: Final[Mapping[rows.ParagraphKind, float]] = {
 class _Weights(NamedTuple):
     start_sentence: float = 2.0
     start_paragraph: float = 1.5
+    same_year: float = 0.5
+    """Times the two above where another day or month of the start's year is written."""
     end_sentence: float = 0.5
     end_paragraph: float = 0.25
     near: float = 0.5
@@ -37,7 +39,7 @@ class _Weights(NamedTuple):
     """A stretch of time in the sentence holds the segment."""
     inside: float = 1.0
     """A date inside the segment, in the paragraph."""
-    first: float = 2.0
+    first: float = 1.75
     """First mention, tables and infoboxes aside where others are."""
     first_text: float = 0.5
     linked: float = 0.75
@@ -113,13 +115,22 @@ def evidence(page: PageText, mention: Mention, segment: rows.Segment) -> float:
         page.sentences(mention.paragraph), len(one.text), mention.start, mention.end
     )
     inside = [w for w in dates.written if left <= w.start and w.end <= right]
+    around = (*dates.written, *section.written)
     score = 0.0
     if start:
-        score += _boundary(inside, (dates, section), start, _W.start_sentence, _W.start_paragraph)
+        year = _year(start)
+        score += max(
+            _W.start_sentence * touches(inside, start),
+            _W.start_paragraph * touches(around, start),
+            _W.start_sentence * _W.same_year * touches(inside, year),
+            _W.start_paragraph * _W.same_year * touches(around, year),
+        )
         gaps = [_gap(w, mention) for w in dates.written if touches([w], start)]
         score += _W.near / (1 + min(gaps) / 40) if gaps else 0.0
     if end:
-        score += _boundary(inside, (dates, section), end, _W.end_sentence, _W.end_paragraph)
+        score += max(
+            _W.end_sentence * touches(inside, end), _W.end_paragraph * touches(around, end)
+        )
     if start and end and touches(inside, start) and touches(inside, end):
         score += _W.both
     held = [s for s in dates.stretches if left <= s.start and s.end <= right]
@@ -130,16 +141,12 @@ def evidence(page: PageText, mention: Mention, segment: rows.Segment) -> float:
     return score
 
 
-def _boundary(
-    inside: Sequence[Written],
-    around: tuple[Dates, Dates],
-    boundary: Interval,
-    sentence: float,
-    paragraph: float,
-) -> float:
-    if touches(inside, boundary):
-        return sentence
-    return paragraph if any(touches(d.written, boundary) for d in around) else 0.0
+def _year(boundary: Interval) -> Interval:
+    """The year of a boundary within one; else the boundary."""
+    first, last = boundary
+    if first.year != last.year:
+        return boundary
+    return date(first.year, 1, 1), date(first.year, 12, 31)
 
 
 def _section(page: PageText, one: rows.Paragraph) -> Dates:
