@@ -15,6 +15,15 @@ Verification = Literal["automatic", "human"]
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSegment(Segment):
+    """A segment of a timeline and the names of its object: what is looked for in a page."""
+
+    object_label: Annotated[str, "English label of the object, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "other accepted names of the object, sorted"]
+    object_title: Annotated[str | None, "title of its English Wikipedia page; null: none"]
+
+
+@dataclass(frozen=True, slots=True)
 class AlignedSegment(Segment):
     """A segment of a timeline and where its subject's page names the object."""
 
