@@ -1,0 +1,1 @@
+"""TimeQA: time-evolving facts aligned with pages, and questions about them (paper 001)."""
