@@ -107,12 +107,21 @@ def stated(first: date | None, last: date | None) -> Unit | None:
 
 
 def span(segment: Segment) -> Span:
-    """The bounds of a segment. An open one holds until its snapshot day, maybe longer."""
+    """The bounds of a segment, each narrowed by the other: no end before the start.
+
+    An open one holds until its snapshot day, maybe longer.
+    """
+    start_first = -FAR if segment.start_first is None else segment.start_first.toordinal()
+    start_last = FAR if segment.start_last is None else segment.start_last.toordinal()
+    end_first = -FAR if segment.end_first is None else segment.end_first.toordinal()
+    end_last = FAR
+    if segment.end_last is not None and not segment.end_open:
+        end_last = segment.end_last.toordinal()
     return Span(
-        -FAR if segment.start_first is None else segment.start_first.toordinal(),
-        FAR if segment.start_last is None else segment.start_last.toordinal(),
-        -FAR if segment.end_first is None else segment.end_first.toordinal(),
-        FAR if segment.end_open or segment.end_last is None else segment.end_last.toordinal(),
+        start_first,
+        min(start_last, end_last),
+        max(start_first, end_first),
+        end_last,
         segment.end_open,
     )
 
