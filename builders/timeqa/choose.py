@@ -131,10 +131,7 @@ def hard(line: Timeline, i: int, kind: Specifier, pointwise: bool, draws: Draws)
     grain = line.grain(i)
     if kind == "between":
         return between(grain, first, last, draws)
-    edge = None
-    if line.at_once(i) is None and kind != "in":
-        # "After its start" is the easy question of an open segment.
-        edge = line.ends[i] if kind == "before" else None if line.open[i] else line.starts[i]
+    edge = _edge(line, i, kind)
     moment = edge if edge and draws.below(2) else one_of(grain, first, last, draws) or edge
     if moment is None:
         return None
@@ -203,6 +200,19 @@ def _beside(line: Timeline, i: int, kind: Specifier, draws: Draws) -> Time | Non
     if kind == "between":
         return Time("between", earlier, later)
     return Time("before", None, later) if kind == "before" else Time("after", earlier, None)
+
+
+def _edge(line: Timeline, i: int, kind: Specifier) -> Unit | None:
+    """The end of a segment, for `before`, and its start, for `after`, where the rest is beyond.
+
+    "After its start" is the easy question of an open segment.
+    """
+    one = line.spans[i]
+    if kind == "before" and (end := line.ends[i]) and one.start_last < end.first:
+        return end
+    if kind == "after" and not one.open and (begun := line.starts[i]):
+        return begun if one.end_first > begun.last else None
+    return None
 
 
 def _grain_at(line: Timeline, side: int) -> int | None:
