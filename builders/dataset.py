@@ -39,12 +39,14 @@ class Table:
     """One Hugging Face config: rows of one type in named splits; a split may have no rows.
 
     Where the row type has a column `id`, ids are unique within the table (over all splits).
+    `group` is the number of rows of a Parquet row group: few where a row holds a whole page.
     """
 
     name: str
     row: type
     description: str
     splits: Mapping[str, Source]
+    group: int = 65_536
 
 
 @dataclass(frozen=True)

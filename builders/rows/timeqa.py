@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.rows.facts import Answer, Segment
+from builders.rows.facts import Answer, Dated, Segment
 from builders.rows.marks import RENDERED
 
 AlignmentRule = Literal["link", "name", "similar", "none"]
@@ -48,6 +48,20 @@ class AlignedSegment(Segment):
         bool | None, "whether the end is written near the mention; null: no end or mention"
     ]
     verification: Annotated[Verification, "automatic, or human: people checked it"]
+
+
+@dataclass(frozen=True)
+class ReleasedAlignedSegment(AlignedSegment, Dated):
+    """A segment of a timeline with names, and where its subject's page names the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSubject:
+    """A subject with histories and the page that should tell them (an intermediate table)."""
+
+    subject: Annotated[str, "item id of the subject"]
+    label: Annotated[str, "English label of the subject, else the `mul` label"]
+    title: Annotated[str, "title of its English Wikipedia page"]
 
 
 @dataclass(frozen=True, slots=True)
