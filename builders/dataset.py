@@ -66,7 +66,8 @@ class Figure:
 class Plot:
     """A picture for the card, `plots/<name>.png`; `title` is its alternative text too.
 
-    `periods`: series -> period -> count, one panel a series, periods in the order given.
+    `periods`: series -> period -> count, one panel a series, periods in the order given; a line
+    across each bar shows what `expected` holds of it. `unit` is what the counts count.
     `bars`: label -> part -> count, horizontal bars, the labels in the order given.
     """
 
@@ -75,6 +76,8 @@ class Plot:
     title: str
     caption: str
     data: Mapping[str, Mapping[str, int]]
+    expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    unit: str = "rows"
 
 
 @dataclass(frozen=True)

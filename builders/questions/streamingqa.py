@@ -93,8 +93,8 @@ class StreamingQA(Strict):
                 FromParquet(articles.path / "dropped.parquet"),
                 FromParquet(made.path / "dropped.parquet"),
             ),
-            figures=figures.tables(path, drawn.path / "draws.parquet", summary),
-            plots=figures.plots(path),
+            figures=figures.tables(path, drawn.path, summary),
+            plots=figures.plots(path, drawn.path),
         )
 
     def _index(self, run: Run, articles: Made) -> Made:
