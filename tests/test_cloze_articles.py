@@ -22,6 +22,14 @@ Portugal national football team|United States women's national soccer team|Briti
 Royal Society|Office for National Statistics|Church of England|City of Brussels|BBC
 United States Geological Survey|African Alliance for Progress|Baltic Sea|Statue of Liberty
 Sarbanes–Oxley Act|General Data Protection Regulation|National Gallery of Art
+Nobel Prize in Literature|Academy Award for Best Picture|Order of Canada|Legion of Honour
+Grammy Awards|Presidential Medal of Freedom|FA Cup|1930 FIFA World Cup|Guggenheim Fellowship
+Rock and Roll Hall of Fame|Premier League|Bundesliga|EFL Championship|Western Conference
+First Division|Football League First Division|London Borough of Lambeth|Canton of Zürich
+District of Columbia|Metropolitan City of Milan|Bering Strait|Suez Canal|Empire State Building
+Brooklyn Bridge|Elgin Marbles|Los Angeles Times
+British Raj|Qing dynasty|British Isles|Americas|Solar System|Louvre|Eiffel Tower|Mona Lisa
+Catholic Church|Russian Orthodox Church|1992 Summer Olympics|Sultanate of Oman
 """
 NO_THE = """
 Italy|Germany|France|Greece|Hong Kong|Vatican City|Massachusetts|London|New York City|The Hague
@@ -33,7 +41,10 @@ Imperial College London|University College London|Royal Holloway, University of 
 Trinity College|Bank of America|Deutsche Bank|Western Union|Google|Alphabet Inc.|Apple|Microsoft
 Oxford University Press|Los Angeles International Airport|Bitcoin|October|iPhone|eBay|politician
 member of the European Parliament|actor|Boris Johnson|Jesse Ramsden|Lloyds Banking Group
-United States v. Windsor|Odo of Cluny
+United States v. Windsor|Odo of Cluny|Los Angeles County|Bavaria|Anfield|Highbury|Staples Center
+La Liga|Serie A|Ligue 1|Major League Soccer|Football League One|Knight Bachelor|Joy Division
+St. Mary's Catholic Church|Charing Cross|Big Machine Records|Parlophone|Africa|South America
+Brussels-Capital Region|Canton|Community|Crown
 """
 
 

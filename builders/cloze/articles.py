@@ -13,6 +13,15 @@ _THE = re.compile(
     "|IMF|Independent Greeks|Johan Cruyff Arena|Knesset|Kremlin|Liberal Democrats|Maldives|NHS"
     "|New York Rangers|Philippines|Republicans|Riksdag|Storting|Sweden Democrats|Texas Rangers|UK"
     "|US|USA|USSR|Vatican|White House|World Bank|European Central Bank|Royal Air Force"
+    # Regions, sights, works of art and papers
+    "|Americas|Balkans|Caribbean|Caucasus|Low Countries|Middle East|Milky Way|Solar System"
+    "|Brooklyn Bridge|Golden Gate Bridge|Elgin Marbles|Financial Times|Los Angeles Times"
+    "|Colosseum|Eiffel Tower|Hermitage|Louvre|Mona Lisa|Parthenon|Prado|Rosetta Stone|Uffizi"
+    # Churches as bodies; a parish church of the same kind has a town or a saint in its name
+    "|(?:Roman )?Catholic Church|(?:(?:Eastern|Greek|Russian|Serbian) )?Orthodox Church"
+    # Leagues and awards
+    "|Bundesliga|Eredivisie|NBA|NFL|NHL|Ballon d'Or|Victoria Cross|Iron Cross|Military Cross"
+    "|George Cross|(?:First|Second|Third|Fourth|Football League .*) Division|.* Hall of Fame"
 )
 _NO_THE = re.compile(
     "Alliance 90/The Greens|Bank of America|Congress|Hampton Court|House of Fraser|Microsoft Office"
@@ -28,12 +37,15 @@ _HEADS = (
     "|Movement|Museum|Navy|Netherlands|Ocean|Office|Orchestra|Organi[sz]ation|Parliament|Party"
     "|Rally|Regulation|Reich|Republic|River|Sea|Senate|Service|Society|States|Survey|Treasury|Treaty|Tribunal"
     "|Union|War|dollar|pound|team"
+    "|Award|Awards|Building|Caliphate|Canal|Championship|Conference|Cup|Desert|Fellowship|Isles"
+    "|Khanate|Medal|Peninsula|Prize|Raj|Strait|Sultanate|Trophy|dynasty"
 )
 # These only with a complement: "the University of Oxford", but "Harvard University".
 _HEADS_OF = (
     "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
     "|Consortium|Corporation|Duchy|Embassy|Emirate|Faculty|Gallery|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
     "|Order|Palace|Panel|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
+    "|Borough|Canton|Community|County|Crown|District|Legion|Municipality|Region"
 )
 # Teams that are called by a plural: "the Chicago Bulls", "the New York Red Bulls".
 _TEAMS = (
@@ -51,7 +63,8 @@ _TEAMS = (
 _PATTERNS = re.compile(
     r"(?!.* v\.? )(?:"  # a law case is named without it
     r"United (?:States|Nations|Kingdom)\b"
-    r"|\d{4} .*\b(?:election|referendum)$"
+    r"|\d{4} .*\b(?:Games|Olympics|Paralympics|election|referendum)$"
+    r"|[^,]*\b(?:Award|Medal|Prize)\b[^,]*? in \S"
     rf"|[^,]*\b(?:{_HEADS}|{_HEADS_OF})\b[^,]*? (?:of|for|on) \S"
     rf"|.*\b(?:{_HEADS})$"
     rf"|\S.* (?:{_TEAMS})$"
