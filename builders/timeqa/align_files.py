@@ -131,7 +131,7 @@ class _Segments:
                 batch = next(self._flow, None)
                 if batch is None:
                     return
-                self._held = pa.Table.from_batches([batch])
+                self._held = pa.Table.from_batches([batch]).cast(_none(rows.NamedSegment).schema)
             subjects = self._held.column("subject").to_pylist()
             count = len(subjects)
             if last is not None and _key(subjects[-1]) > last:

@@ -39,9 +39,8 @@ class _Weights(NamedTuple):
     """A stretch of time in the sentence holds the segment."""
     inside: float = 1.0
     """A date inside the segment, in the paragraph."""
-    first: float = 1.75
-    """First mention, tables and infoboxes aside where others are."""
-    first_text: float = 0.5
+    first: float = 2.25
+    """First mention in text; where there is none in text in a list, then a table, an infobox."""
     linked: float = 0.75
     weak: float = 0.25
 
@@ -82,25 +81,17 @@ def stated(
 def nearest(page: PageText, mentions: Sequence[Mention], segment: rows.Segment) -> Mention:
     """The mention, of at least one, that says the segment best; of equal ones the first."""
 
-    def place(m: Mention) -> tuple[bool, int, int]:
-        kind = page.page.paragraphs[m.paragraph].kind
-        return kind in ("table", "infobox"), m.paragraph, m.start
-
-    ordered = sorted(mentions, key=place)
-    if len(ordered) == 1:
-        return ordered[0]
-    kinds = [page.page.paragraphs[m.paragraph].kind for m in ordered]
-    first_text = kinds.index("text") if "text" in kinds else None
+    kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
+    first = min(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
     scores = [
         evidence(page, m, segment)
-        + _W.first * (n == 0)
-        + _W.first_text * (n == first_text)
+        + _W.first * (n == first)
         + _W.linked * m.linked
         - _W.weak * m.weak
         - _KIND[kinds[n]]
-        for n, m in enumerate(ordered)
+        for n, m in enumerate(mentions)
     ]
-    return ordered[max(range(len(ordered)), key=lambda n: (round(scores[n], 6), -n))]
+    return min(zip(scores, mentions, strict=True), key=lambda sm: (-round(sm[0], 6), sm[1][:2]))[1]
 
 
 def evidence(page: PageText, mention: Mention, segment: rows.Segment) -> float:

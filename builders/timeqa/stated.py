@@ -180,7 +180,7 @@ def _month(name: str | None) -> int:
 _END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"“(\[]?[^\W_a-z])")
 _ABBREVIATED = re.compile(
     r"(?:\b[^\W\d_]|\b(?:St|Mr|Mrs|Ms|Dr|Jr|Sr|Prof|Gen|Col|Maj|Capt|Lt|Sgt|Rev|Hon|No|vs|v|c|ca"
-    r"|Inc|Ltd|Co|Corp|Bros|Mt|Ft|Sen|Rep|Gov|Pres|[A-Z](?:\.[A-Z])+))$"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Inc|Ltd|Co|Corp|Bros|Mt|Ft|Sen|Rep|Gov|Pres|[A-Z](?:\.[A-Z])+))$"
 )
 
 
