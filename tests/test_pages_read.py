@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from builders.errors import UserError
 from builders.rows import Dropped, Page
 from builders.schema import arrow_schema
 from builders.wikipedia import units
@@ -226,14 +227,14 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return real(self, unit)
 
     monkeypatch.setattr(reader.Reader, "read", count)
-    with pytest.raises(Exception, match="stopped"):
+    with pytest.raises(UserError, match="stopped"):
         read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     read = 100
     read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     again = read - 100
-    monkeypatch.undo()
     read = 100
     read_pages(path, WANTED, tmp_path / "anew", targets=TARGETS)
+    monkeypatch.undo()
     assert again < read - 100
     assert digests(tmp_path / "out") == digests(tmp_path / "whole")
 
