@@ -99,7 +99,7 @@ def _tag(found: re.Match[str]) -> str:
 def _files(site: Site) -> re.Pattern[str]:
     names = "|".join(sorted(map(re.escape, site.file)))
     return re.compile(
-        rf"\[\[[\s_]*(?:{names})[\s_]*:(?:[^\[\]]++|\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\](?!\])|\](?!\]))*+\]\]",
+        rf"\[\[[\s_]*(?:{names})[\s_]*:(?:[^\[\]]++|\[\[[^\[\]]*+\]\]|\[[^\[\]]*+\](?!\](?!\]))|\](?!\]))*+\]\]",
         re.I,
     )
 

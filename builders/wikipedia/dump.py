@@ -7,12 +7,13 @@ from xml.parsers import expat
 
 from builders.wikipedia.units import LONGEST
 
-_OPEN, _CLOSE = b"<page>", b"</page>"
+OPEN, CLOSE = b"<page>", b"</page>"
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _SPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _ID = re.compile(rb"<id>\s*(\d{1,18})\s*</id>")
 _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
+_SENDS = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
 _HEAD = 4096
 _XML = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#039;": "'", "&amp;": "&"}
 _REFERENCE = re.compile("|".join(_XML))
@@ -61,6 +62,8 @@ class Cutter:
     def __init__(self, pieces: Iterable[bytes], *, middle: bool) -> None:
         self._pieces, self._middle = pieces, middle
         self.head = self.tail = b""
+        self.swallowed = False
+        """Whether nothing but `head` was found."""
 
     def __iter__(self) -> Iterator[Cut]:
         held = b""
@@ -69,43 +72,43 @@ class Cutter:
         for piece in self._pieces:
             held += piece
             if skipping:
-                end = held.find(_CLOSE)
+                end = held.find(CLOSE)
                 if end < 0:
-                    held = held[-len(_CLOSE) :]
+                    held = held[-len(CLOSE) :]
                     continue
-                held = held[end + len(_CLOSE) :]
+                held = held[end + len(CLOSE) :]
                 skipping = False
             at = 0
             if not begun:
                 start = len(held) - len(held.lstrip())
-                if held.startswith((_OPEN, b"</mediawiki"), start):
+                if held.startswith((OPEN, b"</mediawiki"), start):
                     begun = True
-                elif (end := held.find(_CLOSE)) >= 0:
-                    at = end + len(_CLOSE)
+                elif (end := held.find(CLOSE)) >= 0:
+                    at = end + len(CLOSE)
                     self.head = held[:at]
                     begun = True
                 elif len(held) <= LONGEST:
                     continue
                 else:
                     begun = True
-            while (end := held.find(_CLOSE, at)) >= 0:
-                start = held.rfind(_OPEN, at, end)
-                first = held.find(_OPEN, at, end)
+            while (end := held.find(CLOSE, at)) >= 0:
+                start = held.rfind(OPEN, at, end)
+                first = held.find(OPEN, at, end)
                 if first != start and first >= 0:
                     yield Cut(held[first:start][:_HEAD], False)
-                end += len(_CLOSE)
+                end += len(CLOSE)
                 if start >= 0:
                     long = end - start > LONGEST
                     yield Cut(held[start:end] if not long else held[start:][:_HEAD], not long, long)
                 at = end
             held = held[at:]
             if len(held) > LONGEST:
-                if (start := held.find(_OPEN)) >= 0:
+                if (start := held.find(OPEN)) >= 0:
                     yield Cut(held[start:][:_HEAD], False, True)
-                held = held[-len(_CLOSE) :]
+                held = held[-len(CLOSE) :]
                 skipping = True
         if not begun:
-            self.head = held
+            self.head, self.swallowed = held, True
         elif not skipping:
             self.tail = b"" if held.lstrip()[:11] in (b"", b"</mediawiki") else held
 
@@ -118,9 +121,13 @@ def head_of(data: bytes) -> PageHead:
         raise BadPageError("no_title")
     space, number, model = _SPACE.search(start), _ID.search(start), _MODEL.search(start)
     sends = _REDIRECT.search(start)
+    said = _SENDS.search(start)
+    to: str | None = None
     try:
         name = plain(title[1].decode())
-        to = None if not sends else plain((sends[1] or sends[2] or b"").decode())
+        if sends or said:
+            target = (sends and (sends[1] or sends[2])) or (said and said[1]) or b""
+            to = plain(target.decode())
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the title") from None
     return PageHead(

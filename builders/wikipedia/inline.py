@@ -12,7 +12,9 @@ BREAK = "\x03"
 _LABEL = r"(?:[^\[\]]++|\[(?!\[)|\](?!\]))*+"
 _LINK = re.compile(rf"\[\[([^\[\]|]*+)(?:\|({_LABEL}))?\]\]([a-z]*)")
 _LOOSE = re.compile(r"\[\[(?:[^\[\]|]*\|)?|\]\]")
-_OUTSIDE = re.compile(r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]")
+_OUTSIDE = re.compile(
+    r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]"
+)
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTES = re.compile(r"'{2,}")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -39,7 +41,7 @@ def unquoted(line: str) -> str:
     """A line without the marks of bold and italic type; single apostrophes stay."""
     if "''" not in line:
         return line
-    runs = [m for m in _QUOTES.finditer(line)]
+    runs = list(_QUOTES.finditer(line))
     sizes = [len(m[0]) for m in runs]
     kept = [1 if n == 4 else max(n - 5, 0) for n in sizes]
     bold = sum(n >= 3 for n in sizes)
@@ -134,14 +136,12 @@ def _link(found: re.Match[str], site: Site) -> tuple[str, str]:
     target = decoded(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
-    shown = _plain(label) if label and label.strip() else _own_label(name, label)
+    shown = _plain(label) if label and label.strip() else _UNSEEN.sub("", _own_label(name, label))
     shown += trail
     prefix, between, _ = name.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
-        if not colon and (
-            prefix in site.file or prefix in site.category or prefix in LANGUAGES
-        ):
+        if not colon and (prefix in site.file or prefix in site.category or prefix in LANGUAGES):
             return trail, ""
         if prefix in site.other or prefix in PROJECTS or prefix in LANGUAGES:
             return shown, ""

@@ -10,7 +10,15 @@ Arguments = dict[str, str]
 Render = Callable[[Arguments], str]
 _MARK = re.compile(r"^[*#:;\s]+", re.M)
 _CODE = re.compile(r"[A-Z]{2,4}")
-_BETWEEN = {"-": "–", "–": "–", "to": " to ", "and": " and ", "or": " or ", "x": " × ", "by": " by "}
+_BETWEEN = {
+    "-": "–",
+    "–": "–",
+    "to": " to ",
+    "and": " and ",
+    "or": " or ",
+    "x": " × ",
+    "by": " by ",
+}
 
 
 def _first(given: Arguments) -> str:
@@ -64,7 +72,7 @@ def _post_nominals(given: Arguments) -> str:
 
 
 def _convert(given: Arguments) -> str:
-    """`5 km`, `5–10 km`, `6 ft 2 in`: the measure as given, without the other unit."""
+    """`5 km`, `5 to 10 km`, `6 ft 2 in`: the measure as given, without the other unit."""
     words = _places(given)
     if len(words) < 2:
         return " ".join(words)

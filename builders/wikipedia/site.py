@@ -33,9 +33,7 @@ commons meta m d wikidata species wikispecies mw mediawikiwiki phab phabricator 
 wikifunctions incubator outreach toollabs toolforge wikitech doi arxiv pmid hdl rfc iarchive
 imdbname imdbtitle google wikia mail bugzilla gerrit translatewiki wikimedia
 """
-_SPACE = re.compile(
-    rb'<namespace\s+key="(-?\d+)"[^>]*?(?:/>|>([^<]*)</namespace>)'
-)
+_SPACE = re.compile(rb'<namespace\s+key="(-?\d+)"[^>]*?(?:/>|>([^<]*)</namespace>)')
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,7 @@ def _sortable(given: dict[str, str]) -> str:
     """`{{dts|1960|3|4}}`, `{{dts|4 March 1960}}`, `{{dts|format=dmy|1960|3|4}}`."""
     day_first = given.get("format", "").startswith("dm")
     if given.get("2"):
-        return written(
-            given.get("1", ""), given["2"], given.get("3", ""), day_first=day_first
-        )
+        return written(given.get("1", ""), given["2"], given.get("3", ""), day_first=day_first)
     return written(*_iso(given.get("1", "")), day_first=day_first)
 
 

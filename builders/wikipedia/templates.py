@@ -27,7 +27,7 @@ _DEPTH = 40
 
 def without_templates(text: str, title: str) -> str:
     """Text in which every template is replaced by what it shows; braces that do not pair go."""
-    if "{{" not in text:
+    if "{{" not in text and "}}" not in text:
         return text
     for _ in range(_DEPTH):
         text, n = _INNERMOST.subn(lambda m: _template(m, title), text)

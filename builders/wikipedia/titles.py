@@ -66,13 +66,15 @@ class Titles:
     def __init__(self, hashes: Hashes, items: Any) -> None:
         self.hashes, self.items = hashes, items
         self._sorted_items: Any = None
+        self.doubled: list[int] = []
+        """Items that were given a title of another item."""
 
     @classmethod
     def of(cls, given: "Titles | Mapping[str, str] | Iterable[tuple[str, str]]") -> "Titles":
         """From pairs of title and item id, gone through once.
 
-        Of two items with one title the smaller id is kept. `UserError`: no id of an item, or a
-        title that no page can have.
+        Of two items with one title the smaller id is kept, the other is in `doubled`.
+        `UserError`: no id of an item, or a title that no page can have.
         """
         if isinstance(given, Titles):
             return given
@@ -102,7 +104,10 @@ class Titles:
         keys, numbers = keys[order], numbers[order]
         first = np.ones(len(keys), bool)
         first[1:] = keys[1:] != keys[:-1]
-        return cls(keys[first], numbers[first])
+        made = cls(keys[first], numbers[first])
+        lost = np.unique(numbers[~first])
+        made.doubled = lost[~np.isin(lost, made.items)].tolist()
+        return made
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -132,7 +137,7 @@ class Titles:
     def load(cls, path: Path) -> "Titles":
         """Map what `save` wrote: its pages in memory are shared by all processes."""
         both = np.load(path, mmap_mode="r")
-        return cls(both[0], both[1])
+        return cls(np.asarray(both[0]), np.asarray(both[1]))
 
     def digest(self) -> bytes:
         """What the titles and items are, as 16 bytes."""

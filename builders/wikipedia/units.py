@@ -64,7 +64,7 @@ def _of_bytes(
     size = source.path.stat().st_size
     held = bytearray()
     number = first = searched = told = 0
-    cut = skipping = False
+    skipping = False
     done = 0
     for piece in pieces(source.path, source.packing, threads=threads):
         done += len(piece)
@@ -86,7 +86,7 @@ def _of_bytes(
                 begun = held[: 1 << 16]
                 held = held[-len(mark) :]
                 yield Unit(file, number, source.form, bytes(begun), first=first, cut=True)
-                number += 1
+                number += 2
                 skipping = True
                 searched = 0
             continue
@@ -95,7 +95,7 @@ def _of_bytes(
         del held[:end]
         searched = 0
         yield Unit(file, number, source.form, data, first=first)
-        number += 1
+        number += 2
         if source.form == "jsonl":
             first += data.count(b"\n")
         step = min(done, size) - told if source.packing == "plain" else 0
