@@ -12,10 +12,11 @@ DUMP ?=
 OLDER ?=
 NEWS ?=
 KEEP ?=
+PAGES ?=
 SNAPSHOT ?=
 VERSION ?=
 release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) \
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 

@@ -45,6 +45,10 @@ def release(
         list[str] | None, typer.Option(help="News archives: files, globs, folders. Repeatable.")
     ] = None,
     keep: Annotated[str | None, typer.Option(help="A list of article ids to keep.")] = None,
+    pages: Annotated[
+        list[str] | None,
+        typer.Option(help="Wikipedia dumps, JSONL or Parquet of pages. Repeatable."),
+    ] = None,
     snapshot_date: Snapshot = None,
     version: Annotated[
         str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
@@ -63,7 +67,13 @@ def release(
     """Build recipes into versioned releases."""
     from builders.release.release import Options, release_all
 
-    named = {"dump": dump, "older": older and [older], "news": news, "keep": keep and [keep]}
+    named = {
+        "dump": dump,
+        "older": older and [older],
+        "news": news,
+        "keep": keep and [keep],
+        "pages": pages,
+    }
     given = {name: paths for name, paths in named.items() if paths}
     options = Options(
         given=given,

@@ -89,6 +89,7 @@ class TimeQuestion:
         "yes; not_in_page: something holds, but alignment did not find it in the page; "
         "nothing_holds: no object is known to hold at the time",
     ]
+    split: Annotated[str, "train, dev or test; a subject is in one of them"]
     difficulty: Annotated[Difficulty, "easy: the specifier is the segment's own boundaries"]
     specifier: Annotated[Specifier, "in, between, before or after"]
     time_first: Annotated[

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Any
 
 from builders import rows
 from builders.timeqa.asked import Asked
@@ -33,15 +34,15 @@ class Context:
         return rows.Spans(tuple(m for *_, m in found), starts), tuple(p for p, *_ in found)
 
 
-def question(one: Asked, context: Context) -> rows.TimeQuestion:
+def question(one: Asked, context: Context, split: str) -> rows.TimeQuestion:
     """The released row of a question."""
-    return rows.TimeQuestion(**_values(one, context))
+    return rows.TimeQuestion(**_values(one, context, split))
 
 
-def probe(one: Asked, context: Context) -> rows.TimeProbe:
+def probe(one: Asked, context: Context, split: str) -> rows.TimeProbe:
     """The released row of a probe."""
     assert one.probe_of is not None and one.probe is not None  # noqa: S101 (probes have both)
-    return rows.TimeProbe(**_values(one, context), probe_of=one.probe_of, probe=one.probe)
+    return rows.TimeProbe(**_values(one, context, split), probe_of=one.probe_of, probe=one.probe)
 
 
 _SAME: Sequence[str] = (
@@ -50,10 +51,11 @@ _SAME: Sequence[str] = (
 ).split()
 
 
-def _values(one: Asked, context: Context) -> dict[str, object]:
+def _values(one: Asked, context: Context, split: str) -> dict[str, Any]:
     answers, paragraphs = context.spans(one)
     return {
         **{name: getattr(one, name) for name in _SAME},
+        "split": split,
         "title": context.title,
         "context": context.text,
         "answers": answers,
