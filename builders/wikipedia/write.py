@@ -56,12 +56,11 @@ def firsts(values: Any) -> Any:
 def write_pages(
     out: Path, parts: Sequence[Path], found: Found, resolve: Resolver
 ) -> dict[str, int]:
-    """Write `pages.parquet`, sorted by item; the numbers of paragraphs and links.
+    """Write `pages.parquet`, Q9 before Q10; the numbers of paragraphs and links.
 
     Memory: one row group, and the places of all pages.
     """
-    names = np.array([f"Q{n}" for n in found.item.tolist()], "S20")
-    order = np.argsort(names, kind="stable")
+    order = np.argsort(found.item, kind="stable")
     counts: Counter[str] = Counter()
     schema = arrow_schema(Page)
     batches: list[pa.RecordBatch] = []
@@ -88,7 +87,7 @@ def write_pages(
             if batches and held + batch.nbytes > GROUP:
                 flush()
             batches.append(batch)
-            items.append(names[i].decode())
+            items.append(f"Q{found.item[i]}")
             held += batch.nbytes
             if len(items) >= ROWS:
                 flush()
