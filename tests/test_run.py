@@ -15,7 +15,13 @@ import pytest
 
 from tests.conftest import ROOT, run
 
-DATASETS = ("dynamic-templama", "streamingqa", "temporal-facts", "wmt-question-dates")
+DATASETS = (
+    "dynamic-templama",
+    "streamingqa",
+    "temporal-facts",
+    "timeqa",
+    "wmt-question-dates",
+)
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
 
