@@ -1,5 +1,6 @@
 """The files of a news archive: which they are, and their bytes as blocks of whole lines."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -15,8 +16,9 @@ from builders.files import find_files
 Paths = str | Path | Sequence[str | Path]
 Form = Literal["wmt", "jsonl"]
 
-BLOCK = 1 << 20
-"""Bytes of a block of usual lines: it stays in the processor's cache while it is parsed."""
+BLOCK = 1 << 19
+"""Bytes of a block of usual lines: it stays in the processor's cache while it is parsed, and
+memory that is freed is used again."""
 LONGEST = 256 << 20
 """Bytes without a line end after which a file is taken to be no archive."""
 _PIECE = 1 << 18
@@ -86,6 +88,13 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
         yield from flow
     finally:
         stream.close()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
@@ -158,7 +167,8 @@ class _Stream:
         if self.form == "gz":
             from isal import igzip_threaded
 
-            return igzip_threaded.open(self._raw, "rb", threads=1, block_size=_PIECE)  # type: ignore[no-untyped-call]
+            threads = min(cores() - 1, 1)
+            return igzip_threaded.open(self._raw, "rb", threads=threads, block_size=_PIECE)  # type: ignore[no-untyped-call]
         if self.form == "bz2":
             from rapidgzip import IndexedBzip2File
 

@@ -115,9 +115,7 @@ def _write(con: Any, rows: str, kind: Any, path: Path) -> None:
             writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
 
 
-def _summary(
-    con: Any, files: Sequence[Path], counts: Sequence[Counts]
-) -> dict[str, Any]:
+def _summary(con: Any, files: Sequence[Path], counts: Sequence[Counts]) -> dict[str, Any]:
     """The content of `read.json`: lines, articles and drops, in all, by year and by file."""
     years = con.execute(
         "SELECT year(day), count(*), count(DISTINCT day) FROM articles GROUP BY 1 ORDER BY 1"

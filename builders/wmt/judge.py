@@ -27,16 +27,18 @@ def judge(
 ) -> None:
     """Make the views `articles` and `dropped` from the tables of `write_raw` in `folder`.
 
-    `files`: the name of each file and how many articles its raw table has. `keep`: a list of ids; `threshold`: the similarity of near-duplicates, 0: they stay.
+    `files`: the name of each file and how many articles its raw table has. `keep`: a list of ids;
+    `threshold`: the similarity of near-duplicates, 0: they stay.
     """
-    befores = accumulate((n for _, n in files), initial=0)
-    named = [(i, name, before) for (i, (name, _)), before in zip(enumerate(files), befores)]
+    before = [0, *accumulate(n for _, n in files)]
+    named = [(i, name, before[i]) for i, (name, _) in enumerate(files)]
     con.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
     con.executemany("INSERT INTO files VALUES (?, ?, ?)", named)
     con.read_parquet(_tables(folder, "raw")).create_view("rows_of_files")
     con.read_parquet(_tables(folder, "bad")).create_view("bad")
     con.execute("""
-        CREATE VIEW raw AS SELECT before + row AS n, r.* FROM rows_of_files r JOIN files USING (file)
+        CREATE VIEW raw AS
+        SELECT before + row AS n, r.* FROM rows_of_files r JOIN files USING (file)
     """)
     con.execute("CREATE TABLE gone (n BIGINT, reason VARCHAR, score DOUBLE, first BIGINT)")
     con.execute("CREATE VIEW left_over AS FROM raw ANTI JOIN gone USING (n)")
@@ -60,7 +62,7 @@ def judge(
             SELECT DATE '1970-01-01' + r.day AS when_day, f.name AS file, r.line, r.sentences,
                 printf('%016x%016x%016x%016x', d0, d1, d2, d3) AS sha256, d0, d1, d2, d3
             FROM left_over r JOIN files f USING (file))
-    """)  # noqa: S608
+    """)
     con.execute("""
         CREATE VIEW dropped AS
         SELECT 'read' AS step, reason, f.name || ':' || line AS item, NULL AS subject,

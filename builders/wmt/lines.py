@@ -2,7 +2,7 @@
 
 import re
 from binascii import Error as Base64Error
-from binascii import a2b_base64
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from hashlib import sha256
@@ -43,12 +43,8 @@ class Parsed(NamedTuple):
     bad: list[tuple[int, str, str | None]]
 
 
-class Fields(NamedTuple):
-    """What one line holds: days since 1970, sha256 of the base64 text, the split text (UTF-8)."""
-
-    day: int
-    digest: bytes
-    text: bytes
+Fields = tuple[int, bytes, bytes]
+"""What one line holds: days since 1970, sha256 of the base64 text, the split text in UTF-8."""
 
 
 def sorting_key(day: date, digest: bytes) -> str:
@@ -82,11 +78,11 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
     if end > start and data[end - 1] == 13:
         end -= 1
     if form == "jsonl":
-        when, text, encoded = record(data[start:end])
+        when, split, encoded = record(data[start:end])
         day, digest = when.toordinal() - _EPOCH, sha256(encoded).digest()
         if day > last:
             raise UnreadableError("future_date", when.isoformat())
-        return Fields(day, digest, text.encode())
+        return day, digest, split.encode()
     first = data.find(b"\t", start, end)
     second = data.find(b"\t", first + 1, end) if first >= 0 else -1
     if second < 0:
@@ -103,24 +99,15 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
         raise UnreadableError("future_date", date.fromordinal(known + _EPOCH).isoformat())
     if second + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
-    split = _decoded(data[first + 1 : second])
-    return Fields(known, sha256(data[second + 1 : end]).digest(), split)
-
-
-def _decoded(field: bytes) -> bytes:
-    """The UTF-8 text that base64 holds."""
+    field = data[first + 1 : second]
     try:
         text = b64decode(field, None, True)
-    except Base64Error:  # padding beyond need is an error to it; the standard library decides
-        try:
-            text = a2b_base64(field, strict_mode=True)
-        except Base64Error as error:
-            raise UnreadableError("bad_base64", str(error)) from None
-    try:
         text.decode()
+    except Base64Error as error:
+        raise UnreadableError("bad_base64", str(error)) from None
     except UnicodeDecodeError as error:
         raise UnreadableError("bad_utf8", f"byte {error.start} of the split text") from None
-    return text
+    return known, sha256(data[second + 1 : end]).digest(), text
 
 
 def parse(data: bytes, form: Form, last: date, near: bool) -> Parsed:
@@ -141,17 +128,17 @@ def parse(data: bytes, form: Form, last: date, near: bool) -> Parsed:
         except UnreadableError as why:
             bad.append((line, why.reason, why.detail))
         start = end + 1
-    counts = count_sentences([f.text for f in found])
+    counts = count_sentences([text for _, _, text in found])
     for n in np.flatnonzero(counts == 0)[::-1].tolist():
         bad.append((places.pop(n), "no_sentences", None))
         del found[n]
     return Parsed(
         line,
         np.array(places, np.int32),
-        np.array([f.day for f in found], np.int32),
+        np.array([day for day, _, _ in found], np.int32),
         counts[counts > 0],
-        b"".join([f.digest for f in found]),
-        b"".join([signature(f.text.decode()) for f in found]) if near else b"",
+        b"".join([digest for _, digest, _ in found]),
+        b"".join([signature(text.decode()) for _, _, text in found]) if near else b"",
         sorted(bad),
     )
 
@@ -174,7 +161,7 @@ def decode(data: bytes, form: Form, wanted: Lines) -> tuple[list[Article], int |
             fields = fields_of(data, start, len(data) if end < 0 else end, form, _LAST)
         except UnreadableError:
             return found, line
-        if fields.digest != digest:
+        if fields[1] != digest:
             return found, line
         found.append(article_of(*fields))
     return found, None
@@ -188,12 +175,10 @@ def search(data: bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Artic
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         if form != "wmt" or days_of(bytes(data[start : start + DIGITS_OF_DAY])) in wanted:
-            try:
-                fields = fields_of(data, start, end, form, _LAST)
-            except UnreadableError:
-                fields = None
-            if fields and fields.digest in wanted.get(fields.day, ()):
-                article = article_of(*fields)
-                found += [article] if article.sentences else []
+            with suppress(UnreadableError):
+                day, digest, text = fields_of(data, start, end, form, _LAST)
+                if digest in wanted.get(day, ()):
+                    article = article_of(day, digest, text)
+                    found += [article] if article.sentences else []
         start = end + 1
     return found

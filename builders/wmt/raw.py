@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
 from datetime import date
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,9 @@ from builders.wmt.lines import Parsed, parse, parse_given
 from builders.wmt.near import BANDS
 from builders.wmt.spread import Place, over_blocks, processes
 
-_ROWS = 65_536
+_LINES = 65_536
+"""Lines whose columns are written at a time, or a few more."""
+_STORED: dict[str, Any] = {"compression": "lz4", "use_dictionary": False}
 _BAD = pa.schema(
     {"file": pa.int32(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
 )
@@ -99,34 +101,59 @@ def _write(number: int, folder: Path, near: bool, flow: Iterable[Parsed]) -> Cou
     """Write what the blocks of one file hold."""
     lines = articles = 0
     with (
-        _Table(folder / f"raw-{number}.parquet", _raw_schema(near)) as raw,
-        _Table(folder / f"bad-{number}.parquet", _BAD) as bad,
+        pq.ParquetWriter(folder / f"raw-{number}.parquet", _raw_schema(near), **_STORED) as raw,
+        pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as rest,
     ):
-        for found in flow:
-            if n := len(found.line):
-                raw.add(_columns(number, lines, found, articles))
-            if found.bad:
-                at, reasons, details = zip(*found.bad, strict=True)
-                places = [number] * len(at), [lines + n for n in at]
-                bad.add([*places, list(reasons), list(details)])
-            lines += found.lines
-            articles += n
+        for some in _portions(flow):
+            firsts = list(accumulate((p.lines for p in some), initial=lines))
+            columns = _columns(number, some, firsts, articles, near)
+            raw.write_table(_table(columns, raw.schema))
+            bad = [
+                (number, first + line, *why)
+                for first, found in zip(firsts, some, strict=False)
+                for line, *why in found.bad
+            ]
+            rest.write_table(_table(list(zip(*bad, strict=True)) or [[]] * 4, _BAD))
+            lines = firsts[-1]
+            articles += len(columns[0])
     return Counts(lines, articles)
 
 
-def _columns(file: int, first: int, found: Parsed, before: int) -> list[Any]:
-    n = len(found.line)
+def _portions(flow: Iterable[Parsed]) -> Iterator[list[Parsed]]:
+    """The blocks in lists of a good many lines."""
+    held: list[Parsed] = []
+    for found in flow:
+        held.append(found)
+        if sum(p.lines for p in held) >= _LINES:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _columns(
+    file: int, some: list[Parsed], firsts: list[int], before: int, near: bool
+) -> list[Any]:
+    lines = [p.line.astype(np.int64) + first for p, first in zip(some, firsts, strict=False)]
+    line = np.concatenate(lines)
+    n = len(line)
     columns = [
         np.arange(before, before + n, dtype=np.int64),
         np.full(n, file, np.int32),
-        found.line.astype(np.int64) + first,
-        found.day,
-        found.sentences,
-        *np.frombuffer(found.digests, ">u8").reshape(n, 4).astype(np.uint64).T,
+        line,
+        np.concatenate([p.day for p in some]),
+        np.concatenate([p.sentences for p in some]),
+        *_words(b"".join([p.digests for p in some]), ">u8", 4),
     ]
-    if found.signatures:
-        columns += list(np.frombuffer(found.signatures, "<u8").reshape(n, BANDS).T)
-    return [np.ascontiguousarray(c) for c in columns]
+    if near:
+        columns += _words(b"".join([p.signatures for p in some]), "<u8", BANDS)
+    return columns
+
+
+def _words(data: bytes, kind: str, width: int) -> list[Any]:
+    """Rows of so many 64-bit numbers, as columns."""
+    numbers = np.frombuffer(data, kind).astype(np.uint64).reshape(-1, width)
+    return [np.ascontiguousarray(column) for column in numbers.T]
 
 
 def _raw_schema(near: bool) -> pa.Schema:
@@ -137,33 +164,9 @@ def _raw_schema(near: bool) -> pa.Schema:
     return pa.schema(whole | small | dict.fromkeys(numbers, pa.uint64()))
 
 
-class _Table:
-    """A table on disk that is written in pieces of at least `_ROWS` rows."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._writer = pq.ParquetWriter(path, schema, compression="lz4", use_dictionary=False)
-        self._held: list[pa.RecordBatch] = []
-        self._rows = 0
-
-    def __enter__(self) -> "_Table":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._writer.close()
-
-    def add(self, columns: list[Any]) -> None:
-        arrays = [_array(c, f.type) for c, f in zip(columns, self._schema, strict=True)]
-        self._held.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
-        self._rows += self._held[-1].num_rows
-        if self._rows >= _ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.Table.from_batches(self._held))
-        self._held, self._rows = [], 0
+def _table(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    arrays = [_array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:
