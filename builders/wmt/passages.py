@@ -18,7 +18,7 @@ from builders.schema import arrow_schema, batches, regrouped
 from builders.wmt.archive import BLOCK, Form, Paths, find_archives
 from builders.wmt.lines import KEY, decode
 from builders.wmt.read import Listed, other_archive
-from builders.wmt.spread import over_blocks
+from builders.wmt.spread import Place, over_blocks
 
 SENTENCES = 6
 """Sentences of a passage (StreamingQA, section 2.1)."""
@@ -143,8 +143,8 @@ def _write(
     places = Listed(articles, files)
     counts = {"articles": 0, "passages": 0, "sentences_of_a_passage": size}
 
-    def about(file: int, found: Any) -> Any:
-        lines = places.in_block(file, found)
+    def about(place: Place, found: Any) -> Any:
+        lines = places.in_block(place, found)
         return (lines, size) if lines else None
 
     def flow() -> Iterator[pa.RecordBatch]:
@@ -165,7 +165,7 @@ def _write(
 
 
 def _passages(
-    data: bytearray | bytes, form: Form, given: tuple[Any, int]
+    data: bytes, form: Form, given: tuple[Any, int]
 ) -> tuple[int, pa.RecordBatch, int | None]:
     """The passages of the wanted lines of one block."""
     lines, size = given
