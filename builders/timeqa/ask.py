@@ -9,6 +9,7 @@ After: TimeQA (paper 001), section 2.2 and figure 3; the settling of doubt is ou
 
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 
 from builders.cloze.templates import Relation
 from builders.rows import AlignedSegment, AlignmentRule, Answer, Difficulty, Dropped, Specifier
@@ -53,7 +54,11 @@ class Asker:
         self.asked: list[Asked] = []
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
+        self.hard_times = 0
+        self.own_key = start(seed, pair.subject, pair.relation)
+        self.keys = [self._key(i) for i in range(len(pair.segments))]
         self.chosen = [_selected(i, s) for i, s in enumerate(pair.segments)]
+        self.unchecked = {i for i, s in enumerate(pair.segments) if s.verification != "human"}
         self.answers = [Answer(s.object, s.object_label, s.aliases) for s in pair.segments]
         self.names = [wording.names(s.object_label, s.aliases) for s in pair.segments]
         self.subject_words = wording.significant(wording.tokens(pair.subject_label))
@@ -71,14 +76,15 @@ class Asker:
         for time in times:
             if time in self.seen:
                 return
-            why, detail = self.ask(time, i, "easy"), wording.specifier(time, True)
+            why = self.ask(time, i, "easy")
             if why is None:
                 return
+            detail = wording.specifier(time, True)
         self._drop(why, i, detail)
 
     def hard(self, i: int) -> None:
         """Up to `settings.hard` questions about moments inside the segment."""
-        key = self.key(i)
+        key = self.keys[i]
         kinds: list[Specifier] = ["in", "between", "before", "after"]
         order = Draws(key)
         made = 0
@@ -98,12 +104,13 @@ class Asker:
                     break
             if why and last:
                 self._drop(why, i, wording.specifier(last, False))
+        self.hard_times += made
 
     def unanswerable(self) -> None:
         """Hard questions about years near the pair's own in which nothing is known to hold."""
         share = self.settings.unanswerable
-        wanted = sum(a.difficulty == "hard" for a in self.asked) * share / (1 - share)
-        draws = Draws(start(self.seed, self.pair.subject, self.pair.relation, "window"))
+        wanted = self.hard_times * share / (1 - share)
+        draws = Draws(self.own_key)
         count = int(wanted) + (draws.below(1 << 20) < wanted % 1 * (1 << 20))
         for _ in range(count):
             for _ in range(self.settings.tries):
@@ -112,12 +119,6 @@ class Asker:
                     return
                 if time not in self.seen and self.ask(time, None, "hard") is None:
                     break
-
-    def key(self, i: int) -> int:
-        """What a segment's choices hang on: the seed, the pair, the segment and nothing else."""
-        s = self.pair.segments[i]
-        bounds = self.line.spans[i][:4]
-        return start(self.seed, self.pair.subject, self.pair.relation, s.object, *bounds)
 
     def ask(self, time: Time, i: int | None, difficulty: Difficulty) -> str | None:
         """Keep the questions of this time; else the reason why there is none.
@@ -134,13 +135,14 @@ class Asker:
         codes = _code(time.first), _code(time.last)
         at = 0
         if len(variants) > 1:
-            names = self.seed, self.pair.subject, self.pair.relation, time.specifier, *codes
-            at = Draws(start(*names)).below(len(variants))
+            key = self.own_key if i is None else self.keys[i]
+            day = (time.first or time.last or _NO_UNIT).first
+            at = Draws(key ^ _TEMPLATE[time.specifier] ^ day).below(len(variants))
         found = False
         for n in range(min(self.settings.variants, len(variants))):
             place = variants[(at + n) % len(variants)]
             text = self.frames[place].text(when)
-            if self.gives_away(settled, place, text):
+            if self.gives_away(settled, place, when, text):
                 continue
             found = True
             template = f"{self.relation.relation}/{place + 1}"
@@ -159,16 +161,16 @@ class Asker:
         found = select(time, self.line.spans, self.line.snapshot)
         if found is None or (i not in found if i is not None else found):
             return "in_doubt"
-        if time.first is None or time.last is None:
-            first = self.answers[found[0]].id
-            if any(self.answers[j].id != first for j in found):
-                return "ambiguous"
+        one_sided = time.first is None or time.last is None
+        if one_sided and len({self.answers[j].id for j in found}) > 1:
+            return "ambiguous"
         return found
 
-    def gives_away(self, chosen: Sequence[int], place: int, text: str) -> bool:
+    def gives_away(self, chosen: Sequence[int], place: int, when: str, text: str) -> bool:
         """Whether a question holds the name of one of its answers, or a word of it."""
-        words = self.frames[place].words
-        return any(self.names[j].given_away(self.subject_words, words, text) for j in chosen)
+        words, time = self.frames[place].words, when.lower().split()
+        names, subject = self.names, self.subject_words
+        return any(names[j].given_away(subject, words, time, text) for j in chosen)
 
     def row(
         self,
@@ -185,15 +187,15 @@ class Asker:
         """A question with its answers, each object once, by the best rule that found it."""
         objects: list[Answer] = []
         rules: list[AlignmentRule] = []
-        for j in sorted(chosen, key=self._place):
+        for j in sorted(chosen, key=self._place) if len(chosen) > 1 else chosen:
             if objects and objects[-1].id == self.answers[j].id:
                 continue
             objects.append(self.answers[j])
             rules.append(self.chosen[j].rule)
-        found = any(r != "none" for r in rules)
-        segments = self.pair.segments
-        behind = [segments[j] for j in chosen] or segments
-        checked = all(s.verification == "human" for s in behind)
+        found = rules.count("none") < len(rules)
+        behind = chosen or range(len(self.chosen))
+        checked = not self.unchecked or self.unchecked.isdisjoint(behind)
+        segment = self.pair.segments[behind[0]]
         first, last = time.days()
         return Asked(
             id_,
@@ -212,13 +214,18 @@ class Asker:
             tuple(rules),
             tuple([self.chosen[j] for j in chosen]),
             "human" if checked else "automatic",
-            behind[0].page,
-            behind[0].revision,
+            segment.page,
+            segment.revision,
             i,
             time,
             probe_of,
             probe,
         )
+
+    def _key(self, i: int) -> int:
+        # The seed, the pair and the segment, and nothing else.
+        bounds = self.line.spans[i][:4]
+        return start(self.own_key, self.pair.segments[i].object, *bounds)
 
     def _place(self, j: int) -> tuple[int, str, int]:
         id_ = self.answers[j].id
@@ -238,12 +245,15 @@ _PURPOSE: dict[Specifier, int] = {
     "before": start("before"),
     "after": start("after"),
 }
+_NO_UNIT = Unit(0, 0, 0, 0)
+_TEMPLATE = {kind: start("template", kind) for kind in _PURPOSE}
 
 
 def _selected(i: int, s: AlignedSegment) -> Selected:
     return Selected(i, s.object, s.rule, s.paragraph, s.start, s.end, s.mention)
 
 
+@lru_cache(1 << 16)
 def _code(unit: Unit | None) -> str:
     """A unit for an id: 2005, 2005-05, 2005-05-03."""
     if unit is None:

@@ -61,7 +61,7 @@ class Selected(NamedTuple):
     mention: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """A question without its page: `rows.TimeQuestion` but for title, context and spans.
 

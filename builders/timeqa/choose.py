@@ -182,10 +182,14 @@ def between(grain: int, first: int, last: int, draws: Draws) -> Time | None:
 
 def _grains(grain: int, first: int, last: int, least: int) -> list[tuple[int, range]]:
     """The grains that read well: years and months where `least` of them fit, else days."""
-    coarse = [(g, within(g, first, last)) for g in (YEAR, MONTH) if g >= grain]
-    found = [(g, units) for g, units in coarse if len(units) >= least]
-    if not found and grain == DAY and len(days := within(DAY, first, last)) >= least:
-        found = [(DAY, days)]
+    days, months, years = within(first, last)
+    found = []
+    if len(years) >= least:
+        found.append((YEAR, years))
+    if grain <= MONTH and len(months) >= least:
+        found.append((MONTH, months))
+    if not found and grain == DAY and len(days) >= least:
+        found.append((DAY, days))
     return found
 
 

@@ -48,8 +48,9 @@ def _of(one: Asked, asker: Asker) -> list[Asked]:
         if isinstance(chosen, str):
             continue
         number = len(found) + 1
-        text = asker.frames[place].text(wording.specifier(time, False))
-        if asker.gives_away(chosen, place, text):
+        when = wording.specifier(time, False)
+        text = asker.frames[place].text(when)
+        if asker.gives_away(chosen, place, when, text):
             continue
         id_ = row_id(one.id, "probe", number)
         row = asker.row(

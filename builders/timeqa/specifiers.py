@@ -80,12 +80,17 @@ def index(grain: int, day: int) -> int:
     return when.year if grain == YEAR else when.year * 12 + when.month - 1
 
 
-def within(grain: int, first: int, last: int) -> range:
-    """Indexes of the units that lie wholly in these days; none are made beyond the calendar."""
+def within(first: int, last: int) -> tuple[range, range, range]:
+    """Indexes of the days, months and years that lie wholly in these days.
+
+    None are made beyond the calendar.
+    """
     first, last = max(first, 2), min(last, _MOST - 366)
     if first > last:
-        return range(0)
-    return range(index(grain, first - 1) + 1, index(grain, last + 1))
+        return range(0), range(0), range(0)
+    before, after = date.fromordinal(first - 1), date.fromordinal(last + 1)
+    months = range(before.year * 12 + before.month, after.year * 12 + after.month - 1)
+    return range(first, last + 1), months, range(before.year + 1, after.year)
 
 
 @lru_cache(1 << 16)

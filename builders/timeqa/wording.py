@@ -99,15 +99,16 @@ class Names(NamedTuple):
     spans: tuple[str, ...]
     heads: frozenset[str]
 
-    def given_away(self, subject: frozenset[str], words: frozenset[str], question: str) -> bool:
+    def given_away(
+        self, subject: frozenset[str], words: frozenset[str], time: list[str], question: str
+    ) -> bool:
         """Whether a question holds a name whole, or its subject shares a word with the label.
 
-        `subject`: significant words of the subject's label. `words`: those of the question but
-        for its time, which is looked for only in `question`, the whole text.
+        `subject`: significant words of the subject's label. `words` and `time`: all words of the
+        question, those of its time apart.
         """
         if not self.words.isdisjoint(subject):
             return True
-        time = question.lower().split()
         if self.heads.isdisjoint(words) and self.heads.isdisjoint(time):
             return False
         there = f" {' '.join(tokens(question))} "
