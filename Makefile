@@ -68,6 +68,7 @@ bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 	@$(BIN)/python -m bench.period_diff
 	@$(BIN)/python -m bench.questions
 	@$(BIN)/python -m bench.filters
+	@$(BIN)/python -m bench.timeqa
 	@$(BIN)/python -m bench.wmt
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
