@@ -131,10 +131,12 @@ def test_a_second_page_of_an_item(tmp_path: Path) -> None:
     assert ("second_page", "x.xml:8", None) in dropped(tmp_path)
 
 
-def test_two_items_with_one_title(tmp_path: Path) -> None:
-    read(export([GOOD]), tmp_path, wanted=[("Good", "Q3"), ("good", "Q1")])
+def test_titles_of_two_items_and_of_none(tmp_path: Path) -> None:
+    wanted = [("Good", "Q3"), ("good", "Q1"), ("a|b", "Q4")]
+    counts = read(export([GOOD]), tmp_path, wanted=wanted)
     assert pq.read_table(tmp_path / "out/pages.parquet")["item"].to_pylist() == ["Q1"]
-    assert dropped(tmp_path) == [("same_title", "Q3", None)]
+    assert dropped(tmp_path) == [("same_title", "Q3", None), ("bad_title", "Q4", None)]
+    assert (counts["wanted"], counts["found"], counts["not_found"]) == (3, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_parquet_of_something_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "says"),
-    [({"Good": "P1"}, "not the id"), ({"Good": "Q1\n"}, "not the id"), ({"a|b": "Q1"}, "title")],
+    [({"Good": "P1"}, "not the id"), ({"Good": "Q1\n"}, "not the id")],
 )
 def test_what_is_wanted_is_wrong(wanted: dict[str, str], says: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=says):

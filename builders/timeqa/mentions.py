@@ -15,7 +15,7 @@ A name is found whatever the accents, dashes, quotes, spaces, full stops of init
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from builders import rows
@@ -25,6 +25,7 @@ from builders.timeqa.spelling import (
     fold_without_marks,
     pattern,
     same_case,
+    squeeze,
     without_bracket,
     words,
 )
@@ -66,6 +67,7 @@ class PageText:
         self.starts = [0]
         for text, _ in parts:
             self.starts.append(self.starts[-1] + len(text) + 1)
+        self._squeezed = squeeze(self.folded)
         self._places = {n: places for n, (_, places) in enumerate(parts) if places}
         self._dates: dict[str, Dates] = {}
         self._sentences: dict[int, list[int]] = {}
@@ -105,10 +107,10 @@ class PageText:
         found: list[Mention] = []
         refused: set[int] = set()
         for name in names:
-            if all(len(w) < 5 or w in self.folded for w in name.words):
-                for place in pattern(name.text).finditer(self.folded):
-                    paragraph = bisect_right(self.starts, place.start()) - 1
-                    start, end = self.span(paragraph, *place.span())
+            if "".join(name.words) in self._squeezed:
+                for place in self._places_of(name):
+                    paragraph = bisect_right(self.starts, place[0]) - 1
+                    start, end = self.span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
                         found.append(Mention(paragraph, start, end, weak=name.weak))
                     else:
@@ -120,6 +122,23 @@ class PageText:
             if not last or last.paragraph != one.paragraph or last.end <= one.start:
                 kept.append(one)
         return kept, refused
+
+    def _places_of(self, name: Name) -> Iterator[tuple[int, int]]:
+        """Where a name's letters stand in the folded page.
+
+        A plain search for the first word goes before the pattern, which is slow to scan with.
+        """
+        found = pattern(name.text)
+        first = name.words[0]
+        if len(first) <= 4 or first not in self.folded:  # perhaps initials, or an `&`
+            yield from (m.span() for m in found.finditer(self.folded))
+            return
+        at = self.folded.find(first)
+        while at >= 0:
+            place = found.match(self.folded, at)
+            if place:
+                yield place.span()
+            at = self.folded.find(first, place.end() if place else at + 1)
 
     def span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
         """A place in the folded page as one in the paragraph, without a sentence's full stop."""

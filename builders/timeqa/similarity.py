@@ -9,7 +9,8 @@ similarity is the cosine, in [0, 1]. This is what scikit-learn calls smoothed ID
 import re
 from collections import Counter
 from collections.abc import Collection
-from math import log, sqrt
+from itertools import chain
+from math import fsum, log, sqrt
 from typing import NamedTuple
 
 from builders.timeqa.mentions import PageText
@@ -34,17 +35,15 @@ class Passages:
     def __init__(self, page: PageText) -> None:
         self._page = page
         self._spans: list[tuple[int, int, int]] = []
-        self._counts: list[Counter[str]] = []
-        self._holding: dict[str, list[int]] = {}
+        self._words: list[list[str]] = []
         for n in range(len(page.texts)):
             offset, length = page.starts[n], page.starts[n + 1] - 1 - page.starts[n]
             starts = [s for s in page.sentences(n) if s < length] or [0]
             for start, end in zip(starts, [*starts[1:], length], strict=True):
-                counts = Counter(_WORD.findall(page.folded, offset + start, offset + end))
-                for word in counts:
-                    self._holding.setdefault(word, []).append(len(self._spans))
                 self._spans.append((n, start, end))
-                self._counts.append(counts)
+                self._words.append(_WORD.findall(page.folded, offset + start, offset + end))
+        self._sets = [frozenset(w) for w in self._words]
+        self._holding = Counter(chain.from_iterable(self._sets))
         self._lengths: dict[int, float] = {}
 
     def nearest(self, name: str, least: float, but: Collection[int] = ()) -> Similar | None:
@@ -56,19 +55,16 @@ class Passages:
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
-        content = set(wanted) - _FUNCTION
-        dots: dict[int, float] = {}
-        for word, count in wanted.items():
-            weight = self._idf(word) ** 2 * count
-            for n in self._holding.get(word, ()):
-                dots[n] = dots.get(n, 0.0) + weight * self._counts[n][word]
+        content = frozenset(wanted) - _FUNCTION
         best: tuple[float, int] | None = None
-        for n in sorted(dots):
-            if self._spans[n][0] in but or sum(w in self._counts[n] for w in content) < 2:
+        for n, held in enumerate(self._sets):
+            if len(content & held) < 2 or self._spans[n][0] in but:
                 continue
+            counts = Counter(self._words[n])
             if n not in self._lengths:
-                self._lengths[n] = self._length(self._counts[n])
-            score = dots[n] / (length * self._lengths[n])
+                self._lengths[n] = self._length(counts)
+            dot = fsum(self._idf(w) ** 2 * c * counts[w] for w, c in wanted.items())
+            score = dot / (length * self._lengths[n])
             if best is None or score > best[0] + 1e-12:
                 best = score, n
         if best is None or best[0] <= least:
@@ -77,10 +73,10 @@ class Passages:
         return Similar(paragraph, start, end, min(1.0, round(best[0], 6)))
 
     def _idf(self, word: str) -> float:
-        return log((1 + len(self._spans)) / (1 + len(self._holding.get(word, ())))) + 1
+        return log((1 + len(self._spans)) / (1 + self._holding[word])) + 1
 
     def _length(self, counts: Counter[str]) -> float:
-        return sqrt(sum((self._idf(w) * c) ** 2 for w, c in sorted(counts.items())))
+        return sqrt(fsum((self._idf(w) * c) ** 2 for w, c in counts.items()))
 
     def _window(self, passage: int, wanted: Counter[str]) -> tuple[int, int, int]:
         n, start, end = self._spans[passage]

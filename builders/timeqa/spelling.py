@@ -16,6 +16,7 @@ ADDED = frozenset(
 _ODD = str.maketrans("łŁøØđĐıſ‐‑‒–—−’‘`´“”ʼ\u00a0\u2009\u202f", "llooddis------''''\"\"'   ")
 _MARK = re.compile("[\u0300-\u036f]")
 _WORD = re.compile(r"[^\W_]+|&")
+_APART = re.compile(r"[\W_]+")
 _INITIALS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]\.\s?){2,}|(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])"
 )
@@ -44,6 +45,11 @@ def fold_without_marks(text: str) -> tuple[str, list[int] | None]:
         return fold(text), None
     places = [n for n, c in enumerate(text) if not "\u0300" <= c <= "\u036f"]
     return fold("".join(text[n] for n in places)), [*places, len(text)]
+
+
+def squeeze(folded: str) -> str:
+    """Letters and digits alone: what holds a name holds its words, joined, in this."""
+    return _APART.sub("", folded.replace("&", "and"))
 
 
 @lru_cache(maxsize=65536)

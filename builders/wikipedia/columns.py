@@ -17,7 +17,7 @@ _PARAGRAPHS = BARE.field("paragraphs").type
 _PARAGRAPH = _PARAGRAPHS.value_type
 _LINKS = _PARAGRAPH.field("links").type
 _LINK = _LINKS.value_type
-_PACKED = pa.ipc.IpcWriteOptions(compression="zstd")
+_PACKED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class Read(NamedTuple):

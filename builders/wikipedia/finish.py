@@ -1,7 +1,7 @@
 """From parts to tables: redirects followed, second pages left out, rows in order."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from builders.progress import progress
 from builders.rows import Dropped
 from builders.wikipedia.files import Source
 from builders.wikipedia.reader import Task
-from builders.wikipedia.redirects import Followed, Resolver, follow, pages_among
+from builders.wikipedia.redirects import REASONS, Followed, Resolver, follow, pages_among
 from builders.wikipedia.spread import Pool
 from builders.wikipedia.titles import Titles
 from builders.wikipedia.units import Unit, units
@@ -49,17 +49,21 @@ def finish(
     found = Found(*(column[firsts(found.item)] for column in found))
     resolver = Resolver(parts, targets)
     written = write_pages(out / "pages.parquet", all_parts, found, resolver)
-    missing = dict(followed.missing)
-    missing |= {k: "page_dropped" for k, to in followed.page.items() if to not in late}
+    for key, to in followed.page.items():
+        if to not in late:
+            at = np.searchsorted(wanted.hashes[needed], np.uint64(key))
+            followed.reason[at] = REASONS.index("page_dropped")
+    missing = wanted.items[needed], followed.reason
     lost = _lost(wanted, missing, found, second, parts, sources)
     dropped = write_dropped(out / "dropped.parquet", parts, lost)
-    items = len(np.unique(wanted.items))
+    unread = np.array([*wanted.doubled, *wanted.unusable], np.uint64)
+    items = np.union1d(wanted.items, unread)
     return {
         **{k: counts[k] for k in ("articles", "redirects", "other_namespace", "other_model")},
-        "wanted": items,
+        "wanted": len(items),
         "found": len(found.item),
         "found_by_redirect": len(found.item) - int(first.sum()),
-        "not_found": items - int(np.isin(np.unique(wanted.items), found.item).sum()),
+        "not_found": int((~np.isin(items, found.item)).sum()),
         "paragraphs": written.get("paragraphs", 0),
         "links": written.get("links", 0),
         "redirects_followed_to_targets": len(resolver),
@@ -69,25 +73,25 @@ def finish(
 
 def _lost(
     wanted: Titles,
-    missing: Mapping[int, str],
+    missing: tuple[Any, Any],
     found: Found,
     second: Sequence[tuple[Any, Any, Any]],
     parts: Sequence[Path],
     sources: Sequence[Source],
 ) -> Iterator[Dropped]:
-    """Items whose title is another's too, second pages of an item, items without a page."""
-    for number in sorted(wanted.doubled):
-        name = f"Q{number}"
-        yield Dropped("pages", "same_title", name, name, *(None,) * 4)
+    """Items whose title is another's or none, second pages of an item, items without a page."""
+    for reason, numbers in (("same_title", wanted.doubled), ("bad_title", wanted.unusable)):
+        for number in sorted(set(numbers)):
+            name = f"Q{number}"
+            yield Dropped("pages", reason, name, name, *(None,) * 4)
     for item, part, page in second:
         name = sources[int(parts[int(part)].name[:6])].path.name
         yield Dropped("pages", "second_page", f"{name}:{int(page)}", f"Q{int(item)}", *(None,) * 4)
-    have = np.sort(found.item)
-    for item, key in sorted((wanted.find(key), key) for key in missing):
-        at = int(np.searchsorted(have, np.uint64(item)))
-        if at == len(have) or int(have[at]) != item:
-            name = f"Q{item}"
-            yield Dropped("pages", missing[key], name, name, *(None,) * 4)
+    lost, first = np.unique(missing[0], return_index=True)
+    for i in np.flatnonzero(~np.isin(lost, found.item)):
+        name = f"Q{int(lost[i])}"
+        reason = REASONS[int(missing[1][first[i]])]
+        yield Dropped("pages", reason, name, name, *(None,) * 4)
 
 
 def _late(

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from builders.rows import Dropped
 from builders.wikipedia.columns import Read, batch_of, packed
 from builders.wikipedia.dump import OPEN, BadPageError, Cutter, head_of, plain, revision_of
 from builders.wikipedia.files import pieces
-from builders.wikipedia.records import read_of, text_of, title_of
+from builders.wikipedia.records import json_rows, parquet_rows, read_of, text_of, title_of
 from builders.wikipedia.site import Site
 from builders.wikipedia.titles import Titles, hash_of, normalise, number_of
 from builders.wikipedia.units import Unit
@@ -157,8 +156,16 @@ class _Part:
         if self.unit.cut:
             self._drop("too_long", self.unit.first + 1, None)
             return Ends(b"", b"", False)
-        for place, row, size in self._json() if self.unit.form == "jsonl" else self._parquet():
+        path = self.task.files[self.unit.file]
+        rows = (
+            json_rows(self.unit.data, self.unit.first)
+            if self.unit.form == "jsonl"
+            else parquet_rows(path, list(self.unit.within), self.unit.first)
+        )
+        for place, row, size in rows:
             try:
+                if isinstance(row, BadPageError):
+                    raise row
                 self._row(row, place, size)
             except BadPageError as error:
                 self._drop(error.reason, place, error.detail)
@@ -185,41 +192,6 @@ class _Part:
         if not page.paragraphs:
             raise BadPageError("empty_page")
         self._keep(item, page, size)
-
-    def _json(self) -> Iterator[tuple[int, Any, int]]:
-        decode = msgspec.json.Decoder().decode
-        for n, line in enumerate(self.unit.data.split(b"\n"), self.unit.first + 1):
-            text = line.removeprefix(b"\xef\xbb\xbf") if n == 1 else line
-            if not text.strip():
-                continue
-            try:
-                row = decode(text)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                self._drop("bad_json", n, str(error))
-                continue
-            yield n, row, len(line)
-
-    def _parquet(self) -> Iterator[tuple[int, Any, int]]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from builders.errors import UserError
-
-        path = self.task.files[self.unit.file]
-        try:
-            with pq.ParquetFile(path) as table:
-                known = {"title", "text", "wikitext", "paragraphs", "item", "page", "revision"}
-                known |= {"links", "redirect"}
-                names = [n for n in table.schema_arrow.names if n in known]
-                group = list(self.unit.within)
-                n = self.unit.first
-                for batch in table.iter_batches(64, row_groups=group, columns=names):
-                    size = batch.nbytes // max(batch.num_rows, 1)
-                    for row in batch.to_pylist():
-                        n += 1
-                        yield n, row, size
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
     def _cut(self, data: bytes, reason: str) -> None:
         """A page without an end, or a too long one: what its head says of it."""

@@ -1,9 +1,15 @@
 """Pages that are rows of JSON lines or Parquet: plain text or paragraphs, with links."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, cast, get_args
 
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.errors import UserError
 from builders.rows import Link, Paragraph, ParagraphKind
 from builders.wikipedia.columns import Read
 from builders.wikipedia.dump import BadPageError
@@ -11,8 +17,40 @@ from builders.wikipedia.site import ENGLISH
 from builders.wikipedia.titles import normalise
 from builders.wikipedia.wikitext import paragraphs
 
+_COLUMNS = frozenset("title text wikitext paragraphs item page revision links redirect".split())
+_BATCH = 64
+"""Rows of Parquet that are turned into records at a time."""
 _KINDS = frozenset(get_args(ParagraphKind))
 _LARGEST = 2**63
+
+
+def json_rows(data: bytes, first: int) -> Iterator[tuple[int, Any, int]]:
+    """JSON lines as (line from 1, record or what is wrong, bytes); `first`: lines before them."""
+    decode = msgspec.json.Decoder().decode
+    for n, line in enumerate(data.split(b"\n"), first + 1):
+        text = line.removeprefix(b"\xef\xbb\xbf") if n == 1 else line
+        if not text.strip():
+            continue
+        try:
+            row = decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            row = BadPageError("bad_json", str(error))
+        yield n, row, len(line)
+
+
+def parquet_rows(path: Path, groups: list[int], first: int) -> Iterator[tuple[int, Any, int]]:
+    """Rows of Parquet as (row from 1, record, bytes). `UserError`: a damaged file."""
+    n = first
+    try:
+        with pq.ParquetFile(path) as table:
+            names = [c for c in table.schema_arrow.names if c in _COLUMNS]
+            for batch in table.iter_batches(_BATCH, row_groups=groups, columns=names):
+                size = batch.nbytes // max(batch.num_rows, 1)
+                for row in batch.to_pylist():
+                    n += 1
+                    yield n, row, size
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
 
 def read_of(row: Any) -> Read:

@@ -1,6 +1,6 @@
 """Redirects: where the links of a page lead, and which page a redirected title is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,46 +83,51 @@ class Resolver:
         return pa.array(names, pa.string()).take(coded.indices)
 
 
+REASONS = ("no_page", "page_dropped", "redirect_to_nothing", "redirect_loop", "redirect_chain")
+"""Why a title has no page: nothing has it, its page is unreadable, or where it leads."""
+
+
 class Followed(NamedTuple):
-    """Where redirects with wanted titles lead, by hash; `missing` with the reason of each."""
+    """Where redirects with wanted titles lead, by hash; a number in `REASONS` for each title."""
 
     page: dict[int, int]
-    missing: dict[int, str]
+    reason: Any
 
 
 def follow(parts: Sequence[Path], needed: Hashes) -> Followed:
     """The pages that titles without a page of their own lead to, over two redirects at most.
 
-    `needed`: sorted hashes. Reasons: `no_page` (nothing has the title), `page_dropped`,
-    `redirect_to_nothing`, `redirect_loop`, `redirect_chain` (three or more).
+    `needed`: sorted hashes, parallel to `reason`; three redirects are a `redirect_chain`.
     """
-    found: dict[int, int] = {}
-    missing: dict[int, str] = {}
+    page: dict[int, int] = {}
+    reason = np.zeros(len(needed), np.uint8)
     first = _steps(parts, needed)
     own = pages_among(parts, needed)
-    second_keys = np.unique(np.array(list(first.values()), np.uint64))
-    second = _steps(parts, second_keys)
-    third = _steps(parts, np.unique(np.array(list(second.values()), np.uint64)))
-    ends = np.unique(np.array([*first.values(), *second.values()], np.uint64))
-    there = pages_among(parts, ends)
-    for key in needed.tolist():
-        to = first.get(key)
-        if to is None:
-            missing[key] = "page_dropped" if key in own else "no_page"
-        elif to in there:
-            found[key] = to
-        elif to == key or second.get(to) in (key, to):
-            missing[key] = "redirect_loop"
-        elif to not in second:
-            missing[key] = "redirect_to_nothing"
-        elif second[to] in there:
-            found[key] = second[to]
+    second = _steps(parts, _keys(first.values()))
+    third = _steps(parts, _keys(second.values()))
+    there = pages_among(parts, _keys([*first.values(), *second.values()]))
+    said = dict.fromkeys(own, "page_dropped")
+    for key, to in first.items():
+        last = second.get(to)
+        if to in there:
+            page[key] = to
+        elif to == key or last in (key, to):
+            said[key] = "redirect_loop"
+        elif last is None:
+            said[key] = "redirect_to_nothing"
+        elif last in there:
+            page[key] = last
+        elif third.get(last) in (key, to, last):
+            said[key] = "redirect_loop"
         else:
-            last = second[to]
-            loop = third.get(last) in (key, to, last)
-            chain = "redirect_chain" if last in third else "redirect_to_nothing"
-            missing[key] = "redirect_loop" if loop else chain
-    return Followed(found, missing)
+            said[key] = "redirect_chain" if last in third else "redirect_to_nothing"
+    for key, why in said.items():
+        reason[np.searchsorted(needed, np.uint64(key))] = REASONS.index(why)
+    return Followed(page, reason)
+
+
+def _keys(values: Iterable[int]) -> Hashes:
+    return np.unique(np.array(list(values), np.uint64))
 
 
 def _steps(parts: Sequence[Path], keys: Hashes) -> dict[int, int]:

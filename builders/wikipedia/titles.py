@@ -68,26 +68,32 @@ class Titles:
         self._sorted_items: Any = None
         self.doubled: list[int] = []
         """Items that were given a title of another item."""
+        self.unusable: list[int] = []
+        """Items that were given a title that no page can have."""
 
     @classmethod
     def of(cls, given: "Titles | Mapping[str, str] | Iterable[tuple[str, str]]") -> "Titles":
         """From pairs of title and item id, gone through once.
 
         Of two items with one title the smaller id is kept, the other is in `doubled`.
-        `UserError`: no id of an item, or a title that no page can have.
+        `UserError`: no id of an item.
         """
         if isinstance(given, Titles):
             return given
         pairs = given.items() if isinstance(given, Mapping) else given
         hashes, items = array("Q"), array("Q")
+        unusable: list[int] = []
         for title, item in pairs:
             if not (number := number_of(item)):
                 raise UserError(f"not the id of a Wikidata item: {item!r} (of {title!r})")
             if not (name := normalise(title)):
-                raise UserError(f"not a page's title: {title!r} (of {item})")
+                unusable.append(number)
+                continue
             hashes.append(hash_of(name))
             items.append(number)
-        return cls._sorted(hashes, items)
+        made = cls._sorted(hashes, items)
+        made.unusable = unusable
+        return made
 
     @classmethod
     def without_items(cls, titles: "Titles | Iterable[str]") -> "Titles":
