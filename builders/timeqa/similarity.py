@@ -51,14 +51,16 @@ class Passages:
 
         Its window is the shortest stretch with the most weight of the name's words. Of equally
         good passages the first. A passage that shares one word with the name (a first name, a
-        `United`) is not like it; function words do not count. `but`: paragraphs to leave out.
+        `United`), or less than three quarters of its words ("the Bank of England", of its
+        Governor), is not like it; function words do not count. `but`: paragraphs to leave out.
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
         content = frozenset(wanted) - _FUNCTION
         best: tuple[float, int] | None = None
         for n, held in enumerate(self._sets):
-            if len(content & held) < 2 or self._spans[n][0] in but:
+            shared = len(content & held)
+            if shared < 2 or 4 * shared < 3 * len(content) or self._spans[n][0] in but:
                 continue
             counts = Counter(self._words[n])
             if n not in self._lengths:
