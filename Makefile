@@ -69,6 +69,8 @@ bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 	@$(BIN)/python -m bench.questions
 	@$(BIN)/python -m bench.filters
 	@$(BIN)/python -m bench.timeqa
+	@$(BIN)/python -m bench.pages
+	@$(BIN)/python -m bench.align
 	@$(BIN)/python -m bench.wmt
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
