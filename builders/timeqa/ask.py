@@ -61,8 +61,10 @@ class Asker:
         self.unchecked = {i for i, s in enumerate(pair.segments) if s.verification != "human"}
         self.answers = [Answer(s.object, s.object_label, s.aliases) for s in pair.segments]
         self.names = [wording.names(s.object_label, s.aliases) for s in pair.segments]
-        self.subject_words = wording.significant(wording.tokens(pair.subject_label))
-        self.frames = [wording.frame(q.ask, pair.subject_label) for q in relation.questions]
+        words = frozenset(wording.tokens(pair.subject_label))
+        self.subject_words = wording.significant(words)
+        self.frames = [wording.frame(q.ask, pair.subject_label, words) for q in relation.questions]
+        self.templates = [f"{relation.relation}/{n + 1}" for n in range(len(self.frames))]
         self.serving: dict[Specifier, list[int]] = {}
         for place, variant in enumerate(relation.questions):
             for time in variant.times:
@@ -145,10 +147,9 @@ class Asker:
             if self.gives_away(settled, place, when, text):
                 continue
             found = True
-            template = f"{self.relation.relation}/{place + 1}"
-            id_ = row_id(
-                self.pair.subject, self.relation.relation, template, time.specifier, *codes
-            )
+            template = self.templates[place]
+            named = self.pair.subject, self.relation.relation, template, time.specifier
+            id_ = row_id(*named, *codes)
             self.asked.append(self.row(id_, text, template, time, settled, i, difficulty))
         self.seen.add(time)
         return None if found else "gives_answer"

@@ -22,6 +22,9 @@ FAR = 10**9
 _MOST = date.max.toordinal()
 
 
+_date = lru_cache(1 << 16)(date.fromordinal)
+
+
 class Unit(NamedTuple):
     """A day, month or year. `number` counts units of its grain without a gap."""
 
@@ -51,11 +54,11 @@ class Time(NamedTuple):
     def days(self) -> tuple[date | None, date | None]:
         """First and last day asked about: `between` counts both units, `before` excludes its."""
         if self.specifier == "before" and self.last:
-            return None, date.fromordinal(self.last.first - 1)
+            return None, _date(self.last.first - 1)
         if self.specifier == "after" and self.first:
-            return date.fromordinal(self.first.last + 1), None
+            return _date(self.first.last + 1), None
         assert self.first and self.last  # noqa: S101
-        return date.fromordinal(self.first.first), date.fromordinal(self.last.last)
+        return _date(self.first.first), _date(self.last.last)
 
 
 @lru_cache(1 << 16)

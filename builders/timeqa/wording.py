@@ -7,7 +7,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from builders.cloze.render import Slot, parse_question, question
+from builders.cloze.render import Part, Slot, parse_question, question
 from builders.timeqa.specifiers import DAY, YEAR, Time, Unit
 from builders.wikidata.names import WORD
 
@@ -50,7 +50,7 @@ def specifier(time: Time, easy: bool) -> str:
 
 
 class Frame(NamedTuple):
-    """A question of one subject whose time is still open, and the words that stand in it."""
+    """A question of one subject whose time is still open, and the words that may stand in it."""
 
     template: str
     label: str
@@ -68,15 +68,23 @@ class Frame(NamedTuple):
 _HOLE = "\0"
 
 
-def frame(template: str, label: str) -> Frame:
-    """A template with its subject; rendered once, for all times."""
+def frame(template: str, label: str, words: frozenset[str]) -> Frame:
+    """A template with its subject, whose words are given; rendered once, for all times."""
     made = question(template, label, _HOLE)
-    head = parse_question(template)[0]
+    head, fixed = _parsed(template)
     # A time that opens the sentence takes a capital, so each is rendered by itself.
     if made.count(_HOLE) != 1 or (isinstance(head, Slot) and head.role == "time"):
-        return Frame(template, label, None, "", frozenset(tokens(made)))
+        return Frame(template, label, None, "", words | fixed)
     before, after = made.split(_HOLE)
-    return Frame(template, label, before, after, frozenset(tokens(made)))
+    return Frame(template, label, before, after, words | fixed)
+
+
+@lru_cache
+def _parsed(template: str) -> tuple[Part, frozenset[str]]:
+    """The first part of a template, and all words that it may print but for its subject."""
+    parts = parse_question(template)
+    fixed = " ".join(p for p in parts if isinstance(p, str))
+    return parts[0], frozenset((*tokens(fixed), "a", "an", "the"))
 
 
 def tokens(text: str) -> list[str]:
