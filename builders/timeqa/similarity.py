@@ -51,8 +51,8 @@ class Passages:
 
         Its window is the shortest stretch with the most weight of the name's words. Of equally
         good passages the first. A passage that shares one word with the name (a first name, a
-        `United`), or less than three quarters of its words ("the Bank of England", of its
-        Governor), is not like it; function words do not count. `but`: paragraphs to leave out.
+        `United`), or at most half of its words ("of the United Kingdom", of a member of its
+        Parliament), is not like it; function words do not count. `but`: paragraphs to leave out.
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
@@ -60,7 +60,7 @@ class Passages:
         best: tuple[float, int] | None = None
         for n, held in enumerate(self._sets):
             shared = len(content & held)
-            if shared < 2 or 4 * shared < 3 * len(content) or self._spans[n][0] in but:
+            if shared < 2 or 2 * shared <= len(content) or self._spans[n][0] in but:
                 continue
             counts = Counter(self._words[n])
             if n not in self._lengths:
