@@ -1,11 +1,13 @@
 """Wikitext: what is shown of it, line by line, and where its links lie."""
 
+import random
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.pages import wikitext
 from builders.rows import Paragraph
 from builders.wikipedia.site import site_of
 from builders.wikipedia.titles import normalise
@@ -105,6 +107,7 @@ def test_links(text: str, expected: list[str]) -> None:
         ("{{dts|format=dmy|1960-05-06}}", "6 May 1960"),
         ("{{film date|1960|5|6|Cannes|1961}}", "May 6, 1960 (Cannes), 1961"),
         ("{{circa|1900}}", "c. 1900"),
+        ("{{née|Roe}}", "née Roe"),
         ("{{as of|2020|5|lc=y}}", "as of May 2020"),
         ("{{As of|2020}}", "As of 2020"),
         ("{{reign|1900|1910}}", "r. 1900–1910"),
@@ -313,3 +316,18 @@ the end, [[D]]."""
     theirs = code.strip_code().replace("[[raw]]", "").split()
     ours = " ".join(p.text for p in found).replace("[[raw]]", "").split()
     assert [w for w in theirs if w != "Heading"] == ours
+
+
+def test_mwparserfromhell_sees_the_same_links_on_whole_pages() -> None:
+    parser = pytest.importorskip("mwparserfromhell")
+    rng = random.Random(11)
+    for _ in range(10):
+        text = wikitext(rng, 500)
+        code = parser.parse(text)
+        for ref in code.filter_tags(matches=lambda tag: tag.tag == "ref"):
+            code.remove(ref)
+        links = [normalise(str(x.title)) for x in code.filter_wikilinks()]
+        want = [title for title in links if not title.startswith("Category:")]
+        found = paragraphs(text)
+        assert [x.target for p in found for x in p.links] == want
+        assert len(want) > 20

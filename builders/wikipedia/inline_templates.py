@@ -186,6 +186,7 @@ INLINE: dict[str, Render] = {
     **_table("'|apostrophe|'s-", _constant("'")),
     **_table("'s", _constant("'s")),
     **_table("·|middot|dot|•|bullet|bold middot", _constant(" · ")),
+    **_table("née|nee", _before("née ")),
     **_table("us$|usd|usdollar", _before("$")),
     **_table("gbp|pound sterling|£", _before("£")),
     **_table("euro|eur|€", _before("€")),
