@@ -202,8 +202,9 @@ class Layout(Strict):
                 if name not in before
             ]
             found += [(place, text) for text in _wants(answer)]
-            kinds = _FIELDS_OF.get(answer.kind)
-            if kinds and answer.field in self.fields and self._kind(answer.field) not in kinds:
+            kinds = _FIELDS_OF.get(answer.kind, ())
+            kind = self._kind(answer.field) if answer.field else None
+            if kinds and kind and kind not in kinds:
                 wanted = " or ".join(kinds)
                 found.append(((*place, "field"), f"{answer.field!r} is not of kind {wanted}"))
         if self.rule.of and self.rule.of not in self.answers:
