@@ -21,15 +21,23 @@ class Shown(Strict):
 
     `column` is where it comes from in the dataset's row, dotted for nested ones
     (`draw.article`), the field's own name by default; `article` and `page` name the text that a
-    row's article or page id leads to. `marks`: another field with spans to highlight in it.
+    row's article or page id leads to; of kind `list`, its sentences. `marks`: another field with
+    spans to highlight in it; `dates`: highlight what looks like a date in it, too.
+
+    On the page: a `date` is a day (`2020-05-06`) or UTC seconds, and is written out; of
+    `paragraphs` each is a text, or an object with `text` and perhaps `heading` and `kind`
+    (`builders.rows.Paragraph`); `spans` is a list of `{"start", "end"}` in code points (with
+    "paragraph" for `paragraphs`, and perhaps "kind", one of mention or date). Where the row has
+    no column of that name, its own `paragraph`, `start` and `end` are the one span; none, if null.
     """
 
     label: str | None = None
-    kind: Literal["text", "paragraphs", "list", "spans", "number"] = "text"
+    kind: Literal["text", "paragraphs", "list", "spans", "number", "date"] = "text"
     column: str | None = None
     join: Literal["article", "page", "search"] | None = None
     optional: bool = False
     marks: Name | None = None
+    dates: bool = False
 
 
 class Choice(Strict):
@@ -45,7 +53,11 @@ class Check(Strict):
     """What a text must be like; the page says it as one types and the import checks it again.
 
     `not_field` and `has_field`: the text of that shown field must not, or must, be in it (case
-    and spaces aside). `words_from`: no capitalised word or number that the named field lacks.
+    and spaces aside). `words_from`: no capitalised word or number that the named field lacks;
+    `keeps_words`: each one that it has, its first word and what stands in [brackets] aside;
+    `keeps_numbers`: each number that it has. The first word of the answer is never looked at by
+    `words_from`. A word counts without its case and a final 's. `starts_with` is whole words, case
+    aside; the others are exact. Each name may be a field or an earlier answer.
     """
 
     min_length: int = Field(default=1, ge=0)
@@ -58,6 +70,8 @@ class Check(Strict):
     not_field: Name | None = None
     has_field: Name | None = None
     words_from: Name | None = None
+    keeps_words: Name | None = None
+    keeps_numbers: Name | None = None
     message: str | None = None
 
 
@@ -68,7 +82,8 @@ class Answer(Strict):
     entries are the choices. `when`: asked only where an earlier answer has one of these values.
     `answers`: of a group, what each of its `min_items` to `max_items` entries holds. `agree`: how
     two workers' values are compared: the same value, the same text after SQuAD normalisation,
-    overlapping spans, or not at all.
+    overlapping spans, or not at all. `within`: of a choice from a list, an earlier answer; only
+    entries that are words of it can be chosen, and they are clicked in its text.
     """
 
     kind: Kind
@@ -77,13 +92,14 @@ class Answer(Strict):
     required: bool = True
     choices: tuple[Choice, ...] = ()
     field: Name | None = None
+    within: Name | None = None
     check: Check = Check()
     when: Mapping[Name, tuple[str, ...]] = {}
     answers: Mapping[Name, "Answer"] = {}
     min_items: int = Field(default=1, ge=0)
     max_items: int = Field(default=1, ge=1)
     initial: Name | None = None
-    """A shown field whose text the answer starts with, to be edited."""
+    """A shown field, or an earlier answer, whose text the answer starts with, to be edited."""
     agree: Literal["value", "text", "span", "none"] | None = None
 
 
@@ -144,6 +160,8 @@ class Layout(Strict):
     pay: Pay
     qualifications: Qualifications = Qualifications()
     rule: Rule = Rule()
+    together: tuple[str, ...] = ()
+    """Columns: rows that are alike in them go into one HIT, `[subject, relation]`."""
     balance: str | None = None
     """A column of the dataset over whose values the drawn rows are spread evenly: `relation`."""
     attention: tuple[Mapping[str, object], ...] = ()
@@ -153,7 +171,15 @@ class Layout(Strict):
 
     @model_validator(mode="after")
     def _names_hold_together(self) -> "Layout":
-        found: list[tuple[tuple[int | str, ...], str]] = []
+        found: list[tuple[tuple[int | str, ...], str]] = [
+            (("fields", name, "marks"), f"no field {field.marks!r} of kind spans")
+            for name, field in self.fields.items()
+            if field.marks and self._kind(field.marks) != "spans"
+        ]
+        found += [
+            (("answers", name), "a field has this name")
+            for name in self.answers.keys() & self.fields
+        ]
         for place, answer, before in _walk(("answers",), self.answers, ()):
             checks = answer.check
             for what, name in [
@@ -162,6 +188,9 @@ class Layout(Strict):
                 ("check", checks.not_field),
                 ("check", checks.has_field),
                 ("check", checks.words_from),
+                ("check", checks.keeps_words),
+                ("check", checks.keeps_numbers),
+                ("within", answer.within),
             ]:
                 if name and name not in self.fields and name not in before:
                     near = did_you_mean(name, [*self.fields, *before])
@@ -173,11 +202,26 @@ class Layout(Strict):
                 if name not in before
             ]
             found += [(place, text) for text in _wants(answer)]
+            kinds = _FIELDS_OF.get(answer.kind)
+            if kinds and answer.field in self.fields and self._kind(answer.field) not in kinds:
+                wanted = " or ".join(kinds)
+                found.append(((*place, "field"), f"{answer.field!r} is not of kind {wanted}"))
         if self.rule.of and self.rule.of not in self.answers:
             found.append((("rule", "of"), f"no answer {self.rule.of!r}"))
         if found:
             raise mistakes(found)
         return self
+
+    def _kind(self, field: str) -> str | None:
+        return self.fields[field].kind if field in self.fields else None
+
+
+_FIELDS_OF = {
+    "choice": ("list",),
+    "choices": ("list",),
+    "span": ("text", "paragraphs"),
+    "spans": ("text", "paragraphs"),
+}
 
 
 def _walk(
