@@ -15,13 +15,21 @@ class Delivery:
     """Where answers go and how pages are dealt out, for the platforms that leave it open.
 
     `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
-    file. `code`: shown after submitting, for a recruiting site. `workers`: a page for each of so
-    many workers; 0: one page with all HITs.
+    file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
+    `split`: a page for each HIT instead of one page for all. `submit`: the address of the
+    platform itself, such as a sandbox.
     """
 
     post: str | None = None
     code: str | None = None
-    workers: int = 0
+    complete: str | None = None
+    split: bool = False
+    submit: str | None = None
+
+    def named(self, *names: str) -> dict[str, str]:
+        """Those of these that are given, as `annotation.page.render` takes them."""
+        given = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 Decide = Callable[[Submission], str | None]
