@@ -20,8 +20,17 @@ release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 
+LAYOUT ?=
+DATASET ?=
+PLATFORM ?= static
+N ?=
+RESULTS ?=
+PAGES ?=
+hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
+	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES))
+
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates test check bench golden sample lock clean
+.PHONY: help setup lm release templates hits judgments layouts test check bench golden sample lock clean
 
 help: ## list the targets
 	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
@@ -53,6 +62,15 @@ release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/
 
 templates: $(VENV)/.run ## check templates/*.yaml and print an example of each
 	@$(BIN)/python -m builders templates
+
+hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=static|mturk|label_studio [N=…]
+	@$(BIN)/python -m builders hits $(hits_options)
+
+judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ and gold rows
+	@$(BIN)/python -m builders judgments $(RESULTS)
+
+layouts: $(VENV)/.run ## check annotation/layouts and list them
+	@$(BIN)/python -m builders layouts
 
 test: $(VENV)/.dev ## run the tests
 	@$(BIN)/python -m pytest

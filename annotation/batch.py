@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -40,3 +41,4 @@ class Batch:
     platform: str
     seed: int
     hits: tuple[Hit, ...]
+    folder: Path = Path()
