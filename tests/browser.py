@@ -88,12 +88,12 @@ class Browser:
         node.click()
 
     def press(self, label: str) -> None:
-        """Click the button with this text."""
-        buttons = [b for b in self.all("button") if b.text.strip() == label]
+        """Click the button whose text starts so."""
+        buttons = [b for b in self.all("button") if b.text.strip().startswith(label)]
         assert buttons, f"no button {label!r} among {[b.text for b in self.all('button')]}"
         self.click(buttons[0])
 
-    def drag(self, words: str, inside: str = ".text") -> None:
+    def drag(self, words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.pointer_input import PointerInput
@@ -108,19 +108,20 @@ class Browser:
         action.pointer_up()
         chain.perform()
 
-    def point(self, words: str, inside: str = ".text", kind: str = "mouse") -> None:
-        """Click, or with `touch` tap, the middle of words."""
+    def tap_ends(self, words: str, inside: str = ".passage") -> None:
+        """Tap the first and the last letter of words."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.pointer_input import PointerInput
 
-        (left, top), (right, _) = self._where(words, inside)
-        finger = PointerInput(kind, "finger" if kind == "touch" else "point")
-        chain = ActionChains(self.driver, duration=10, devices=[finger])
-        action = chain.w3c_actions.pointer_action
-        action.move_to_location((left + right) // 2, top)
-        action.pointer_down()
-        action.pointer_up()
-        chain.perform()
+        for end in (0, 1):
+            place = self._where(words, inside)[end]
+            finger = PointerInput("touch", "finger")
+            chain = ActionChains(self.driver, duration=10, devices=[finger])
+            action = chain.w3c_actions.pointer_action
+            action.move_to_location(*place)
+            action.pointer_down()
+            action.pointer_up()
+            chain.perform()
 
     def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Left end of the first and right end of the last of some words, on the screen."""

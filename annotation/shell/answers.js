@@ -99,6 +99,17 @@ class Choice extends View {
     }
   }
 
+  // A list of texts among what is read stays to be read while it is not asked.
+  refresh() {
+    super.refresh();
+    if (!this.def.field || this.def.within || !this.node.closest('.source')) return;
+    const on = asked(this.scope, this.name);
+    this.node.hidden = false;
+    this.node.disabled = !on;
+    this.node.firstChild.textContent = on ? this.label : named(this.def.field);
+    if (!on) for (const [input] of this.inputs) input.checked = false;
+  }
+
   entries() {
     if (this.def.kind === 'flag') {
       return [{ value: true, label: 'Yes', key: 'y' }, { value: false, label: 'No', key: 'n' }];
@@ -298,6 +309,7 @@ class Marked extends View {
   // Adds a span; one of several takes in those it overlaps.
   add(span, text) {
     if (!this.many) {
+      if (marking === this) this.node.scrollIntoView({ block: 'nearest' });
       marking = null;
       return this.set(span);
     }
@@ -393,13 +405,11 @@ class Group extends View {
   // Entries beyond the least that nobody touched are no answers, and nothing is wrong with them.
   counts(values) {
     const filled = this.filled();
-    return filled.includes(values) || this.get().indexOf(values) < this.def.min_items;
+    return filled.includes(values) || this.get().indexOf(values) < Math.max(this.def.min_items, this.def.required ? 1 : 0);
   }
 
-  wrong() {
-    const n = this.filled().length, least = Math.max(this.def.min_items, this.def.required ? 1 : 0);
-    return n < least ? 'At least ' + least + (least === 1 ? ' entry.' : ' entries.') : '';
-  }
+  // Its entries say what is wrong with them.
+  wrong() { return ''; }
 
   result() {
     const out = this.get().filter((values) => this.counts(values)).map((values) => results(this.inner.filter((v) => v.scope.values === values)));

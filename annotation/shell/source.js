@@ -74,7 +74,7 @@ class Source {
       blocks.push(u.node);
     }
     this.body = el('div', {
-      class: 'text', role: 'group', 'aria-labelledby': id, 'aria-describedby': id + 'hint', tabindex: '0',
+      class: 'passage', role: 'group', 'aria-labelledby': id, 'aria-describedby': id + 'hint', tabindex: '0',
       onclick: (e) => this.click(e), onkeydown: (e) => this.key(e),
       onblur: () => { this.cursor = null; this.paint(); },
     }, ...blocks);

@@ -29,6 +29,7 @@ function start() {
   settings = JSON.parse(byId('settings').textContent);
   byId('help').addEventListener('click', help);
   byId('instructions').addEventListener('toggle', () => byId('help').setAttribute('aria-expanded', String(byId('instructions').open)));
+  if (byId('examples')) byId('examples').open = innerWidth >= 960;
   let hits;
   try {
     const text = byId('data').textContent.trim();
@@ -189,6 +190,7 @@ function go(index, first) {
   at = index;
   marking = null;
   byKey = null;
+  checked = false;
   let root;
   [item, root] = open(at);
   byId('item').replaceChildren(root);
@@ -219,7 +221,7 @@ function changed() {
   for (const s of item.sources) s.paint();
   for (const v of item.views) if (v instanceof Marked && !v.node.hidden) v.update();
   if (item.rest) item.rest.hidden = !open_().some((v) => v.def.kind === 'flag');
-  if (byId('says').textContent && !broken(item.views).length) byId('says').textContent = '';
+  if (checked) saysWrong();
   for (const b of document.querySelectorAll('.current')) b.classList.remove('current');
   const view = keyed();
   if (view) view.node.classList.add('current');
@@ -240,7 +242,7 @@ function noToTheRest() {
 }
 
 // Which answer a key goes to: the one that has the focus, else the first without a value.
-let byKey = null;
+let byKey = null, checked = false;
 function keyed() {
   const free = open_();
   const focused = item.views.find((v) => v.keys.size && v.shown() && v.node.contains(document.activeElement));
@@ -313,13 +315,18 @@ function next() {
 // Whether the item is whole; says what is not, and goes there.
 function check() {
   for (const v of item.views) v.touched = true;
+  checked = true;
   changed();
   const wrong = inOrder(broken(item.views));
   if (!wrong.length) return true;
-  byId('says').textContent = wrong.length === 1 ? 'One thing is missing or to be mended above.' : wrong.length + ' things are missing or to be mended above.';
   wrong[0].node.scrollIntoView({ block: 'center' });
   wrong[0].focus();
   return false;
+}
+
+function saysWrong() {
+  const n = broken(item.views).length;
+  byId('says').textContent = !n ? '' : n === 1 ? 'One thing is missing or needs a change.' : n + ' things are missing or need a change.';
 }
 
 function submission() {

@@ -111,7 +111,7 @@ function rules(check, look) {
     add(says, (t) => (t.split(check.contains_once).length === 2 ? '' : says));
   }
   if (check.excludes.length) {
-    const says = 'Does not have ' + listed(check.excludes, 'or');
+    const says = 'Does not say ' + listed(check.excludes.map((w) => '"' + w + '"'), 'or');
     add(says, (t) => (check.excludes.some((w) => t.includes(w)) ? says : ''));
   }
   if (check.not_field) {
