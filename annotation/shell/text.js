@@ -4,7 +4,7 @@
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['\u2019.][\p{L}\p{N}\p{M}]+)*/gu;
 const MONTH = '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\.?';
 const DATES = new RegExp(
-  '\\b(?:\\d{1,2}(?:st|nd|rd|th)? ' + MONTH + '(?:,? \\d{4})?|' + MONTH +
+  '(?<![\\w+])(?:\\d{1,2}(?:st|nd|rd|th)? ' + MONTH + '(?:,? \\d{4})?|' + MONTH +
   ' \\d{1,2}(?:st|nd|rd|th)?(?:,? \\d{4})?|' + MONTH + ' \\d{4}|\\d{4}-\\d{2}-\\d{2}|' +
   '(?:1[0-9]|20)\\d{2}s?)(?![\\d\\w])', 'g');
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
