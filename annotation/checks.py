@@ -1,20 +1,21 @@
 """What an answer must be like; the same rules that the page applies as one types.
 
 Lengths count Unicode code points of the trimmed text. "Case and spaces aside": lower case, runs
-of white space one space. A *word* is a run of letters and digits, with apostrophes inside; it
-counts in lower case and without a final 's. Words that *matter* begin with a capital or hold a
-digit. `tests/annotation_checks.json` is the table that both sides are tested against.
+of white space one space. A *word* begins with a letter or digit and runs over letters, digits,
+marks and apostrophes; it counts in lower case, without a final 's or apostrophe. A word *tells*
+that begins with a capital or holds a digit. `tests/annotation_checks.json` is the table that both
+sides are to be tested against.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 from annotation.batch import Json
 from annotation.layout import Answer, Check, Layout
 
 _SPACE = re.compile(r"[\s\ufeff]+")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 
 
@@ -25,13 +26,12 @@ def problems(layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Jso
 
 def text_problem(check: Check, text: str, named: Mapping[str, Json]) -> str | None:
     """What is wrong with a text; `named`: the fields and earlier answers that checks name."""
-    text = text.strip()
-    low = text.lower()
+    text = trimmed(text)
     if len(text) < check.min_length:
         return f"shorter than {check.min_length}"
     if len(text) > check.max_length:
         return f"longer than {check.max_length}"
-    if check.starts_with and not any(_begins(low, p.lower()) for p in check.starts_with):
+    if check.starts_with and not any(_begins(text, start) for start in check.starts_with):
         return "does not start as it has to"
     if check.ends_with and not text.endswith(check.ends_with):
         return f"does not end with {check.ends_with!r}"
@@ -46,35 +46,82 @@ def text_problem(check: Check, text: str, named: Mapping[str, Json]) -> str | No
 
 def _against(check: Check, text: str, named: Mapping[str, Json]) -> str | None:
     """The checks that compare a text with another."""
-    own = folded(text)
-    if check.not_field and any(one in own for one in _entries(named.get(check.not_field))):
-        return f"holds {check.not_field}"
-    if check.has_field:
-        entries = _entries(named.get(check.has_field))
-        if entries and not any(one in own for one in entries):
-            return f"lacks {check.has_field}"
+
+    def other(name: str) -> str:
+        return plain(named.get(name))
+
+    if check.not_field and folded(other(check.not_field)):
+        if folded(other(check.not_field)) in folded(text):
+            return f"holds {check.not_field}"
+    if check.has_field and folded(other(check.has_field)) not in folded(text):
+        return f"lacks {check.has_field}"
     if check.words_from:
-        allowed = set(words(plain(named.get(check.words_from))))
-        if new := [w for w in _matter(text) if w not in allowed]:
-            return f"has words that {check.words_from} lacks: {', '.join(new[:3])}"
-    has = set(words(text))
-    for name, numbers in ((check.keeps_words, False), (check.keeps_numbers, True)):
-        if name:
-            other = _BRACKETS.sub(" ", plain(named.get(name)))
-            wanted = _numbers(other) if numbers else _matter(other)
-            if lost := [w for w in wanted if w not in has]:
-                return f"lost words of {name}: {', '.join(lost[:3])}"
+        new = _lacking(filter(_tells, words(text)[1:]), other(check.words_from))
+        if new:
+            return f"has words that {check.words_from} lacks: {new}"
+    if check.keeps_words:
+        source = other(check.keeps_words)
+        first = 1 if _begins_with_a_word(source) else 0
+        lost = _lacking(filter(_tells, words(_BRACKETS.sub(" ", source))[first:]), text)
+        if lost:
+            return f"lost words of {check.keeps_words}: {lost}"
+    if check.keeps_numbers:
+        lost = _lacking(filter(_has_digit, words(other(check.keeps_numbers))), text)
+        if lost:
+            return f"lost numbers of {check.keeps_numbers}: {lost}"
     return None
+
+
+def trimmed(text: str) -> str:
+    """A text without white space around it."""
+    return text.strip().strip("\ufeff").strip()
 
 
 def folded(text: str) -> str:
     """A text case and spaces aside."""
-    return _SPACE.sub(" ", text).strip().lower()
+    return _SPACE.sub(" ", text.lower()).strip()
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they are compared."""
-    return [_bare(w) for w in _WORD.findall(text)]
+    """The words of a text as they are written."""
+    found: list[str] = []
+    inside = False
+    for c in text:
+        kind = category(c)[0]
+        if inside and (kind in "LNM" or c in "'’"):
+            found[-1] += c
+        elif inside := kind in "LN":
+            found.append(c)
+    return found
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word.lower())
+
+
+def _tells(word: str) -> bool:
+    return category(word[0]) == "Lu" or _has_digit(word)
+
+
+def _has_digit(word: str) -> bool:
+    return any(category(c)[0] == "N" for c in word)
+
+
+def _lacking(wanted: Iterator[str], text: str) -> str:
+    """The first few wanted words that a text lacks."""
+    have = {_bare(word) for word in words(text)}
+    return ", ".join(list(dict.fromkeys(w for w in wanted if _bare(w) not in have))[:3])
+
+
+def _begins_with_a_word(text: str) -> bool:
+    first = next((c for c in text if category(c)[0] in "LN" or c == "_"), "_")
+    return first != "_"
+
+
+def _begins(text: str, start: str) -> bool:
+    after = text[len(start) : len(start) + 1]
+    same = text[: len(start)].lower() == start.lower()
+    return same and not (after and category(after)[0] in "LN")
 
 
 def plain(value: Json) -> str:
