@@ -13,10 +13,11 @@ OLDER ?=
 NEWS ?=
 KEEP ?=
 PAGES ?=
+TREX ?=
 SNAPSHOT ?=
 VERSION ?=
 release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) $(foreach t,$(TREX),--trex $(t)) \
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 

@@ -28,6 +28,14 @@ CHEN_2021 = """@inproceedings{chen-etal-2021-dataset,
   year = {2021}
 }"""
 
+JANG_2022 = """@inproceedings{jang-etal-2022-towards,
+  title = {Towards Continual Knowledge Learning of Language Models},
+  author = {Jang, Joel and Ye, Seonghyeon and Yang, Sohee and Shin, Joongbo and Han, Janghoon and
+            Kim, Gyeonghun and Choi, Stanley Jungkyu and Seo, Minjoon},
+  booktitle = {International Conference on Learning Representations},
+  year = {2022}
+}"""
+
 LISKA_2022 = """@inproceedings{liska-etal-2022-streamingqa,
   title = {{StreamingQA}: A Benchmark for Adaptation to New Knowledge over Time in Question
            Answering Models},

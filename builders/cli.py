@@ -49,6 +49,9 @@ def release(
         list[str] | None,
         typer.Option(help="Wikipedia dumps, JSONL or Parquet of pages. Repeatable."),
     ] = None,
+    trex: Annotated[
+        list[str] | None, typer.Option(help="T-REx files of LAMA, or folders. Repeatable.")
+    ] = None,
     snapshot_date: Snapshot = None,
     version: Annotated[
         str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
@@ -73,6 +76,7 @@ def release(
         "news": news,
         "keep": keep and [keep],
         "pages": pages,
+        "trex": trex,
     }
     given = {name: paths for name, paths in named.items() if paths}
     options = Options(

@@ -10,8 +10,10 @@ from typing import Annotated
 from pydantic import Field
 
 from builders.cloze.dynamic_templama import DynamicTempLAMA
+from builders.cloze.invariant_lama import InvariantLAMA
 from builders.config import Strict, load, shown
 from builders.errors import UserError
+from builders.files import find_files
 from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
 from builders.store import Store
@@ -23,7 +25,7 @@ from builders.wmt.archive import find_archives
 from builders.wmt.corpus import WMTQuestionDates
 
 Builder = Annotated[
-    TemporalFacts | DynamicTempLAMA | TimeQA | WMTQuestionDates | StreamingQA,
+    TemporalFacts | DynamicTempLAMA | InvariantLAMA | TimeQA | WMTQuestionDates | StreamingQA,
     Field(discriminator="builder"),
 ]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""
@@ -76,7 +78,7 @@ def find_inputs(
 
     Mixing a given dump with the recipe's own older one would compare two different worlds; so a
     given input puts aside every path, checksum and day that the recipe names. `snapshot` is the
-    day of the newest input, `dump`, where its name does not say it.
+    day of the newest input, `dump` or else the first, where its name does not say it.
     """
     for name in given:
         if name not in recipe.inputs:
@@ -84,14 +86,15 @@ def find_inputs(
             hint = f"its inputs are {known}"
             raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
     found = {}
+    newest = "dump" if "dump" in recipe.inputs else next(iter(recipe.inputs), None)
     for name, about in recipe.inputs.items():
         if name in given:
             about = about.model_copy(update={"sha256": None, "snapshot": None})
-            day = snapshot if name == "dump" else None
+            day = snapshot if name == newest else None
             found[name] = _find(name, about, given[name], day, store)
         elif about.path and not given:
             paths = [str(path.parent / about.path)]
-            found[name] = _find(name, about, paths, snapshot if name == "dump" else None, store)
+            found[name] = _find(name, about, paths, snapshot if name == newest else None, store)
         elif not about.optional:
             hint = f"give it: make release RECIPE={shown(path)} {name.upper()}=path/to/the/file"
             raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
@@ -101,7 +104,13 @@ def find_inputs(
 def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store: Store) -> Source:
     """The files of an input, with checksums. `UserError`: nothing there, or another checksum."""
     if about.kind != "wikidata":
-        files = tuple(find_archives(paths)) if about.kind == "news" else tuple(map(Path, paths))
+        if about.kind == "news":
+            files = tuple(find_archives(paths))
+        elif about.kind == "file" and Path(paths[0]).is_dir():
+            hint = "their names end in .jsonl"
+            files = tuple(find_files(paths, lambda n: n.endswith(".jsonl"), "JSON lines", hint))
+        else:
+            files = tuple(map(Path, paths))
         sums = tuple(store.checksum(f) for f in files)
         return Source(name, files, sums, _last_day(files, day or about.snapshot), about)
     mined = Path(paths[0]) / "mined.json"

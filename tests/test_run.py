@@ -17,6 +17,7 @@ from tests.conftest import ROOT, run
 
 DATASETS = (
     "dynamic-templama",
+    "invariant-lama",
     "streamingqa",
     "temporal-facts",
     "timeqa",

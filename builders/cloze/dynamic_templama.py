@@ -18,7 +18,7 @@ from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Granularity, Period
 from builders.engine import Engine
 from builders.run import Run
-from builders.store import Made, code_digest, digest, file_sha256
+from builders.store import Made, code_digest
 from builders.wikidata import names, period_diff, present, steps, timeline
 from builders.wikidata.figures import mining
 
@@ -182,7 +182,7 @@ class DynamicTempLAMA(Strict):
             parameters={
                 "templates": {r: [t.label, *t.cloze] for r, t in relations.items()},
                 "blank": self.blank,
-                "tokenizer": [source and _identity(source), self.tokenizer_revision],
+                "tokenizer": [source and tokens.identity(source), self.tokenizer_revision],
                 "max_tokens": self.max_tokens,
             },
             inputs=[deltas.key],
@@ -194,15 +194,6 @@ class DynamicTempLAMA(Strict):
             return None
         path = run.recipe.parent / self.tokenizer
         return str(path) if path.exists() else self.tokenizer
-
-
-def _identity(tokenizer: str) -> str:
-    """What tells this tokenizer from others: the content of its files, or its name."""
-    path = Path(tokenizer)
-    if not path.exists():
-        return tokenizer
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return digest([[f.name, file_sha256(f)] for f in files if f.is_file()])
 
 
 _ORDER = ("split", "period", "relation", "subject")

@@ -7,6 +7,7 @@ from typing import Any
 
 from builders.config import shown
 from builders.errors import UserError
+from builders.store import digest, file_sha256
 
 # A word that any vocabulary has: what stands before an answer in the middle of a sentence.
 _BEFORE = "is"
@@ -55,6 +56,15 @@ def tokenizer(source: str, revision: str | None = None) -> TokenCounter:
     if not path.exists() and (source.startswith((".", "/", "~")) or source.endswith(".json")):
         raise UserError("no such tokenizer", where=shown(path), hint=_HELP)
     return _from_transformers(str(path) if path.exists() else source, path.exists(), revision)
+
+
+def identity(tokenizer: str) -> str:
+    """What tells this tokenizer from others: the content of its files, or its name."""
+    path = Path(tokenizer)
+    if not path.exists():
+        return tokenizer
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return digest([[f.name, file_sha256(f)] for f in files if f.is_file()])
 
 
 def views(counts: Sequence[int], max_tokens: int = 5) -> tuple[str, ...]:

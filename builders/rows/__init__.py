@@ -6,7 +6,15 @@ column is described once. Dates are UTC days; `None` means unknown.
 """
 
 from builders.rows.annotation import Decision, Gold, Judgment
-from builders.rows.cloze import Cloze, Delta, NamedDelta, Split
+from builders.rows.cloze import (
+    Cloze,
+    Delta,
+    InvariantCloze,
+    NamedDelta,
+    NamedInvariant,
+    Split,
+    TrexFact,
+)
 from builders.rows.facts import (
     Answer,
     Change,
@@ -77,10 +85,12 @@ __all__ = [
     "FactChange",
     "Gap",
     "Gold",
+    "InvariantCloze",
     "Judgment",
     "Labelled",
     "Link",
     "NamedDelta",
+    "NamedInvariant",
     "NamedSegment",
     "NewsQuestion",
     "Page",
@@ -104,5 +114,6 @@ __all__ = [
     "TimeProbe",
     "TimeQuestion",
     "TimeSpec",
+    "TrexFact",
     "Verification",
 ]

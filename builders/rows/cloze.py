@@ -44,6 +44,49 @@ class Cloze:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedInvariant:
+    """A fact that does not change, with its names (an intermediate table)."""
+
+    subject: Annotated[str, "item id of the subject"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation: Annotated[str, "property id"]
+    object: Annotated[str, "item id of the object"]
+    object_label: Annotated[str, "English label of the object, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "other names of the object, sorted"]
+    sitelinks: Annotated[int | None, "number of sitelinks of the subject; null: not known"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrexFact(NamedInvariant):
+    """A line of a T-REx file as LAMA has them (an intermediate table)."""
+
+    file: Annotated[str, "name of the file"]
+    line: Annotated[int, "its line, from 1"]
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantCloze:
+    """One cloze query of one (subject, relation) whose only answer does not change."""
+
+    id: Annotated[str, "content hash of subject, relation and template"]
+    subject: Annotated[str, "item id of the subject"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation: Annotated[str, "property id"]
+    relation_label: Annotated[str, "name of the relation"]
+    template: Annotated[str, "relation and place of the cloze variant in its file, from 1: `P19/1`"]
+    query: Annotated[str, "text with the object blanked", RENDERED]
+    answer: Annotated[Answer, "the one gold answer"]
+    sitelinks: Annotated[int | None, "sitelinks of the subject (popularity); null: from T-REx"]
+    source: Annotated[Literal["wikidata", "trex"], "where the fact is from: a dump, or T-REx"]
+    answer_tokens: Annotated[
+        int | None, "tokens of the answer's label in the recipe's tokenizer; null: there is none"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
 class Delta:
     """How one (subject, relation) differs between a period and the one before (no text yet)."""
 

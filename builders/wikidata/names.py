@@ -23,6 +23,13 @@ def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:
     return named.filter(shared.length() > 0).select("subject", "relation").distinct()
 
 
+def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:
+    """Whether one label stands inside the other, in any case, or both share a word."""
+    a, b = subject.lower(), answer.lower()
+    shared = _words(subject).intersect(_words(answer)).length() > 0
+    return a.contains(b) | b.contains(a) | shared
+
+
 def _words(label: ir.StringColumn) -> ir.ArrayValue:
     split = label.lower().re_split(r"[^\p{L}\p{N}]+")
     return split.filter(lambda word: word.length() >= WORD)

@@ -1,0 +1,260 @@
+"""Facts that do not change: what is left out and why, two snapshots, and T-REx lines."""
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.cloze import invariant, trex
+from builders.cloze.invariant_lama import RELATIONS
+from builders.engine import Engine, engine
+from builders.rows import Entity, Fact, Gap, NamedInvariant
+from builders.schema import arrow_schema
+from builders.wikidata import snapshot_diff
+from tests.conftest import ROOT, run
+from tests.histories import fact
+
+OLD, NEW = date(2023, 1, 2), date(2026, 2, 2)
+ENDED = (date(2000, 1, 1), date(2000, 12, 31))
+NONE = ibis.null("string")
+DAY = (date(1990, 5, 1), date(1990, 5, 1))
+
+
+def table(eng: Engine, folder: Path, name: str, row: type, found: list[Any]) -> Any:
+    schema = arrow_schema(row)
+    path = folder / f"{name}.parquet"
+    made = [r if isinstance(r, dict) else {f: getattr(r, f) for f in schema.names} for r in found]
+    pq.write_table(pa.Table.from_pylist(made, schema=schema), path)
+    return eng.read(path, row)
+
+
+def reasons(eng: Engine, found: Any) -> dict[str, str | None]:
+    return {row["subject"]: row["reason"] for row in eng.rows(found)}
+
+
+def test_several_objects_ends_and_doubts(tmp_path: Path) -> None:
+    facts = [
+        fact("Q1", "P36", "Q10", snapshot=NEW),
+        fact("Q2", "P36", "Q10", snapshot=NEW),
+        fact("Q2", "P36", "Q11", snapshot=NEW),
+        fact("Q3", "P36", "Q10", end=ENDED, snapshot=NEW),
+        fact("Q4", "P36", "Q10", end=(None, None), snapshot=NEW),
+        fact("Q5", "P36", "Q10", DAY, DAY, point=True, snapshot=NEW),
+        fact("Q6", "P36", "Q10", snapshot=NEW),
+        fact("Q7", "P36", "Q10", DAY, snapshot=NEW),
+        fact("Q8", "P36", "Q10", end=ENDED, snapshot=NEW),
+        fact("Q8", "P36", "Q11", snapshot=NEW),
+    ]
+    gap = Gap("Q6$x", "Q6", "P36", None, None, None, None, None, True, "unknown_value", NEW)
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+        found = invariant.pairs(
+            table(eng, tmp_path, "f", Fact, facts), table(eng, tmp_path, "g", Gap, [gap])
+        )
+        assert reasons(eng, found) == {
+            "Q1": None,
+            "Q2": "several_objects",
+            "Q3": "ended",
+            "Q4": "ended",
+            "Q5": "ended",
+            "Q6": "in_doubt",
+            "Q7": None,
+            "Q8": "several_objects",
+        }
+
+
+def test_only_what_both_snapshots_state(tmp_path: Path) -> None:
+    def world(snapshot: date, objects: dict[str, str], ended: str = "") -> list[Fact]:
+        return [
+            fact(s, "P36", o, end=ENDED if s == ended else None, snapshot=snapshot)
+            for s, o in objects.items()
+        ]
+
+    old = world(OLD, {"Q1": "Q10", "Q2": "Q10", "Q4": "Q10", "Q5": "Q10"}, ended="Q5")
+    new = world(NEW, {"Q1": "Q10", "Q2": "Q11", "Q3": "Q10", "Q5": "Q10"})
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+        tables = [table(eng, tmp_path, n, Fact, f) for n, f in (("o", old), ("n", new))]
+        gaps = table(eng, tmp_path, "g", Gap, [])
+        changes = snapshot_diff.changes(eng, *tables)
+        found = invariant.in_both(invariant.pairs(tables[1], gaps), changes)
+        assert reasons(eng, found) == {
+            "Q1": None,
+            "Q2": "not_in_both",  # another object
+            "Q3": "not_in_both",  # new
+            "Q4": "not_in_both",  # gone
+            "Q5": "not_in_both",  # had ended, they said
+        }
+
+
+def test_names_come_from_the_entities(tmp_path: Path) -> None:
+    entities = [
+        Entity("Q1", "Laos", (), None, 7, 1, 1),
+        Entity("Q10", "Vientiane", (), None, 3, 1, 1),
+    ]
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+        facts = table(eng, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
+        pairs = invariant.pairs(facts, table(eng, tmp_path, "g", Gap, []))
+        named = eng.rows(invariant.named(pairs, table(eng, tmp_path, "e", Entity, entities)))
+    assert [(r["subject_label"], r["object_label"], r["sitelinks"]) for r in named] == [
+        ("Laos", "Vientiane", 7)
+    ]
+
+
+ANSWERS = [
+    ("P36", "Laos", "Vientiane", None),
+    ("P36", "Djibouti", "Djibouti", "overlap"),
+    ("P36", "Kuwait", "Kuwait City", "overlap"),
+    ("P37", "Mongolia", "Mongolian", "overlap"),
+    ("P178", "ADOBE Photoshop", "Adobe", "overlap"),
+    ("P138", "Ohio State University", "Ohio River", "overlap"),
+    ("P19", "Rose of Lima", "Lim", "overlap"),
+    ("P740", "U2", "Dublin", None),
+    ("P140", "Bertrand Russell", "atheism", "non_entity"),
+    ("P279", "violin", "string instrument", None),
+    ("P527", "atom", "proton", None),
+    ("P279", "violin", "1998", "non_entity"),
+    ("P361", "a Tuesday", "12 March 2020", "non_entity"),
+    ("P361", "a Tuesday", "March 2020", "non_entity"),
+    ("P361", "a Tuesday", "March 12, 2020", "non_entity"),
+    ("P361", "a war", "5th century BC", "non_entity"),
+    ("P361", "a war", "1990s", "non_entity"),
+    ("P178", "a game", "id Software", None),
+    ("P178", "a game", "3DO", None),
+    ("P178", "a game", "March Entertainment", None),
+    ("P449", "a show", "日本テレビ", None),
+]
+
+
+@pytest.mark.parametrize(("relation", "subject", "answer", "expected"), ANSWERS)
+def test_overlap_and_answers_that_are_no_entity(
+    tmp_path: Path, relation: str, subject: str, answer: str, expected: str | None
+) -> None:
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+        named = table(eng, tmp_path, "n", NamedInvariant, [one("Q1", relation, subject, answer)])
+        named = named.mutate(reason=NONE)
+        judged = invariant.judged(named, ("P279", "P361", "P527"))
+        assert reasons(eng, judged) == {"Q1": expected}
+        if relation == "P527":
+            assert reasons(eng, invariant.judged(named, ())) == {"Q1": "non_entity"}
+
+
+def test_the_cap_depends_on_the_row_alone(tmp_path: Path) -> None:
+    pairs = [one(f"Q{i}", "P36", f"Land {i}", "Town") for i in range(1, 41)]
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+
+        def kept(name: str, given: list[dict[str, Any]], cap: int) -> set[str]:
+            named = table(eng, tmp_path, name, NamedInvariant, given).mutate(reason=NONE)
+            left = reasons(eng, invariant.capped(named, cap, 0))
+            assert set(left.values()) <= {None, "over_cap"}
+            return {s for s, reason in left.items() if reason is None}
+
+        ten = kept("all", pairs, 10)
+        assert len(ten) == 10
+        assert kept("five", pairs, 5) < ten
+        assert kept("some", [p for p in pairs if p["subject"] in ten], 10) == ten
+
+
+def line(sub: str = "Q1", obj: str = "Q10", predicate: str = "P36", **more: object) -> str:
+    labels = {"sub_label": f"Land {sub}", "obj_label": f"Town {obj}"}
+    return json.dumps({"sub_uri": sub, "obj_uri": obj, "predicate_id": predicate, **labels, **more})
+
+
+LINES = [
+    (line(), None),
+    (line(sub_uri="http://x/Q1"), "sub_uri is no item id"),
+    (line(obj_label=" "), "no obj_label"),
+    (line(obj_label=3), "no obj_label"),
+    (line(sub_label="\ud800"), "cannot be printed"),
+    (line(sub_label="a\nb"), "cannot be printed"),
+    ("{", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[1]", "not a JSON object"),
+    (b"\xff\xfe{}", "not"),
+]
+
+
+@pytest.mark.parametrize(("text", "wrong"), LINES)
+def test_a_line_of_trex(text: str | bytes, wrong: str | None) -> None:
+    raw = text if isinstance(text, bytes) else text.encode()
+    if wrong is None:
+        assert trex.parse(raw)["object_label"] == "Town Q10"
+    else:
+        with pytest.raises(ValueError, match=wrong):
+            trex.parse(raw)
+
+
+def trex_release(folder: Path, out: Path, *more: object) -> Path:
+    recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
+    words = ["release", recipe, "--trex", folder, "--out", out, "--build", out / "b"]
+    run(*words, "--snapshot-date", "2019-01-01", *more)
+    return out / "invariant-lama-trex" / "1.0.0"
+
+
+def test_a_release_of_trex_files(tmp_path: Path) -> None:
+    folder = tmp_path / "TREx"
+    folder.mkdir()
+    first = [line(), "", "{", line("Q2"), line("Q2", "Q11"), line(predicate="P54"), line()]
+    (folder / "P36.jsonl").write_text("\n".join(first) + "\n")
+    second = [line("Q3", predicate="P19"), line("Q4", predicate="P19", obj_label="1998")]
+    (folder / "P19.jsonl").write_text("\n".join(second))
+    made = trex_release(folder, tmp_path / "r1", "--jobs", 1)
+    again = trex_release(folder, tmp_path / "r2", "--jobs", 2)
+    files = {p.name: p.read_bytes() for p in sorted(made.rglob("*")) if p.is_file()}
+    assert files == {p.name: p.read_bytes() for p in sorted(again.rglob("*")) if p.is_file()}
+    rows = pq.read_table(made / "data/all/test.parquet").to_pylist()
+    assert {(r["subject"], r["template"], r["source"]) for r in rows} == {
+        (s, f"{r}/{i}", "trex") for s, r in (("Q1", "P36"), ("Q3", "P19")) for i in range(1, 5)
+    }
+    drops = pq.read_table(made / "dropped.parquet").to_pylist()
+    assert {(d["step"], d["reason"], d["item"]) for d in drops} == {
+        ("trex", "bad_line", "P36.jsonl:3"),
+        ("trex", "other_relation", "P36.jsonl:6"),
+        ("trex", "duplicate", "P36.jsonl:7"),
+        ("invariant", "several_objects", "Q2/P36"),
+        ("invariant", "non_entity", "Q4/P19"),
+    }
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("invariant")
+    recipe = ROOT / "builders/recipes/invariant-lama.yaml"
+    run("release", recipe, "--out", out / "r", "--build", out / "b")
+    return out / "r/invariant-lama/1.0.0"
+
+
+def test_the_sample_has_every_relation(released: Path) -> None:
+    rows = pq.read_table(released / "data/all/test.parquet").to_pylist()
+    subjects: dict[str, set[str]] = {}
+    for row in rows:
+        subjects.setdefault(row["relation"], set()).add(row["subject"])
+        assert row["query"].count("_X_") == 1
+        assert row["answer_tokens"] >= 1
+        assert row["answer"]["label"].lower() not in row["subject_label"].lower()
+    # The sample has nothing but changes of makers and places of work.
+    assert set(RELATIONS) - set(subjects) == {"P176", "P937"}
+    asked = {(r["template"], r["subject_label"]): r["answer"]["label"] for r in rows}
+    assert asked["P36/2", "Uruguay"] == "Montevideo"
+    assert asked["P276/1", "Mona Lisa"] == "Louvre"
+
+
+def test_what_the_sample_leaves_out(released: Path) -> None:
+    drops = pq.read_table(released / "dropped.parquet").to_pylist()
+    found = {d["reason"] for d in drops if d["step"] == "invariant"}
+    assert found == set(invariant.REASONS) - {"in_doubt", "over_cap"}
+
+
+def one(subject: str, relation: str, label: str, answer: str) -> dict[str, Any]:
+    return {
+        "subject": subject,
+        "subject_label": label,
+        "relation": relation,
+        "object": "Q10",
+        "object_label": answer,
+        "aliases": [],
+        "sitelinks": 1,
+    }
