@@ -14,10 +14,11 @@ NEWS ?=
 KEEP ?=
 PAGES ?=
 TREX ?=
+GOLD ?=
 SNAPSHOT ?=
 VERSION ?=
 release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) $(foreach t,$(TREX),--trex $(t)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) $(foreach t,$(TREX),--trex $(t)) $(foreach g,$(GOLD),--gold $(g)) \
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 

@@ -52,6 +52,10 @@ def release(
     trex: Annotated[
         list[str] | None, typer.Option(help="T-REx files of LAMA, or folders. Repeatable.")
     ] = None,
+    gold: Annotated[
+        list[str] | None,
+        typer.Option(help="What people said: judgments/, a layout's folder in it. Repeatable."),
+    ] = None,
     snapshot_date: Snapshot = None,
     version: Annotated[
         str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
@@ -77,6 +81,7 @@ def release(
         "keep": keep and [keep],
         "pages": pages,
         "trex": trex,
+        "gold": gold,
     }
     given = {name: paths for name, paths in named.items() if paths}
     options = Options(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from builders.cloze.invariant_lama import InvariantLAMA
 from builders.config import Strict, load, shown
 from builders.errors import UserError
 from builders.files import find_files
+from builders.gold import find_gold
 from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
 from builders.store import Store
@@ -54,7 +55,12 @@ class Recipe(Strict):
     def waits_for(self, given: Collection[str]) -> set[str]:
         """The inputs that it still needs, beside the given ones; given ones put its own aside."""
         needed = {name for name, i in self.inputs.items() if not i.optional}
-        return needed - set(given) if given else {n for n in needed if not self.inputs[n].path}
+        own = () if self.sources(given) else {n for n, i in self.inputs.items() if i.path}
+        return needed - set(given) - set(own)
+
+    def sources(self, given: Collection[str]) -> list[str]:
+        """Of the given inputs those that put the recipe's own aside: all but gold rows."""
+        return [n for n in given if n not in self.inputs or self.inputs[n].kind != "gold"]
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -77,22 +83,27 @@ def find_inputs(
     """The inputs of a run: those of the recipe, or, where any is given, the given ones alone.
 
     Mixing a given dump with the recipe's own older one would compare two different worlds; so a
-    given input puts aside every path, checksum and day that the recipe names. `snapshot` is the
-    day of the newest input, `dump` or else the first, where its name does not say it.
+    given input puts aside every path, checksum and day that the recipe names. Gold rows do not:
+    they are about what the others hold, and of their day. `snapshot` is the day of the newest
+    input, `dump` or else the first, where its name does not say it.
     """
     for name in given:
         if name not in recipe.inputs:
             known = ", ".join(recipe.inputs)
             hint = f"its inputs are {known}"
             raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
-    found = {}
+    found: dict[str, Source] = {}
     newest = "dump" if "dump" in recipe.inputs else next(iter(recipe.inputs), None)
-    for name, about in recipe.inputs.items():
-        if name in given:
+    sources = recipe.sources(given)
+    for name, about in sorted(recipe.inputs.items(), key=lambda pair: pair[1].kind == "gold"):
+        if about.kind == "gold" and (name in given or about.path):
+            paths = given.get(name) or [str(path.parent / str(about.path))]
+            found[name] = _gold(name, about, paths, found.values(), snapshot, store)
+        elif name in given:
             about = about.model_copy(update={"sha256": None, "snapshot": None})
             day = snapshot if name == newest else None
             found[name] = _find(name, about, given[name], day, store)
-        elif about.path and not given:
+        elif about.path and not sources:
             paths = [str(path.parent / about.path)]
             found[name] = _find(name, about, paths, snapshot if name == newest else None, store)
         elif not about.optional:
@@ -127,6 +138,21 @@ def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store:
             hint="get the file that the recipe names, or put the new checksum into the recipe",
         )
     return Source(name, files, sums, snapshot_of(files, day or about.snapshot), about)
+
+
+def _gold(
+    name: str,
+    about: Input,
+    paths: Sequence[str],
+    others: Iterable[Source],
+    day: str | None,
+    store: Store,
+) -> Source:
+    """Gold rows are of the day of the newest input that they are about."""
+    files = tuple(find_gold(paths))
+    days = [source.snapshot for source in others]
+    newest = max(days) if days else snapshot_of(files, day or about.snapshot)
+    return Source(name, files, tuple(store.checksum(f) for f in files), newest, about)
 
 
 def _last_day(files: Sequence[Path], given: str | date | None) -> date:

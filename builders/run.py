@@ -14,9 +14,10 @@ from builders.store import Store
 class Input(Strict):
     """One input as the recipe names it; `path` is relative to the recipe: a file, a folder or a
     glob of shards. Without a path it is given on the command line; `optional` ones may be absent.
+    Of kind `gold`: what people said of rows of the dataset, beside whatever else it is made from.
     """
 
-    kind: Literal["wikidata", "news", "pages", "file"] = "wikidata"
+    kind: Literal["wikidata", "news", "pages", "gold", "file"] = "wikidata"
     path: str | None = None
     sha256: str | None = None
     licence: str

@@ -1,0 +1,52 @@
+"""Gold rows: what people's judgments came to, as `make judgments` wrote it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.config import shown
+from builders.errors import UserError
+from builders.files import find_files
+from builders.rows import Gold
+from builders.schema import arrow_schema
+
+FILE = "gold.parquet"
+
+
+def find_gold(given: Sequence[str]) -> list[Path]:
+    """The gold tables that are named: a file, a layout's folder, or the folder of them all."""
+    found: dict[Path, None] = {}
+    for name in given:
+        path = Path(name)
+        inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
+        found.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
+    hint = "make judgments RESULTS=… writes it"
+    return find_files(list(found), lambda n: n == FILE, "gold table", hint)
+
+
+def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
+    """The gold rows of these layouts, file by file, each sorted by row.
+
+    `UserError`: a file is no gold table, or no row of the layouts is in any.
+    """
+    any_found = False
+    for path in files:
+        try:
+            with pq.ParquetFile(path) as file:
+                same = file.schema_arrow.names == arrow_schema(Gold).names
+                for batch in file.iter_batches() if same else ():
+                    for row in batch.to_pylist():
+                        if row["layout"] in layouts:
+                            any_found = True
+                            yield Gold(**row)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise UserError(f"cannot be read: {error}", where=shown(path)) from error
+        if not same:
+            hint = f"give the {FILE} that make judgments wrote"
+            raise UserError("not a gold table", where=shown(path), hint=hint)
+    if not any_found:
+        names = " or ".join(layouts)
+        hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
+        raise UserError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
