@@ -267,11 +267,10 @@ class Source {
       return;
     }
     if (!this.target(false)) return;
-    const at = pointAt(e.clientX, e.clientY);
-    const place = at && this.place(at[0], at[1]);
-    const word = place && place[0].words.find((w) => w[0] <= place[1] && place[1] <= w[1]);
+    const unit = this.units.find((u) => u.node.contains(e.target));
+    const word = unit && wordAt(unit, e.clientX, e.clientY);
     if (!word) return;
-    const here = { unit: place[0], start: word[0], end: word[1] };
+    const here = { unit, start: word[0], end: word[1] };
     if (!this.pending || (this.many && this.pending.unit !== here.unit)) {
       this.pending = here;
       this.paint();
@@ -358,13 +357,27 @@ class Source {
   }
 }
 
-function pointAt(x, y) {
-  if (document.caretPositionFromPoint) {
-    const at = document.caretPositionFromPoint(x, y);
-    return at && [at.offsetNode, at.offset];
+// The word of a unit that is drawn at a point, or next to it. A caret's position would not do: where
+// the direction of writing turns, two of them are in one place.
+function wordAt(u, x, y) {
+  const nodes = [];
+  const walk = document.createTreeWalker(u.node, NodeFilter.SHOW_TEXT);
+  for (let base = 0; walk.nextNode(); base += walk.currentNode.length) nodes.push([walk.currentNode, base]);
+  const range = document.createRange();
+  let best = null, least = 8;
+  for (const word of u.words) {
+    for (const [node, base] of nodes) {
+      const from = Math.max(word[0] - base, 0), to = Math.min(word[1] - base, node.length);
+      if (from >= to) continue;
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      for (const box of range.getClientRects()) {
+        const far = Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
+        if (far < least) [best, least] = [word, far];
+      }
+    }
   }
-  const range = document.caretRangeFromPoint && document.caretRangeFromPoint(x, y);
-  return range && [range.startContainer, range.startOffset];
+  return best;
 }
 
 // The span answer that a button chose, and whether a drag has just used up the next click.
