@@ -162,11 +162,7 @@ class Choice extends View {
     this.drawn = key;
     const parts = [];
     for (const { value } of this.entries().sort((x, y) => y.value.length - x.value.length)) {
-      for (let at = text.indexOf(value); value && at >= 0; at = text.indexOf(value, at + 1)) {
-        const end = at + value.length;
-        const whole = !/[\p{L}\p{N}]/u.test((text[at - 1] || '') + (text[end] || ''));
-        if (whole) parts.push({ at, end, value });
-      }
+      for (const [at, end] of wholes(text, value)) parts.push({ at, end, value });
     }
     const free = parts.filter((p, i) => !parts.slice(0, i).some((q) => q.at < p.end && p.at < q.end)).sort((x, y) => x.at - y.at);
     const rest = Array.from(new Set(parts.map((p) => p.value).filter((v) => !free.some((p) => p.value === v))));
@@ -220,7 +216,7 @@ class Typed extends View {
     const before = this.get();
     if (def.initial && before && before !== textOf(look(scope, def.initial))) scope.edited.add(name);
     this.list = el('ul', { class: 'rules', id: this.id + 'rules' },
-      ...this.rules.map((r) => (r.node = el('li', {}, el('span', { class: 'sign', 'aria-hidden': 'true' }), el('span', { text: r.says })))));
+      ...this.rules.map((r) => (r.node = el('li', { 'data-rule': r.name }, el('span', { class: 'sign', 'aria-hidden': 'true' }), el('span', { text: r.says })))));
     this.left = el('span', { class: 'left', 'aria-hidden': 'true' });
     const tools = el('div', { class: 'tools' });
     if (def.check.contains_once) tools.append(el('button', { type: 'button', class: 'quiet small', text: 'Insert ' + def.check.contains_once, onclick: () => this.insert(def.check.contains_once) }));
