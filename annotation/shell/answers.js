@@ -176,6 +176,11 @@ class Choice extends View {
     line.append(text.slice(from));
     const more = rest.length ? el('p', { class: 'words' }, 'Also: ', ...rest.map((v) => this.word(v))) : null;
     this.options.replaceChildren(line, ...(more ? [more] : []));
+    if (!text) {
+      const other = this.views.find((v) => v.name === this.def.within && v.scope === this.scope);
+      const go = other && el('button', { type: 'button', class: 'small', text: 'Go there', onclick: () => other.focus() });
+      this.options.replaceChildren(el('p', { class: 'help first' }, 'First: ' + named(this.def.within), ...(go ? [' ', go] : [])));
+    }
     if (text && !free.length) this.options.append(el('p', { class: 'help', text: 'Nothing in it can be chosen. Choose another one above.' }));
     if (!free.some((p) => p.value === this.get()) && !rest.includes(this.get())) delete this.scope.values[this.name];
     const again = mine && Array.from(this.options.querySelectorAll('button')).find((b) => b.textContent === mine);
@@ -219,7 +224,7 @@ class Typed extends View {
       ...this.rules.map((r) => (r.node = el('li', { 'data-rule': r.name }, el('span', { class: 'sign', 'aria-hidden': 'true' }), el('span', { text: r.says })))));
     this.left = el('span', { class: 'left', 'aria-hidden': 'true' });
     const tools = el('div', { class: 'tools' });
-    if (def.check.contains_once) tools.append(el('button', { type: 'button', class: 'quiet small', text: 'Insert ' + def.check.contains_once, onclick: () => this.insert(def.check.contains_once) }));
+    if (def.check.contains_once) tools.append(el('button', { type: 'button', class: 'small', text: 'Insert ' + def.check.contains_once, onclick: () => this.insert(def.check.contains_once) }));
     tools.append(this.left);
     this.node = el('div', { class: 'answer text' }, el('label', { class: 'title', for: this.id, text: this.label }),
       this.help, this.input, tools, this.rules.length ? this.list : null, this.message);
@@ -249,9 +254,10 @@ class Typed extends View {
     const value = this.get() || '';
     if (this.input.value !== value) this.input.value = value;
     const text = clean(value);
+    const fresh = this.def.initial && !this.touched && !this.scope.edited.has(this.name);
     for (const r of this.rules) {
-      r.node.className = !text ? '' : r.wrong(text) ? 'no' : 'yes';
-      r.node.firstChild.textContent = !text ? '\u2022' : r.wrong(text) ? '\u00d7' : '\u2713';
+      r.node.className = !text ? '' : !r.wrong(text) ? 'yes' : fresh ? '' : 'no';
+      r.node.firstChild.textContent = { yes: '\u2713', no: '\u00d7' }[r.node.className] || '\u2022';
     }
     const left = this.def.check.max_length - toCodePoints(text, text.length);
     this.left.textContent = left < Math.min(60, this.def.check.max_length / 5) ? left + ' characters left' : '';

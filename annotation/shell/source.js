@@ -38,6 +38,7 @@ function makeField(name, title, item, targets) {
   if (shown.kind === 'date') return { name, node: fact(label, longDay(value)), paint() {} };
   if (shown.kind === 'number') return { name, node: fact(label, String(value)), paint() {} };
   if (shown.kind === 'list') {
+    if (value.length === 1) return { name, node: fact(label, textOf(value[0])), paint() {} };
     const items = value.map((v) => el('li', { dir: 'auto', text: textOf(v) }));
     return { name, node: el('div', { class: 'fact' }, el('h3', { text: label }), el('ul', {}, ...items)), paint() {} };
   }
@@ -65,7 +66,9 @@ class Source {
     }
     if (shown.dates) for (const u of this.units) u.given.push(...found(DATES, u.text).map((d) => [...d, 'date']));
     const id = 'source' + (serial += 1);
-    this.hint = el('p', { class: 'hint', id: id + 'hint' });
+    this.says = el('span', { id: id + 'hint' });
+    this.back = el('button', { type: 'button', class: 'quiet small', text: 'To the answer', onclick: () => this.target(true).node.scrollIntoView({ block: 'center' }) });
+    this.hint = el('div', { class: 'hint' }, this.says, this.back);
     const blocks = [];
     let heading = '';
     for (const u of this.units) {
@@ -82,7 +85,7 @@ class Source {
     if (this.units.some((u) => u.given.some((g) => g[2] === 'mention'))) {
       head.append(el('button', { type: 'button', class: 'quiet small', text: 'Go to the highlight', onclick: () => this.reveal('.mention') }));
     }
-    this.node = el('section', { class: 'panel reading' }, head, this.units.length > 6 && this.many ? this.searching() : null, this.hint, this.body);
+    this.node = el('section', { class: 'panel reading' }, head, this.units.length > 3 && this.many ? this.searching() : null, this.hint, this.body);
     this.paint();
   }
 
@@ -160,9 +163,10 @@ class Source {
     this.node.classList.toggle('marking', Boolean(target));
     this.hint.hidden = !wanted;
     if (wanted) {
-      this.hint.textContent = this.pending
-        ? 'Now click the last word, or the same word again. Esc cancels.'
-        : target ? 'Marking: ' + target.def.label + '. Drag over the words, or click the first and the last one.'
+      const touch = matchMedia('(pointer: coarse)').matches;
+      this.says.textContent = this.pending
+        ? touch ? 'Now tap the last word, or the same word again.' : 'Now click the last word, or the same word again. Esc cancels.'
+        : target ? 'Marking: ' + target.def.label + '. ' + (touch ? 'Tap the first and the last word.' : 'Drag over the words, or click the first and the last one.')
           : 'Marked. To change it, press "Mark again" at the answer.';
     }
     const spans = views.flatMap((v) => v.spans().map((s) => this.whole(s)));

@@ -28,7 +28,10 @@ function parameter(names) {
 function start() {
   settings = JSON.parse(byId('settings').textContent);
   byId('help').addEventListener('click', help);
-  byId('instructions').addEventListener('toggle', () => byId('help').setAttribute('aria-expanded', String(byId('instructions').open)));
+  byId('instructions').addEventListener('toggle', () => {
+    byId('help').setAttribute('aria-expanded', String(byId('instructions').open));
+    if (!byId('instructions').open && document.activeElement === document.body) byId('help').focus({ preventScroll: true });
+  });
   if (byId('examples')) byId('examples').open = innerWidth >= 960;
   let hits;
   try {
