@@ -194,7 +194,8 @@ const [node, group] = arguments;
 const now = document.activeElement;
 const same = (a, b) => a === b || (a.type === 'radio' && a.name === b.name);
 if (group ? same(node, now) : node === now) return 0;
-const all = [...document.querySelectorAll('a[href], button, input, textarea, summary, [tabindex="0"]')]
+const kinds = 'a[href], button, input, textarea, summary, [tabindex="0"]';
+const all = [...document.querySelectorAll(kinds)]
   .filter((n) => !n.disabled && n.checkVisibility() && !n.closest('fieldset:disabled'));
 const stops = all.filter((n) => n.type !== 'radio' || n === now || (n === node && !group)
   || n === (all.find((o) => same(n, o) && o.checked) || all.find((o) => same(n, o))));
