@@ -367,6 +367,7 @@ def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> Non
     browser.open(shown("ckl_expert", "preview")[0])
     browser.one("input[type=search]").send_keys("ANNAN ghana")
     assert [p.text.split(".")[0] for p in browser.all(".passage p")] == ["Friday, October 12, 2001"]
+    assert [h.text for h in browser.all(".passage h4")] == ["Peace Prize"]
     assert {m.text for m in browser.all("mark.hit")} == {"Annan", "Ghana"}
     browser.keys(Keys.ESCAPE)
     assert len(browser.all(".passage p")) == 7

@@ -74,6 +74,7 @@ class Source {
     for (const u of this.units) {
       if (u.heading && u.heading !== heading) blocks.push(el('h4', { dir: 'auto', text: u.heading }));
       heading = u.heading || heading;
+      u.head = heading && blocks.findLast((b) => b.localName === 'h4');
       blocks.push(u.node);
     }
     this.body = el('div', {
@@ -130,12 +131,15 @@ class Source {
       const words = squashed(input.value).split(' ').filter(Boolean);
       this.query = words.length ? words : null;
       let hits = 0;
+      for (const u of this.units) if (u.head) u.head.hidden = true;
       for (const u of this.units) {
         const lower = u.text.toLowerCase();
         const hit = !words.length || words.every((w) => lower.includes(w));
         u.node.hidden = !hit;
+        if (hit && u.head) u.head.hidden = false;
         hits += hit ? 1 : 0;
       }
+      this.body.scrollTop = 0;
       count.textContent = words.length ? hits + ' of ' + this.units.length : '';
       this.paint();
     });

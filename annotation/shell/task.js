@@ -374,7 +374,7 @@ async function submit() {
       if (!reply.ok) throw new Error(String(reply.status));
     } catch (e) {
       byId('next').disabled = false;
-      byId('says').replaceChildren('It could not be sent. Your answers are kept: try again, or ', download(made), '.');
+      byId('says').replaceChildren('It could not be sent. Your answers are kept: try again, or save them. ', download(made, 'small'));
       return;
     }
     closing('sent');
@@ -385,9 +385,9 @@ async function submit() {
   finish(false, made);
 }
 
-function download(made) {
+function download(made, kind) {
   const blob = new Blob([JSON.stringify(made)], { type: 'application/json' });
-  return el('a', { class: 'button', href: URL.createObjectURL(blob), download: (batch + '-' + made.hit + '-' + made.worker).replace(/[^\w.-]+/g, '_') + '.json', text: 'save the results file' });
+  return el('a', { class: 'button ' + kind, href: URL.createObjectURL(blob), download: (batch + '-' + made.hit + '-' + made.worker).replace(/[^\w.-]+/g, '_') + '.json', text: 'Save the results file' });
 }
 
 // The draft is done with; what became of it is remembered, for a reload.
@@ -402,7 +402,7 @@ function finish(again, made) {
   const end = byId('end');
   const parts = [el('h2', { text: again ? 'You have submitted this already' : settings.mode === 'preview' ? 'What would be submitted' : made ? 'One more step' : 'Thank you' })];
   if (settings.mode === 'preview') parts.push(el('pre', { id: 'submission', text: JSON.stringify(made, null, 2) }));
-  else if (made) parts.push(el('p', { text: 'Your answers are complete. Save the results file and send it back as you were told.' }), el('p', {}, download(made)));
+  else if (made) parts.push(el('p', { text: 'Your answers are complete. Save the results file and send it back as you were told.' }), el('p', {}, download(made, 'main')));
   else if (!again) parts.push(el('p', { text: 'Your answers have arrived.' }));
   if (settings.mode === 'static' && settings.code) {
     const copy = el('button', { type: 'button', text: 'Copy', onclick: () => navigator.clipboard.writeText(settings.code).then(() => { copy.textContent = 'Copied'; }, () => {}) });
