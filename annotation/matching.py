@@ -93,6 +93,8 @@ def match(
     if known is None:
         return refused("unknown batch", batches.near(given.batch[:40]))
     batch, hits = known
+    if batch.platform != platform:
+        return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
     hit = hits.get(given.hit)
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
