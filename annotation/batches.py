@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -92,7 +93,13 @@ def write_batch(
             seed=batch.seed,
             assignments=layout.assignments,
             counts={**counted, **counts},
-            pay=Costs(**layout.pay.model_dump(), hourly=layout.pay.hourly, total=total),
+            pay=Costs(
+                currency=layout.pay.currency,
+                per_hit=_money(layout.pay.per_hit),
+                minutes_per_hit=layout.pay.minutes_per_hit,
+                hourly=layout.pay.hourly,
+                total=_money(total),
+            ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=rows_of(batch),
             files=tuple(_entry(folder, name) for name in sorted(names)),
@@ -182,6 +189,12 @@ def ledger(shelf: Path) -> Ledger:
             found.rows.add(item.row)
             found.items.add(item.id)
     return found
+
+
+def _money(sum_: Decimal) -> Decimal:
+    """A sum with two digits after the point, or all that it has."""
+    cents = sum_.quantize(Decimal("0.01"))
+    return cents if cents == sum_ else sum_
 
 
 def _lines(batch: Batch) -> Iterator[str]:

@@ -76,7 +76,7 @@ def open_dataset(
         elif path.suffix.lower() not in (".jsonl", ".ndjson"):
             raise UserError("not a Parquet or JSONL file", where=given)
         return Dataset(path.name, file_sha256(path), None, (), (path,), columns)
-    if not path.is_dir():
+    if not given or not path.is_dir():
         path = _newest(given, releases)
     found = manifest.load(path)
     names = [one.name for one in found.configs]

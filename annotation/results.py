@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.folders import alone, replacing
-from annotation.ids import read_salt
+from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
 from annotation.platforms import PLATFORMS, Platform
 from annotation.shelf import Shelf
@@ -74,6 +74,7 @@ def import_results(
     done = Imported(files=len(files))
     with alone(out):
         salt = read_salt(hits)
+        check_salt(salt, out)
         shelves: dict[str, Shelf] = {}
         sources = [(path, _platform(path, platform)) for path in files]
         with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:

@@ -59,6 +59,10 @@ class Shelf:
     def settle(self, batches: Batches) -> list[Gold]:
         """Have quality control look at all of them, write both tables and return the gold rows."""
         found = [_bare(self.by_id[name]) for name in sorted(self.by_id)]
+        gone = next((one.batch for one in found if not batches.knows(one.batch)), None)
+        if gone:
+            text = f"it has judgments of the batch {gone}, which is not in {shown(batches.root)}"
+            raise UserError(text, where=shown(self.folder), hint="bring the batch's folder back")
         name = self.folder.name
         judged, gold = settle(batches.newest(name), found, batches.items(name))
         self.by_id = {one.id: one for one in judged}
