@@ -85,7 +85,7 @@ def table(path: Path) -> Iterator[Row | Refused]:
                 return
             if names is None:
                 names = [name.strip() for name in cells]
-                if len(set(names)) < len(names) or not all(names):
+                if not names or len(set(names)) < len(names) or not all(names):
                     yield Refused(
                         where, line, "no CSV header", "columns without a name of their own"
                     )

@@ -5,6 +5,7 @@ is in `refused.jsonl` of the run, with file, line and reason, and counted.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from builders.files import find_files
 REFUSED = "refused.jsonl"
 _TAKEN = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _SHOWN = 20
+_SAVED = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
+"""The name of a file that a page saves: it ends with the worker's id, which no output holds."""
 
 
 @dataclass
@@ -126,7 +129,12 @@ def _refuse(one: Refused, done: Imported, write_line: Callable[[str], object]) -
     done.refused[one.reason] = done.refused.get(one.reason, 0) + 1
     if len(done.examples) < _SHOWN:
         done.examples.append(one)
-    value = {"file": one.where, "line": one.line, "reason": one.reason, "detail": one.detail}
+    value = {
+        "file": _SAVED.sub(r"\1…\2", one.where),
+        "line": one.line,
+        "reason": one.reason,
+        "detail": one.detail,
+    }
     write_line(json.dumps(value, sort_keys=True) + "\n")
 
 

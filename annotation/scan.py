@@ -8,8 +8,10 @@ from typing import NamedTuple
 from annotation.submission import LONGEST, Refused
 
 _CHUNK = 1 << 16
-_OUTSIDE = re.compile(r'["{}]')
-_INSIDE = re.compile(r'["\\]')
+_INSIDE = r'[^"\\]*+(?:\\.[^"\\]*+)*+("?)'
+_TOKEN = re.compile(f'[{{}}]|"{_INSIDE}', re.DOTALL)
+"""A bracket, or a string; one that goes on in the next piece has no quote at its end."""
+_REST = re.compile(_INSIDE, re.DOTALL)
 
 
 class Document(NamedTuple):
@@ -20,64 +22,75 @@ class Document(NamedTuple):
 
 
 class _Scan:
-    """Where a scan over JSON text stands: how deep, in a string or not, what it has collected."""
+    """Where a scan stands: on which line, in which object, and what of it there is."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str) -> None:
+        self.where = where
         self.line = self.start = 1
-        self.depth = 0
-        self.quoted = self.escaped = False
+        self.depth = self.size = self.stray = 0
+        self.quoted = False
         self.parts: list[str] = []
-        self.size = 0
-        self.stray = 0
 
-    def keep(self, text: str) -> None:
+    def pieces(self, text: str) -> Iterator[Document | Refused]:
+        """The objects that end in the next piece of text."""
+        at = begun = 0
+        if self.quoted and (rest := _REST.match(text)):
+            self.quoted, at = not rest[1], rest.end()
+        for token in _TOKEN.finditer(text, at):
+            if token[0] == "{":
+                if not self.depth:
+                    self._outside(text[begun : token.start()])
+                    begun = token.start()
+                    self.start, self.size, self.parts = self.line, 0, []
+                self.depth += 1
+            elif token[0] == "}" and self.depth:
+                self.depth -= 1
+                if not self.depth:
+                    self._inside(text[begun : token.end()])
+                    begun = token.end()
+                    yield self._object()
+            elif token[1] == "":
+                self.quoted = True
         if self.depth:
-            self.size += len(text)
-            if self.size <= LONGEST:
-                self.parts.append(text)
-            else:
-                self.parts = []
-        elif not self.stray and (rest := text.lstrip(" \t\r\n,[]")):
+            self._inside(text[begun:])
+        else:
+            self._outside(text[begun:])
+
+    def end(self) -> Iterator[Refused]:
+        """What is wrong with the whole."""
+        if self.depth:
+            detail = "an object without its end, to the last line"
+            yield Refused(self.where, self.start, "cut short", detail)
+        if self.stray:
+            detail = "text outside of any object"
+            yield Refused(self.where, self.stray, "not valid JSON", detail)
+
+    def _inside(self, text: str) -> None:
+        self.size += len(text)
+        self.line += text.count("\n")
+        if self.size <= LONGEST:
+            self.parts.append(text)
+        else:
+            self.parts = []
+
+    def _outside(self, text: str) -> None:
+        if not self.stray and (rest := text.lstrip(" \t\r\n,[]")):
             self.stray = self.line + text[: len(text) - len(rest)].count("\n")
         self.line += text.count("\n")
+
+    def _object(self) -> Document | Refused:
+        if self.size > LONGEST:
+            return Refused(self.where, self.start, "too long", f"{self.size:,} characters")
+        return Document(self.start, "".join(self.parts))
 
 
 def objects(file: io.TextIOWrapper, where: str) -> Iterator[Document | Refused]:
     """Every outermost object, whether in an array, side by side or alone."""
-    scan = _Scan()
+    scan = _Scan(where)
+    left = ""
     while chunk := file.read(_CHUNK):
-        at = 0
-        while at < len(chunk):
-            if scan.escaped:
-                scan.escaped = False
-                scan.keep(chunk[at])
-                at += 1
-                continue
-            found = (_INSIDE if scan.quoted else _OUTSIDE).search(chunk, at)
-            end = found.end() if found else len(chunk)
-            sign = found[0] if found else ""
-            if sign == "{" and not scan.depth:
-                scan.keep(chunk[at : end - 1])
-                scan.start, scan.size, scan.parts, at = scan.line, 0, [], end - 1
-            scan.depth += sign == "{" and not scan.quoted
-            scan.keep(chunk[at:end])
-            at = end
-            if scan.quoted:
-                scan.escaped = sign == "\\"
-                scan.quoted = sign != '"'
-            elif sign == '"':
-                scan.quoted = True
-            elif sign == "}" and scan.depth:
-                scan.depth -= 1
-                if not scan.depth:
-                    yield _object(scan, where)
-    if scan.depth:
-        yield Refused(where, scan.start, "cut short", "an object without its end, to the last line")
-    if scan.stray:
-        yield Refused(where, scan.stray, "not valid JSON", "text outside of any object")
-
-
-def _object(scan: _Scan, where: str) -> Document | Refused:
-    if scan.size > LONGEST:
-        return Refused(where, scan.start, "too long", f"{scan.size:,} characters")
-    return Document(scan.start, "".join(scan.parts))
+        text = left + chunk
+        left = "\\" if (len(text) - len(text.rstrip("\\"))) % 2 else ""  # and what it escapes
+        yield from scan.pieces(text[: len(text) - len(left)])
+    yield from scan.pieces(left)
+    yield from scan.end()
