@@ -155,7 +155,7 @@ def test_days_of_a_parquet_file(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "1", "a": "x", "b": "y"},
         {"id": "2", "a": "", "b": "y"},
         {"id": "3", "a": "x", "b": None},
@@ -223,6 +223,7 @@ def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Pa
 
 
 def test_relations_take_turns(tmp_path: Path) -> None:
+    rows: list[dict[str, str | None]]
     rows = [{"id": f"a{n}", "a": f"a{n}", "relation": "P39"} for n in range(90)]
     rows += [{"id": f"b{n}", "a": f"b{n}", "relation": "P54"} for n in range(4)]
     rows += [{"id": f"c{n}", "a": f"c{n}", "relation": None} for n in range(30)]
