@@ -1,7 +1,8 @@
 """`make judgments`: results of a platform in, judgments and gold rows out.
 
-Judgments of earlier runs stay; a file that was read before changes nothing. What cannot be taken
-is in `refused.jsonl` of the run, with file, line and reason, and counted.
+Judgments of earlier runs stay; a file that was read before changes nothing. Files of any size are
+read in bounded memory; the judgments taken of one layout are held, about 1 KB each. What cannot
+be taken is in `refused.jsonl` of the run, with file, line and reason, and counted.
 """
 
 import json
