@@ -65,7 +65,7 @@ class LabelStudio:
         Holds the answers to the HITs that are not whole yet, never the tasks' texts.
         """
         where = shown(path)
-        open_: dict[tuple[str, str, str, int], _Part] = {}
+        open_: dict[_Key, list[_Part]] = {}
         for found in documents(path):
             if isinstance(found, Refused):
                 yield found
@@ -74,27 +74,33 @@ class LabelStudio:
                 if isinstance(one, Refused):
                     yield one
                     continue
-                turn = 0
-                while one.item in open_.get((*one.key, turn), _Part()).answers:
-                    turn += 1
-                part = open_.setdefault((*one.key, turn), _Part(found.line))
+                parts = open_.setdefault(one.key, [])
+                part = next((p for p in parts if one.item not in p.answers), None)
+                if part is None:
+                    part = _Part(found.line)
+                    parts.append(part)
                 part.add(one)
                 if len(part.answers) >= one.items:
                     yield part.submission(one.key, where)
-                    del open_[(*one.key, turn)]
-        for (batch, hit, worker, _), part in open_.items():
-            yield part.submission((batch, hit, worker), where)
+                    parts.remove(part)
+                    if not parts:
+                        del open_[one.key]
+        for key, parts in open_.items():
+            yield from (part.submission(key, where) for part in parts)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """None: annotators there are one's own."""
         return []
 
 
+_Key = tuple[str, str, str]
+
+
 @dataclass
 class _One:
     """One annotation: `key` is batch, HIT and worker."""
 
-    key: tuple[str, str, str]
+    key: _Key
     item: str
     items: int
     name: str
@@ -106,7 +112,7 @@ class _One:
 class _Part:
     """What a worker has said of a HIT so far."""
 
-    line: int = 0
+    line: int
     answers: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
@@ -117,7 +123,7 @@ class _Part:
         if one.seconds is not None:
             self.seconds[one.item] = one.seconds
 
-    def submission(self, key: tuple[str, str, str], where: str) -> Submission | Refused:
+    def submission(self, key: _Key, where: str) -> Submission | Refused:
         batch, hit, worker = key
         timed = len(self.seconds) == len(self.answers)
         value = {

@@ -44,15 +44,15 @@ def answers(result: object, data: Mapping[str, Any], meta: Mapping[str, Any]) ->
 
 def _is_spec(spec: object) -> bool:
     """Whether this is what `label_studio_config.spec` makes."""
-    return isinstance(spec, dict) and all(
+    return isinstance(spec, list) and all(
         isinstance(one, dict)
+        and isinstance(one.get("name"), str)
         and isinstance(one.get("kind"), str)
         and isinstance(one.get("when", {}), dict)
         and all(isinstance(values, list) for values in one.get("when", {}).values())
         and isinstance(one.get("field", ""), str)
-        and (_is_spec(one["answers"]) if one["kind"] == "group" and "answers" in one else True)
-        and (one["kind"] != "group" or "answers" in one)
-        for one in spec.values()
+        and (one["kind"] != "group" or _is_spec(one.get("answers")))
+        for one in spec
     )
 
 
@@ -127,7 +127,7 @@ def _plain(text: str) -> str:
 
 
 def _answers(
-    spec: Mapping[str, Any],
+    spec: Sequence[Mapping[str, Any]],
     given: dict[str, list[Any]],
     prefix: str,
     before: Mapping[str, Any],
@@ -135,7 +135,8 @@ def _answers(
 ) -> dict[str, Any]:
     """The answers of a scope, in order; takes them out of `given`."""
     found: dict[str, Any] = {}
-    for name, one in spec.items():
+    for one in spec:
+        name = one["name"]
         values = given.pop(prefix + name, [])
         if one["kind"] == "group":
             value: Any = _group(one["answers"], given, f"{prefix}{name}-", before, source)
@@ -149,7 +150,7 @@ def _answers(
 
 
 def _group(
-    spec: Mapping[str, Any],
+    spec: Sequence[Mapping[str, Any]],
     given: dict[str, list[Any]],
     prefix: str,
     before: Mapping[str, Any],

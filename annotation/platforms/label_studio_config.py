@@ -80,18 +80,21 @@ def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
     return {"data": data}
 
 
-def spec(answers: Mapping[str, Answer]) -> dict[str, Any]:
-    """What reading needs to know of answers: kind, when they are asked, what is in a group."""
-    found: dict[str, Any] = {}
+def spec(answers: Mapping[str, Answer]) -> list[dict[str, Any]]:
+    """What reading needs to know of answers: kind, when they are asked, what is in a group.
+
+    A list: databases that Label Studio keeps tasks in do not keep the order of keys.
+    """
+    found = []
     for name, answer in answers.items():
-        one: dict[str, Any] = {"kind": answer.kind}
+        one: dict[str, Any] = {"name": name, "kind": answer.kind}
         if answer.when:
             one["when"] = {other: list(values) for other, values in answer.when.items()}
         if answer.field and answer.kind in ("span", "spans"):
             one["field"] = answer.field
         if answer.answers:
             one["answers"] = spec(answer.answers)
-        found[name] = one
+        found.append(one)
     return found
 
 
