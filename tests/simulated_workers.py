@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from annotation.batch import Batch, Hit, Item, Json
 from annotation.batches import batch_id, layout_sha256, write_batch
@@ -287,6 +288,8 @@ def mturk_csv(works: Sequence[Work], batch: Batch, path: Path) -> None:
 def label_studio_export(works: Sequence[Work], batch: Batch, layout: Layout, path: Path) -> None:
     """A JSON export: tasks with the annotations of all annotators; forged tasks come after."""
     given = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
+    view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")  # noqa: S314 - our own
+    tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
     mine = {one["data"]["factdrift"]["item"]: one for one in given}
     tasks: dict[tuple[str, str, str], dict[str, Any]] = {}
     for hit in batch.hits:
@@ -303,11 +306,14 @@ def label_studio_export(works: Sequence[Work], batch: Batch, layout: Layout, pat
                 tasks[key]["data"]["factdrift"].update(meta)
             found = tasks[key].setdefault("annotations", [])
             task = tasks[key]
+            result = [*_results(layout, layout.answers, said_, "", task["data"])]
+            for region in result:
+                region["to_name"] = tied[region["from_name"]]
             found.append(
                 {
                     "id": 1000 + sum(len(t.get("annotations", [])) for t in tasks.values()),
                     "completed_by": sum(made["worker"].encode()),
-                    "result": [*_results(layout, layout.answers, said_, "", task["data"])],
+                    "result": result,
                     "was_cancelled": False,
                     "ground_truth": False,
                     "lead_time": made["item_seconds"][item_name],

@@ -42,7 +42,7 @@ def publish(
     log = _log(folder, site)
     counts = {"made": 0, "found": 0, "known": 0}
     total = layout.pay.per_hit * len(batch.hits) * layout.assignments
-    say(f"{site}: {len(batch.hits)} HITs, {total} {layout.pay.currency} and MTurk's fees")
+    say(f"{site}: {len(batch.hits)} HITs, {total:.2f} {layout.pay.currency} and MTurk's fees")
     with alone(folder / "mturk"), explained():
         known = _published(log)
         counts["known"] = len(known)

@@ -32,7 +32,8 @@ def connect(site: Site, endpoint: str | None = None) -> Any:
     )
     address = endpoint or ENDPOINTS[site]
     with explained():
-        return boto3.client("mturk", "us-east-1", endpoint_url=address, config=config)
+        session = boto3.session.Session(region_name="us-east-1")
+        return session.client("mturk", endpoint_url=address, config=config)
 
 
 def pages(call: Callable[..., dict[str, Any]], name: str, **asked: Any) -> Iterator[Any]:

@@ -25,6 +25,8 @@ def hit_type(
     """
     if layout.pay.currency != "USD":
         raise UserError(f"MTurk pays in USD, the layout in {layout.pay.currency}")
+    if layout.pay.per_hit != round(layout.pay.per_hit, 2):
+        raise UserError(f"MTurk pays whole cents, the layout {layout.pay.per_hit} USD")
     if not 1 <= days <= 365:
         raise UserError(f"HITs last 1 to 365 days, not {days}")
     texts = {"Title": layout.title, "Description": layout.summary}
@@ -36,7 +38,7 @@ def hit_type(
     minutes = max(30, int(layout.pay.minutes_per_hit * 6))
     made = {
         **texts,
-        "Reward": str(layout.pay.per_hit),
+        "Reward": f"{layout.pay.per_hit:.2f}",
         "AssignmentDurationInSeconds": minutes * 60,
         "AutoApprovalDelayInSeconds": min(days, _MOST_DAYS) * 86_400,
     }
