@@ -142,6 +142,33 @@ def paragraphs(value: Json) -> list[str]:
     return [plain(value)]
 
 
+def _bare(word: str) -> str:
+    return re.sub(r"['’]s$", "", word.lower())
+
+
+def _begins(text: str, start: str) -> bool:
+    after = text[len(start) : len(start) + 1]
+    return text.startswith(start) and not (after.isalnum() or after == "_")
+
+
+def _matter(text: str) -> list[str]:
+    """Capitalised words and numbers but the first word, each once."""
+    found = [w for w in _WORD.findall(text)[1:] if w[0] != w[0].lower() or _digit(w)]
+    return list(dict.fromkeys(map(_bare, found)))
+
+
+def _numbers(text: str) -> list[str]:
+    return list(dict.fromkeys(_bare(w) for w in _WORD.findall(text) if _digit(w)))
+
+
+def _digit(word: str) -> bool:
+    return any(c.isdecimal() for c in word)
+
+
+def _entries(value: Json) -> list[str]:
+    return [one for one in map(folded, paragraphs(value)) if one]
+
+
 def _mapping(
     layout: Layout,
     asked: Mapping[str, Answer],
