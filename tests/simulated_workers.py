@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from annotation.batch import Batch, Hit, Item, Json
 from annotation.batches import batch_id, layout_sha256, write_batch
-from annotation.checks import paragraphs, plain, problems, text_problem, words
+from annotation.checks import problems, text_problem
 from annotation.items import item_id
 from annotation.layout import FOLDER, Answer, Layout, load_layout
 from annotation.platforms import Delivery
@@ -196,6 +196,21 @@ def _options(layout: Layout, answer: Answer, named: Mapping[str, Json]) -> list[
         words_ = paragraphs(named.get(one.field or ""))
         entries = [e for e in entries if any(_in(w, e) for w in words_)]
     return list(dict.fromkeys(entries))
+
+
+def plain(value: Any) -> str:
+    """The text of a field or an answer; of a list its lines."""
+    if isinstance(value, list):
+        return "\n".join(map(plain, value))
+    return str(value["text"] if isinstance(value, dict) else value or "")
+
+
+def paragraphs(value: Any) -> list[str]:
+    return [plain(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_](?:[^\W_]|['’]|[\u0300-\u036f])*", text)
 
 
 def _in(entry: str, text: str) -> bool:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.checks import trimmed
-
 
 class BadResultError(Exception):
     """Why an annotation cannot be taken: a short reason, and what was seen."""
@@ -184,7 +182,7 @@ def _value(one: Mapping[str, Any], values: Sequence[Any], name: str, source: _So
     if kind == "choices":
         return many
     if kind == "text":
-        many = [text for text in map(trimmed, many) if text]
+        many = [text for text in map(str.strip, many) if text]
     if len(many) > 1:
         raise BadResultError("too many", f"{name}: {len(many)} values")
     if not many:

@@ -12,7 +12,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 from annotation.batch import Hit, Item, Json
-from annotation.checks import plain
 from annotation.layout import Answer, Choice, Layout, Shown
 from builders.errors import UserError
 
@@ -191,22 +190,29 @@ def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
     if field.kind == "list":
         return "\n".join(_texts(value)) or _EMPTY, None
     if field.kind != "paragraphs" or isinstance(value, str):
-        return plain(value) or _EMPTY, None
+        return _plain(value) or _EMPTY, None
     text, places, before = "", [], ""
     for one in value if isinstance(value, list | tuple) else ():
         heading = one.get("heading") or one.get("section") if isinstance(one, Mapping) else ""
         if heading and heading != before:
             text += f"== {heading} =={_BETWEEN}"
         before = str(heading or "")
-        own = plain(one)
+        own = _plain(one)
         places.append([len(text), len(text) + len(own)])
         text += own + _BETWEEN
     return text.removesuffix(_BETWEEN) or _EMPTY, places
 
 
+def _plain(value: Json) -> str:
+    """A text, or that of an object with one."""
+    if isinstance(value, Mapping):
+        value = value.get("text")
+    return "" if value is None else str(value)
+
+
 def _texts(value: Json) -> list[str]:
     many = value if isinstance(value, list | tuple) else [value]
-    return [plain(one) for one in many if one is not None]
+    return [_plain(one) for one in many if one is not None]
 
 
 def _add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
