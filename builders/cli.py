@@ -281,10 +281,16 @@ def hits(
 
 @app.command()
 def judgments(
-    results: Annotated[list[str], typer.Argument(help="Results: files, globs, folders.")],
+    results: Annotated[
+        list[str] | None,
+        typer.Argument(help="Results: files, globs, folders; without, what is there anew."),
+    ] = None,
     *,
     platform: Annotated[
         str | None, typer.Option(help="Whose they are; by default each file says.")
+    ] = None,
+    experts: Annotated[
+        Path | None, typer.Option(help="A file of experts' worker ids, one a line.")
     ] = None,
     feedback: Annotated[
         Path | None, typer.Option(help="Folder for what approves or rejects the work.")
@@ -296,11 +302,17 @@ def judgments(
     from annotation.results import import_results
 
     done = import_results(
-        results, hits=hits, out=out, platform=platform, feedback=feedback, say=say
+        results or [],
+        hits=hits,
+        out=out,
+        platform=platform,
+        feedback=feedback,
+        experts=experts,
+        say=say,
     )
     for line in done.lines():
         say(line)
-    if not done.new + done.known + done.further:
+    if results and not done.new + done.known + done.further:
         raise UserError("no submission could be taken", where=out / "refused.jsonl")
 
 
