@@ -82,6 +82,10 @@ class Shelf:
             write_checks(self.folder, self.shares, items, verdicts)
         return gold
 
+    def drawn(self, layout: Layout) -> list[Share]:
+        """Where an expert's checks stand, by the judgments as they were settled last."""
+        return shares(layout, self.by_id.values(), read_verdicts(self.folder))
+
     def reason(self, found: list[Judgment], batches: Batches) -> str | None:
         """Why a submission is rejected, as `annotation.platforms.Decide` has it."""
         layout, items = self._about(batches)

@@ -248,15 +248,32 @@ def hits(
     submit: Annotated[
         str | None, typer.Option(help="The platform's own address, such as a sandbox.")
     ] = None,
+    expert: Annotated[
+        bool, typer.Option("--expert", help="What is drawn of workers' batches for an expert.")
+    ] = False,
     releases: Annotated[Path, typer.Option(help="Where releases are.")] = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where a search index is kept.")] = Path("build"),
     out: Annotated[Path, typer.Option(help="Where batches go.")] = Path("hits"),
+    judgments: Annotated[Path, typer.Option(help="Where judgments are, for an expert.")] = Path(
+        "judgments"
+    ),
 ) -> None:
     """Draw rows and write a batch of HITs for a platform."""
     from annotation.hits import Order, make_batch, summary
     from annotation.platforms import Delivery
     from builders.wikidata.shards import snapshot_of
 
+    delivery = Delivery(post, code, complete, split_pages, submit)
+    if expert:
+        from annotation.quality.expert_batch import make_expert_batches
+
+        made = make_expert_batches(
+            layout, platform, delivery=delivery, out=out, judgments=judgments, say=say
+        )
+        for one in made:
+            for line in summary(*one):
+                say(line)
+        return
     order = Order(
         layout=layout,
         dataset=dataset,
@@ -269,7 +286,7 @@ def hits(
         until=snapshot_of([], until) if until else None,
         seed=seed,
         again=again,
-        delivery=Delivery(post, code, complete, split_pages, submit),
+        delivery=delivery,
         releases=releases,
         build=build,
         out=out,

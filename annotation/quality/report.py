@@ -6,6 +6,7 @@ The same judgments give the same bytes: no clock, nothing of the machine.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,12 @@ def render(figures: Figures, shares: Sequence[Share], refused: RefusedCounts) ->
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": _count, "figure": _figure, "percent": _percent}
+    environment.filters |= {
+        "count": _count,
+        "figure": _figure,
+        "money": _money,
+        "percent": _percent,
+    }
     lowest = min([a.low for a in figures.agreements.answers if a.low is not None] + [0.0])
     left = min(-0.2, lowest)
     page = environment.get_template("report.html.j2").render(
@@ -91,6 +97,10 @@ def _count(value: float) -> str:
 def _figure(value: float | None) -> str:
     """Two digits, or a dash where it is undefined."""
     return "–" if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def _money(value: Decimal) -> str:
+    return f"{value:,.2f}"
 
 
 def _percent(value: float | None) -> str:
