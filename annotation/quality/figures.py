@@ -42,7 +42,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Least:
-    """An item with little agreement: what was shown, and what each said."""
+    """An item with little agreement: what was shown, and what each said where they differ."""
 
     item: str
     percent: float
@@ -157,25 +157,34 @@ def _least(
             for name, field in layout.fields.items()
             if fields.get(name) and field.kind != "spans"
         )
-        answers = tuple(
-            (one.worker, tuple(_said(layout, said(one))))
-            for one in judgments
-            if one.item == item and one.counted
+        here = (one for one in judgments if one.item == item and one.counted)
+        about = sorted(here, key=lambda one: (one.worker, one.id))
+        answers = [_said(layout, said(one)) for one in about]
+        differing = [
+            label
+            for label in dict.fromkeys(label for one in answers for label in one)
+            if len({one.get(label) for one in answers}) > 1
+        ]
+        lines = tuple(
+            (one.worker, tuple((label, told[label]) for label in differing if label in told))
+            for one, told in zip(about, answers, strict=True)
         )
-        found.append(Least(item, percent or 0.0, shown, answers))
+        found.append(Least(item, percent or 0.0, shown, lines))
     return tuple(found)
 
 
-def _said(layout: Layout, given: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Answers in words: a choice by its label, a span by its text."""
-    found = []
+def _said(layout: Layout, given: Mapping[str, Any]) -> dict[str, str]:
+    """Answers in words, by label: a choice by its label, a span by its text."""
+    found = {}
     for name, answer in layout.answers.items():
         if name in given:
             labels = {choice.value: choice.label for choice in answer.choices}
+            if answer.kind == "flag":
+                labels = {"true": "yes", "false": "no"}
             value = given[name]
             many = value if isinstance(value, list) else [value]
             text = "; ".join(labels.get(truth(one), truth(one)) or _entry(one) for one in many)
-            found.append((answer.label, _short(text)))
+            found[answer.label] = _short(text)
     return found
 
 

@@ -38,7 +38,7 @@ def read_refused(path: Path) -> RefusedCounts:
                 one = decode(line)
                 reasons[one["reason"]] += 1
                 if len(examples) < _EXAMPLES:
-                    examples.append(one)
+                    examples.append({**one, "file": Path(one["file"]).name})
     return RefusedCounts(tuple(sorted(reasons.items())), tuple(examples))
 
 
