@@ -34,7 +34,7 @@ hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATA
 judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits judgments layouts test check bench golden sample lock clean
+.PHONY: help setup lm release templates hits judgments bands layouts test check bench golden sample lock clean
 
 help: ## list the targets
 	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
@@ -72,6 +72,9 @@ hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=stat
 
 judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ with a report [EXPERTS=ids.txt] [FEEDBACK=folder]
 	@$(BIN)/python -m builders judgments $(judgments_options)
+
+bands: $(VENV)/.run ## toxicity thresholds band by band, again and again: [DATASET=streamingqa] [PLATFORM=…]
+	@$(BIN)/python -m builders bands $(DATASET) --platform $(PLATFORM)
 
 layouts: $(VENV)/.run ## check annotation/layouts and list them
 	@$(BIN)/python -m builders layouts

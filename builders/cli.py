@@ -334,6 +334,59 @@ def judgments(
 
 
 @app.command()
+def bands(
+    dataset: Annotated[
+        str, typer.Argument(help="A dataset, a release folder or a file, with toxicity scores.")
+    ] = "streamingqa",
+    *,
+    platform: Annotated[str, typer.Option(help="static, mturk or label_studio.")] = "static",
+    rows: Annotated[int, typer.Option(min=1, help="Rows a band.")] = 50,
+    width: Annotated[float, typer.Option(min=0.01, max=0.5, help="Width of a band.")] = 0.05,
+    share: Annotated[float, typer.Option(min=0, max=1, help="Bands with less are clean.")] = 0.30,
+    seed: Annotated[int, typer.Option(help="Draws other rows.")] = 0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Send rows once more that are not judged enough.")
+    ] = False,
+    post: Annotated[str | None, typer.Option(help="Address that takes submissions.")] = None,
+    code: Annotated[str | None, typer.Option(help="Completion code to show at the end.")] = None,
+    complete: Annotated[str | None, typer.Option(help="Link to show at the end.")] = None,
+    split_pages: Annotated[
+        bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
+    ] = False,
+    submit: Annotated[
+        str | None, typer.Option(help="The platform's own address, such as a sandbox.")
+    ] = None,
+    releases: Annotated[Path, typer.Option(help="Where releases are.")] = Path("releases"),
+    build: Annotated[Path, typer.Option(help="Where the rows of a batch go.")] = Path("build"),
+    out: Annotated[Path, typer.Option(help="Where batches go.")] = Path("hits"),
+    judgments: Annotated[Path, typer.Option(help="Where judgments are.")] = Path("judgments"),
+) -> None:
+    """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
+    from annotation.bands import BandOrder, next_bands
+    from annotation.hits import summary
+    from annotation.platforms import Delivery
+
+    order = BandOrder(
+        dataset=dataset,
+        platform=platform,
+        rows=rows,
+        width=width,
+        share=share,
+        seed=seed,
+        again=again,
+        delivery=Delivery(post, code, complete, split_pages, submit),
+        releases=releases,
+        build=build,
+        out=out,
+        judgments=judgments,
+        say=say,
+    )
+    done = next_bands(order)
+    for line in [*done.lines(), *(summary(*done.batch) if done.batch else [])]:
+        say(line)
+
+
+@app.command()
 def layouts(
     folder: Annotated[
         Path | None, typer.Argument(help="A folder of layouts, or one; by default ours.")

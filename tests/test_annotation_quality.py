@@ -60,9 +60,7 @@ def test_streamingqa_keeps_a_question_that_three_of_three_call_good() -> None:
         "r4": ["good", "good"],
     }
     found = [
-        judged(
-            f"w{n}", row, verdict=value, **({"reasons": ["ambiguous"]} if value == "bad" else {})
-        )
+        judged(f"w{n}", row, verdict=value, reasons=["ambiguous"] if value == "bad" else [])
         for row, values in said.items()
         for n, value in enumerate(values)
     ]
@@ -282,10 +280,9 @@ def test_each_worker_and_batch_is_checked_by_itself() -> None:
 
 
 def test_where_nothing_is_compared_only_the_table_tells() -> None:
-    asked = layout(
-        {"text": {"kind": "text", "agree": "none"}} | {}, {"by": "sampled"}, fields={"t": {}}
-    )
-    found = [judged("w", "r1", text="One"), judged("x", "r1", batch="b9", text="Two")]
+    free: dict[str, dict[str, object]] = {"answer": {"kind": "text", "agree": "none"}}
+    asked = layout(free, {"by": "sampled"}, fields={"t": {}})
+    found = [judged("w", "r1", answer="One"), judged("x", "r1", batch="b9", answer="Two")]
     (share,) = shares(asked, settle(asked, found, items(found), experts={"x"})[0])
     assert share.verdicts == (None,)
     (share,) = shares(asked, found[:1], {share.drawn[0].id: True})
