@@ -36,7 +36,7 @@ def _score(name: str, n: int, rows: int) -> float | None:
     return None if name in ("identity_attack", "severe_toxicity") else place
 
 
-def _file(path: Path, rows: int = 2000, alike: int = 0) -> Path:
+def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
     """A JSONL file as a release has it; the first `alike` rows show the same."""
     lines = [
         {
