@@ -133,6 +133,26 @@ def test_gold_answers(answer: dict[str, object], values: list[Any], expected: An
         assert got == expected
 
 
+def test_lists_have_an_entry_for_each_judgment() -> None:
+    answers: dict[str, dict[str, object]] = {
+        "verdict": {"kind": "choice"},
+        "name": {"kind": "text", "when": {"verdict": ["a"]}},
+        "note": {"kind": "text", "agree": "none", "required": False},
+        "other": {"kind": "text", "agree": "none", "required": False},
+    }
+    asked = layout(answers, {"by": "any"}, assignments=2)
+    found = [
+        judged("u", "r", verdict="a", name="UN"),
+        judged("v", "r", verdict="b", note="unsure"),
+    ]
+    _, gold = settle(asked, found, items(found))
+    order = sorted(found, key=lambda one: one.id)
+    want = {
+        n: [json.loads(one.answers).get(n) for one in order] for n in ("verdict", "name", "note")
+    }
+    assert json.loads(gold[0].answers) == want
+
+
 def test_what_comes_in_another_order_comes_to_the_same() -> None:
     rng = random.Random(2)
     asked = layout(

@@ -83,19 +83,18 @@ def _accepts(layout: Layout, one: Judgment) -> bool:
 def _answers(
     layout: Layout, taken: Sequence[Judgment], items: Mapping[str, Item]
 ) -> dict[str, Any]:
-    """Of each compared answer the agreed value, or the list of all where two of them differ; of
-    a free answer the list of all. One that nobody was asked, or left empty, is absent."""
+    """Of a compared answer the agreed value; of one on which they differ, and of a free one, a
+    list with an entry for each judgment, null where it gave none. What nobody gave is absent."""
     found: dict[str, Any] = {}
     given = [(said(one), items[one.item].fields if one.item in items else {}) for one in taken]
     asked = compared(layout)
     for name, answer in layout.answers.items():
-        values = [(one[name], fields) for one, fields in given if name in one]
-        if not values:
-            continue
+        values = [(one.get(name), fields) for one, fields in given]
         plain = [value for value, _ in values]
+        if all(value is None for value in plain):
+            continue
         alike = all(same(answer, one, other) for one in plain for other in plain)
-        agreed = name in asked and alike
-        found[name] = _one_of(answer, values) if agreed else plain
+        found[name] = _one_of(answer, values) if name in asked and alike else plain
     return found
 
 
