@@ -12,11 +12,16 @@ import pytest
 from annotation.batch import Item
 from annotation.batches import read_batch
 from annotation.hits import Order, make_batch
+from annotation.matching import Batches
 from annotation.quality.expert_batch import make_expert_batches
 from annotation.quality.spot_checks import CHECKS
 from annotation.results import Imported, import_results
+from annotation.shelf import Shelf
 from builders.errors import UserError
 from tests.annotation_work import work
+from tests.browser import SIZES, Browser, browser
+
+__all__ = ["browser"]
 
 HOSTILE = "<script>alert(1)</script> \"'${x} {{ 7*7 }} \u202e=1+1 \U0001f600"
 
@@ -244,6 +249,22 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == text
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) -> None:
+    browser.size(size)
+    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
+    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
+    _import(tmp_path, results)
+    browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())
+    assert browser.overflow() <= 0
+    assert browser.requests() == []
+    assert browser.messages() == []
+    assert browser.js("return document.scripts.length") == 0
+    dot, axis = (browser.one(f"td .axis{inner}").rect for inner in (" b", ""))
+    assert axis["x"] <= dot["x"] and dot["x"] + dot["width"] <= axis["x"] + axis["width"] + 1
+    assert {"bad", "good"} & {node.text.lower() for node in browser.all(".item b")}
+
+
 def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 10))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
@@ -255,3 +276,13 @@ def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
     assert {tuple(row["flags"]) for row in rows if not row["counted"]} == {("failed_attention",)}
     text = (tmp_path / "judgments/judge_question/report.html").read_text("utf-8")
     assert "0 of 1" in text and ">0.00<" in text
+
+    batches = Batches(tmp_path / "hits")
+    shelf = Shelf(tmp_path / "judgments" / "judge_question")
+    shelf.settle(batches)
+    reasons = {
+        worker: shelf.reason([o for o in shelf.by_id.values() if o.worker == worker], batches)
+        for worker in {row["worker"] for row in rows}
+    }
+    assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
+    assert "Is it a good question?" in str(reasons[aside.pop()])
