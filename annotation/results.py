@@ -42,11 +42,12 @@ class Imported:
 
     def lines(self) -> list[str]:
         """The report, a line each; refused lines by their place, the first few."""
-        out = [
+        read = [
             f"{self.submissions:,} submissions in {self.files} files: {self.new:,} new, "
             f"{self.known:,} known already, {self.further:,} a worker's further ones for a HIT, "
             f"{sum(self.refused.values()):,} refused"
         ]
+        out = read if self.files else []
         out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
         out += [f"  {_said(one)}" for one in self.examples]
         for layout, n in sorted(self.judgments.items()):
