@@ -185,6 +185,21 @@ def test_an_expert_writes_into_the_table_of_checks(
         _import(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ("judge_question", "its rule is unanimous"),
+        ("paraphrase", "compares no answers(.|\\n)*paraphrase/check.csv"),
+        ("verify_facts", "nothing for an expert to check"),
+    ],
+)
+def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        make_expert_batches(
+            layout, "static", out=tmp_path / "hits", judgments=tmp_path / "judgments"
+        )
+
+
 def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
     _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 3))
     with pytest.raises(UserError, match="no judgments yet"):

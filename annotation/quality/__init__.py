@@ -1,6 +1,13 @@
 """Quality control: flags, rules, an expert's checks, agreement and the report.
 
-`settle` is the whole of it for one layout: what counts, and what each row comes to.
+`settle` is the whole of it for one layout: what counts, and what each row comes to. In
+`judgments/<layout>/` it leaves `judgments.parquet` and `gold.parquet` (written by
+`annotation.shelf`), `report.html`, and `check.csv` where an expert checks workers' batches.
+
+An expert is a worker whose id was in a file given to `make judgments EXPERTS=…`. Layouts of the
+rule `sampled` take an expert's word in two ways: `make hits LAYOUT=… EXPERT=1` makes a batch of
+the drawn items, whose results come in like all others; or accept and reject are written into
+`check.csv`, and `make judgments` without results settles anew.
 """
 
 from collections.abc import Collection, Mapping, Sequence

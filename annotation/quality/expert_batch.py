@@ -20,6 +20,8 @@ from annotation.layout import load_layout
 from annotation.packing import pack
 from annotation.platforms import PLATFORMS, Delivery
 from annotation.quality.expert import waiting
+from annotation.quality.spot_checks import CHECKS
+from annotation.quality.values import compared
 from annotation.shelf import Shelf
 from builders.config import shown
 from builders.errors import UserError
@@ -38,14 +40,19 @@ def make_expert_batches(
 ) -> list[tuple[Path, BatchManifest]]:
     """Write the drawn items that no expert has judged yet, a batch for each dataset.
 
-    They are the items as the workers saw them, so the expert's judgments meet theirs. Items of an
-    expert's batch that is still out are sent once more. `UserError`: nothing is to be checked.
+    They are the items as the workers saw them, so the expert's judgments meet theirs. The batch is
+    for experts' eyes: whoever else answers it is a worker like others. Items of an expert's batch
+    that is still out are sent once more. `UserError`: nothing is to be checked, or nothing of
+    the layout's answers can be compared.
     """
     layout = load_layout(layout_name)
     folder = place_of(layout_name)
     name = folder.name
     if layout.rule.by != "sampled":
         raise UserError(f"the layout {name} has no expert's checks: its rule is {layout.rule.by}")
+    if not compared(layout):
+        hint = f"write accept or reject into {shown(judgments / name / CHECKS)}"
+        raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     if platform not in PLATFORMS:
         hint = f"there are {', '.join(PLATFORMS)}"
         raise UserError(f"no platform {platform!r}", hint=hint)
