@@ -64,7 +64,7 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("characters", "items", "says", "hint"),
     [
-        (9_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
+        (10_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
         (60_000, 1, "HIT 1, of 1 items, makes a question of", "--platform static"),
     ],
 )
