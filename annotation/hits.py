@@ -118,7 +118,14 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
         f"  {manifest.assignments} workers each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
-    return lines + ([f"  left out: {', '.join(left)}"] if left else [])
+    if left:
+        lines.append(f"  left out: {', '.join(left)}")
+    out = folder / manifest.platform
+    return [
+        *lines,
+        f"  next: open {folder / 'preview.html'}, give out what is in {out}, and bring what comes",
+        "  back: make judgments RESULTS=…",
+    ]
 
 
 def place_of(name: str) -> Path:
