@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from builders.questions.ask_phrase import word_for
-from builders.questions.clauses import Clause
-from builders.questions.lexicon import words
+from builders.questions.clauses import STATIVE, Clause
+from builders.questions.lexicon import DEMONYMS, TITLES, words
+from builders.questions.nouns import ROLES, THINGS
 from builders.questions.people import Cast, scored, which
 from builders.questions.verbs import PAST_OF
 
@@ -17,6 +18,28 @@ _HUMAN = words("""
 _BOUGHT = frozenset(["buy", "acquire", "purchase"])
 _DATED_BY_ANOTHER = re.compile(r"\b(?:since|after|before|following)\b|\bto [a-z]+ ")
 _ALONE = frozenset(["succeed", "defeat", "beat", "replace", "marry", "murder", "oust"])
+_STATES = ("Which country", "Which state")
+_DATABLE = words("""
+    win become elect appoint bear kill found establish arrest die resign sign marry join leave open
+    launch begin start end close acquire buy sell beat defeat arrive visit meet release publish land
+    crash ratify adopt pass approve introduce retire return host hold form create build bury convict
+    sentence indict execute nominate name inaugurate move take enter invade capture liberate seize
+    assassinate murder shoot divorce premiere debut graduate serve play score break record file
+    acquit extradite deport ban abolish dissolve merge withdraw declare gain lose cut suspend lift
+    impose repeal legalise legalize complete finish destroy sink explode erupt strike hit swear
+    charge plead testify award receive replace succeed oust overthrow depose step hand surrender
+    bomb attack evacuate discover reach set unveil free deploy commission decommission demolish
+    rename reopen collapse disappear abduct kidnap rescue test detonate veto reject dismiss
+    reappoint reelect re-elect fire sack present deliver issue ground recall
+    be have lead own chair head run govern direct manage coach live rule reign remain work
+""")
+_PLACED = words("""
+    die arrest kill hold crash land arrive sign open meet sentence explode erupt occur happen begin
+    start end shoot bury attack bomb beat defeat win detain capture strike hit gather protest
+    perform marry host take assassinate murder find bear crown launch break discover stab collapse
+    execute extradite deport unveil convict speak play jail behead ambush rescue collide derail
+    sink seize celebrate convene finish hospitalize evacuate inaugurate
+""")
 _LIVE = words("""
     be remain lead own chair head run govern direct manage coach
 """)
@@ -49,6 +72,9 @@ def _when(clause: Clause) -> str | None:
         return None
     if clause.when.kind == "SPAN":
         return clause.when.text
+    if clause.when.kind == "DAY_OF_YEAR":
+        comma = "," if clause.when.text[0].isalpha() else ""
+        return f"on {clause.when.text}{comma} {clause.year}"
     return f"{clause.when.preposition} {clause.when.text}"
 
 
@@ -79,6 +105,8 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
         return
     subject, rest = grow(clause.subject), grow(clause.rest)
     yield from _subject(clause, cast, rest, late)
+    if clause.form == "passive":
+        yield from _agent(clause, cast, subject, grow)
     if clause.form in ("pluperfect", "perfect") and not (
         clause.when and clause.when.preposition == "since"
     ):
@@ -92,17 +120,18 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
 def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Asked]:
     name = clause.subject.removeprefix("The ")
     known = next((n for n in _names(cast, name) if name.endswith(n)), None)
-    if known is None or clause.form == "pluperfect":
+    if known is None or clause.form in ("pluperfect", "perfect"):
         return
-    if clause.form == "perfect" and not (clause.when and clause.when.preposition == "since"):
+    if clause.base == "be" and not _identity(rest):
         return
-    if " " not in rest and clause.base == "be":
+    before = clause.subject[: -len(known)].strip()
+    kind = cast.kind(known)
+    if not _prefix(before, kind, cast):
         return
-    word = which(cast.whole(known), cast.kind(known), rest)
-    before = name[: -len(known)].strip()
-    if word is None or (before and cast.kind(known) != "PERSON") or re.search(r"\band\b", before):
+    word = which(cast.whole(known), kind, rest, before, clause.apposition)
+    if word is None or (clause.when and clause.when.preposition == "since" and late):
         return
-    if clause.when and clause.when.preposition == "since" and late:
+    if clause.base in ("thank", "welcome") or (word in _STATES and clause.base in STATIVE - {"be"}):
         return
     aux, verb = _tense(clause, late)
     if aux in ("were", "are"):
@@ -111,6 +140,32 @@ def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Aske
         aux = {"were": "was", "are": "is"}[aux]
     question = _join(word, aux, verb, rest, _when(clause)) + "?"
     yield Asked(question, known, "subject")
+
+
+def _identity(rest: str) -> bool:
+    """Whether what follows `was` tells who it was: `the first …`, `president of …`, `X's …`."""
+    found = rest.split()
+    if len(found) < 2 or re.search(r"\band (?:his|her|its|their|has|was|is)\b", rest):
+        return False
+    first = found[0]
+    role = first.lower() in ROLES or first in TITLES
+    return first == "the" or role or (first[0].isupper() and first.endswith(("'s", "’s")))
+
+
+def _prefix(before: str, kind: str | None, cast: Cast) -> bool:
+    """Whether the words before a name are its title or kind: `President`, `The Spanish airline`."""
+    if not before or before == "The":
+        return kind != "PERSON" or not before
+    found = before.split()
+    last = found[-1]
+    if (
+        last.lower() in ("of", "for", "and", "with", "by", "in", "the", "to", "at")
+        or " and " in before
+    ):
+        return False
+    if kind != "PERSON":
+        return last in THINGS or (len(found) <= 2 and last in DEMONYMS)
+    return last in TITLES or last.lower() in ROLES or last in DEMONYMS or last in ROLES
 
 
 def _names(cast: Cast, text: str) -> list[str]:
@@ -122,6 +177,10 @@ def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked
     if clause.when is None or _DATED_BY_ANOTHER.search(clause.rest):
         return
     head, text, kind = clause.when.preposition, clause.when.text, clause.when.kind
+    if clause.base not in _DATABLE or not 0 <= len(rest.split()) <= 14:
+        return
+    if re.match(r"(?:its|his|her) ", rest) and len(rest.split()) < 4:
+        return
     if kind == "SPAN":
         if clause.form in ("be", "past") and clause.base in _LIVE:
             yield Asked(
@@ -139,6 +198,10 @@ def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked
         return
     if word == "When" and kind == "YEAR":
         word = "In which year"
+    if kind == "DAY_OF_YEAR":
+        if word != "When" or not clause.year:
+            return
+        word = f"On which day of {clause.year}"
     yield Asked(inverted(clause, word, subject, rest, None, late), text, "date")
 
 
@@ -173,6 +236,45 @@ def _object(
         return
 
 
+_AGENT = re.compile(
+    r"^(.*?)\bby (.+?)((?: (?:in|at|on|for|to|from|after|with|near|as|under) .*)?)$"
+)
+
+
+def _agent(clause: Clause, cast: Cast, subject: str, grow: Callable[[str], str]) -> Iterator[Asked]:
+    """`X was designed by Y in Z` -> `Which company designed X in Z?`"""
+    m = _AGENT.match(clause.rest)
+    if (
+        not m
+        or len(m[1].split()) > 3
+        or re.search(r"ing\b|\bof\b", m[1])
+        or " and " in m[2]
+        or "," in m[2]
+    ):
+        return
+    known = next((n for n in _names(cast, m[2]) if m[2].endswith(n)), None)
+    if known is None:
+        return
+    before = m[2][: -len(known)].strip().removeprefix("the ")
+    kind = cast.kind(known)
+    if not _prefix(before, kind, cast):
+        return
+    word = which(cast.whole(known), kind, "", before)
+    if word is None or clause.base == "bear":
+        return
+    aux = clause.aux or "was"
+    question = _join("By", _lower(word), aux, _the(subject), clause.verb, grow(m[1].strip()))
+    yield Asked(_join(question, grow(m[3].strip()), _when(clause)) + "?", known, "subject")
+
+
+def _lower(word: str) -> str:
+    return "whom" if word == "Who" else word[0].lower() + word[1:]
+
+
+def _the(subject: str) -> str:
+    return "the" + subject[3:] if subject.startswith("The ") else subject
+
+
 def _titled(before: str) -> bool:
     """Whether what stands before a person is a title: `President `, `former president `."""
     return bool(
@@ -195,6 +297,8 @@ def _phrases(
         text = rest[m.start() :].strip()
         before = grow(rest[: m.start()].strip())
         word, answer, about = word_for(clause, cast, text)
+        if word == "Where" and clause.base not in _PLACED:
+            word = None
         if word:
             yield Asked(inverted(clause, word, subject, before, _when(clause), late), answer, about)
             return

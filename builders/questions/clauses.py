@@ -4,40 +4,74 @@ import re
 from dataclasses import dataclass
 
 from builders.questions import dates
-from builders.questions.lexicon import COMMON, DEMONYMS, MONTHS, NAME_PARTS, WEEKDAYS, words
+from builders.questions.lexicon import (
+    COMMON,
+    DEMONYMS,
+    MONTHS,
+    NAME_PARTS,
+    OPENS_NAMES,
+    TITLES,
+    WEEKDAYS,
+    words,
+)
+from builders.questions.nouns import ROLES, STATES, THINGS
+from builders.questions.tails import COMMA, FINITE, guarded, trim, undated
 from builders.questions.tokens import capital
-from builders.questions.verbs import AUXILIARIES, PARTICIPLE, PAST, PRESENT
+from builders.questions.verbs import PARTICIPLE, PAST, PAST_OF, PRESENT
 
-_CUT = re.compile(
-    r",? (?:after (?:he|she|it|they|a|an)|because|while|but|although|before (?:he|she|it|they)"
-    r"|so that|when|who|whom|whose|which|where|until (?:he|she|it|they|the))\b.*$"
-    r"|,? after \w+ing .*$|, (?:the|a|an|with|[a-z]+ing)\b[^,]*$"
-)
-_UNDATED = (
-    (
-        r"(?: early| late)?(?:(?:(?: on)? (?:WEEKDAY)| yesterday| today)"
-        r"(?: (?:night|morning|evening|afternoon))?"
-        r"| (?:last|this|next) (?:week|month|year|night|spring|summer|autumn|winter)"
-        r"| in (?:MONTH)(?! \d)| on \d{1,2} (?:MONTH)(?! \d)| on (?:MONTH) \d{1,2}(?!,? \d)"
-        r"| (?:a few|two|three|four|five|six|seven|eight|nine|ten|\d+)"
-        r" (?:days|weeks|months|years) ago)"
-        r"(?=[ ,]|$)"
-    )
-    .replace("WEEKDAY", "|".join(sorted(WEEKDAYS)))
-    .replace("MONTH", "|".join(MONTHS))
-)
-_DROPPED = re.compile(_UNDATED)
 _REFUSED = re.compile(
-    r"[\"“”„:;()\[\]?!—–]| - |\b(?:that|it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
+    r"[\"“”„:;()\[\]?!—–•]| - |\b(?:it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
     r"this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
-    r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them)\b",
+    r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them|our|my|your|"
+    r"their|so|how|what|why|yesterday|today|tomorrow|tonight)\b",
 )
+_REFUSED_SUBJECT = re.compile(_REFUSED.pattern.replace("former|", ""))
 _ADVERBS = words("""
     also again first officially formally finally already now still only just immediately
-    narrowly easily comfortably provisionally unanimously jointly briefly publicly
+    narrowly easily comfortably provisionally unanimously jointly briefly publicly today yesterday
+    successfully recently subsequently previously reportedly currently personally strongly
+    initially originally eventually temporarily indefinitely effectively sharply repeatedly
+    controversially quickly both tonight
 """)
-_FINITE = (frozenset(PAST) | AUXILIARIES) - {"been", "being", "be", "read", "set", "put", "cut"}
-_LEAD = re.compile(r"^(?P<pp>(?:In|On|Since) (?P<d>[^,]{4,22}?)),? (?=[A-Z])")
+_WEEKDAY = "|".join(sorted(WEEKDAYS))
+_MONTH = "|".join(MONTHS)
+_DATED_LEAD = re.compile(
+    rf"^(?P<pp>(?:In|On|Since) (?P<d>(?:{_MONTH}) \d{{1,2}}, \d{{4}}|[^, ]+(?: [^, ]+){{0,3}}?)),? (?=[A-Z])"
+)
+_LEAD = re.compile(
+    rf"^(?:(?:Late |Early |Earlier |Also )?(?:[Oo]n )?(?:{_WEEKDAY}|[Tt]oday|[Yy]esterday)"
+    r"(?: (?:night|morning|evening|afternoon))?,? "
+    r"|(?:Meanwhile|Separately|In addition|Additionally|Also|Finally|However|Earlier|Later|Last week|Last month|"
+    r"This week|In a statement|Elsewhere|(?:In|At|During|Following|After|With|Citing|Speaking|Despite|Amid|As part of|Over|Ahead of|For)"
+    r" [^,\"“”]{3,70}), )(?=[A-Z])"
+)
+_BETWEEN = re.compile(
+    rf"(?<=[\w.)]) (?:on )?(?:{_WEEKDAY}|today|yesterday)(?: (?:night|morning|evening|afternoon))?(?= [a-z]+(?:ed|s|ew|old|on|et|id)? )"
+)
+_TOPIC = re.compile(r"^[A-Z0-9][^:,.]{2,60}: (?=[A-Z])")
+_PARENTHESIS = re.compile(r" ?\([^()]*\)")
+_STATES_OF = words("""
+    locate situate base know expect consider call regard intend suppose list require concern
+    believe make design describe schedule see estimate allege need aim entitle involve relate
+    connect link surround prepare interest worry mean think say report
+""")
+STATIVE = words("""
+    be have own lead live remain include contain consist represent chair head run govern direct
+    manage coach hope want need expect believe know think like love hate fear support oppose belong
+    mean seem say deny claim exist depend cost comprise produce work employ operate plan intend
+    require aim continue feature mark help play suggest show allow provide stand lie sit cover use
+    see look feel keep hold vow serve share border count teach practice star bear wear face consider
+    describe argue insist speak offer enjoy rely refer agree value insure regard respect recognise
+    recognize trade compete earn lack matter measure weigh rank reflect apply permit enable
+    understand remember represent involve concern relate
+""")
+_ENDED = words("""
+    found establish bear die resign open close launch marry arrest kill win retire execute release
+    dissolve abolish build complete finish begin start end graduate divorce collapse create form
+    ratify publish demolish destroy discover incorporate charter sink crash explode erupt elect
+    re-elect reelect murder assassinate shoot deport free sentence convict inaugurate sign
+""")
+_BARE = words("in on at to for by from with as of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +88,7 @@ class Clause:
     """`subject` `aux` `verb` `rest` `when`; undated adverbials (`on Sunday`) are left out.
 
     `form` is past, passive (was elected), be (was the leader), future, perfect or present; `base`
-    is the base form of `verb`. `offset` is where the subject starts in the sentence.
+    is the base form of `verb`. `apposition` is what stands between commas after the subject.
     """
 
     subject: str
@@ -64,78 +98,184 @@ class Clause:
     form: str
     rest: str
     when: Adverbial | None
-    offset: int
+    apposition: str = ""
+    year: int = 0
+    """Of a day that the sentence gives without its year; 0: not known."""
 
 
 def parse(sentence: str) -> Clause | None:
     """The main clause of a simple sentence; None where its reading is not certain."""
     text = sentence.strip()
-    if not text.endswith(".") or len(text) > 220:
+    if not text.endswith(".") or len(text) > 500:
         return None
-    text, offset, front = text[:-1], 0, None
-    lead = _LEAD.match(text)
-    if lead:
-        front = _adverbial(lead["pp"][0].lower() + lead["pp"][1:])
-        if front is None:
-            return None
-        offset = lead.end()
-        text = text[offset:]
-    words = text.split(" ")
-    size = _subject(words)
-    if size == 0 or size >= len(words) - 1:
+    text = guarded(_PARENTHESIS.sub("", text[:-1]))
+    text, front = _lead(text)
+    text = (
+        _BETWEEN.sub("", text, count=1) if (m := _BETWEEN.search(text)) and m.start() < 90 else text
+    )
+    found = _subject(text)
+    if found is None:
         return None
-    subject = " ".join(words[:size])
-    if "," in subject or _REFUSED.search(subject) or re.search(r"\d|['’]s?$", subject):
+    subject, apposition, rest = found
+    if "," in subject or _REFUSED_SUBJECT.search(subject) or re.search(r"\d|['’]s?$", subject):
         return None
-    rest = words[size:]
     group = _verb_group(rest)
     if group is None:
         return None
     aux, verb, base, form, used = group
-    whole = _CUT.sub("", " ".join(rest[used:]))
-    tail = _uncoordinated(_CUT.sub("", whole))
-    if tail is None or not tail or _REFUSED.search(tail):
+    tail = undated(" " + " ".join(rest[used:]))
+    tail = trim(tail.strip(), base) if tail else None
+    if tail is None or _REFUSED.search(tail):
         return None
     tail, when = _split_when(" " + tail)
     when = when or front
-    if "," in _without_numbers(tail) or _finite(tail.split()) or tail.startswith("to "):
+    tail = tail.replace(COMMA, ",")
+    if not tail and (when is None or base not in _ENDED):
         return None
-    return Clause(subject, aux, verb, base, form, tail, when, offset)
+    if tail and (tail.split()[0] in ("to", "being") or tail.split()[-1] in _BARE):
+        return None
+    aux, verb, form = _narrated(aux, verb, base, form, tail)
+    return Clause(subject, aux, verb, base, form, tail, when, apposition)
 
 
-def _without_numbers(text: str) -> str:
-    text = re.sub(r"(\d),(\d{3})", r"\1\2", text)
-    return re.sub(r"(\w) (\d{1,2}), (\d{4})", r"\1 \2 \3", text)
+def _lead(text: str) -> tuple[str, Adverbial | None]:
+    """A sentence without the adverbial that opens it, and its date."""
+    text = (
+        text.replace(COMMA, ",")
+        if text.startswith(("On ", "In ")) and _DATED_LEAD.match(text.replace(COMMA, ","))
+        else text
+    )
+    lead = _DATED_LEAD.match(text)
+    if lead:
+        front = _adverbial(lead["pp"][0].lower() + lead["pp"][1:])
+        if front:
+            return guarded(text[lead.end() :]), front
+    if lead := _LEAD.match(text):
+        return text[lead.end() :], None
+    return text, None
 
 
-def _finite(words: list[str]) -> bool:
-    return any(w.strip(",") in _FINITE for w in words)
+def _narrated(
+    aux: str | None, verb: str, base: str, form: str, tail: str
+) -> tuple[str | None, str, str]:
+    """The perfect, and the present of news in brief (`X wins`), as the past that they tell."""
+    lasting = re.search(
+        r"\b(?:since|so far|yet|always|ever|for [\w ]+ (?:years|months|weeks|days))\b", tail
+    )
+    if base in STATIVE or lasting:
+        return aux, verb, form
+    if form == "present" or (form == "perfect" and aux == "has"):
+        return None, PAST_OF[base], "past"
+    if form == "present_passive" and base not in _STATES_OF:
+        return {"is": "was", "are": "were"}[str(aux)], verb, "passive"
+    return aux, verb, form
 
 
-def _subject(words: list[str]) -> int:
+def _subject(text: str) -> tuple[str, str, list[str]] | None:
+    """Subject, the apposition after it, and the words from the verb group on."""
+    found = text.split(" ")
+    stop = next((n for n, w in enumerate(found) if w.endswith(",")), len(found))
+    size = _size(found)
+    if 0 < size < min(stop, len(found) - 1):
+        return " ".join(found[:size]), "", found[size:]
+    head = [*found[:stop], found[stop].rstrip(",")] if stop < len(found) else []
+    if not head or len(head) > 10 or not _all_subject(head):
+        return None
+    segments = " ".join(found[stop + 1 :]).split(", ")
+    for k in range(1, min(4, len(segments))):
+        if not _apposed(segments[k - 1]):
+            return None
+        rest = segments[k].split(" ")
+        n = 0
+        while n < len(rest) - 1 and rest[n] in _ADVERBS:
+            n += 1
+        if rest[n] in FINITE or rest[n] in PRESENT or rest[n] == "will":
+            return " ".join(head), ", ".join(segments[:k]), ", ".join(segments[k:]).split(" ")
+    return None
+
+
+def _all_subject(head: list[str]) -> bool:
+    """Whether words are a subject and nothing more: the verb comes after them."""
+    return _size([*head, "was", "x"]) == len(head)
+
+
+def _apposed(segment: str) -> bool:
+    """Whether a segment between commas tells about the name before it."""
+    found = segment.split(" ")
+    first = found[0]
+    if (
+        re.fullmatch(r"(?:aged? )?\d{1,2}|[JS]r\.?|a\.k\.a\..*|of [A-Z].*", segment)
+        or segment in STATES
+    ):
+        return True
+    if first in (
+        "who",
+        "which",
+        "whose",
+        "formerly",
+        "aged",
+        "also",
+        "known",
+        "based",
+        "born",
+        "himself",
+    ):
+        return True
+    role = any(w.strip(".,") in ROLES or w.lower() in ROLES or w in THINGS for w in found)
+    if first in ("the", "a", "an", "one") or (first.islower() and role):
+        return not any(w in FINITE and w not in PARTICIPLE for w in found)
+    return first.lower() in ROLES or (role and (" of " in segment or " for " in segment))
+
+
+def _size(words: list[str]) -> int:
     """How many words the subject takes: names, `The … of Name`, `The Spanish parliament`."""
-    if words[0] in COMMON - {"The"} or not (words[0][:1].isupper()):
+    if not words[0][:1].isupper() or (
+        words[0] in COMMON - OPENS_NAMES - TITLES - {"The", "Former"}
+    ):
         return 0
     i = 0
     capitals = 0
-    while i < len(words) and i < 10:
+    while i < len(words) and i < 12:
         word = words[i]
         low = word.lower()
-        if i and (low in _FINITE or low in PRESENT or low in ("will", *_ADVERBS)) and word == low:
+        if i and word == low and (low in FINITE or low in PRESENT or low in ("will", *_ADVERBS)):
             ambiguous = low in PRESENT and words[0] == "The" and capitals == 0
+            if low in ROLES and low in PRESENT:
+                i += 1
+                continue
             return 0 if ambiguous else (i if capitals else 0)
-        if capital(word) and not (i == 0 and word == "The"):
+        if capital(word) and not (i == 0 and word in ("The", "Former")):
             capitals += 1
         elif (
             i and low not in ("of", "the", "and", "for", "in", *NAME_PARTS) and not _noun(words, i)
         ):
             return 0
+        if word.endswith(","):
+            return 0
         i += 1
     return 0
 
 
+_BESIDE = words("""
+    former prime vice foreign chief deputy defence defense interior finance opposition party
+    founding acting interim right-wing left-wing far-right far-left veteran ruling state-owned
+    low-cost national military rebel presidential gubernatorial mayoral senior junior top world
+    tennis football basketball baseball soccer rugby cricket golf boxing cycling Olympic pop rock
+    film opera folk jazz media oil energy tech technology software mining pharmaceutical drug car
+    investment news satellite television TV radio telecommunications telecom space search internet
+    social political human rights anti-corruption environmental labor labour union student gay
+    executive general managing police army intelligence business retired serial Nobel gold
+    mass climate family insurance internet online mobile shipping steel aerospace defence food
+    retail electric electronics computer video game games cruise commercial cargo passenger
+    supreme court village town city island holding parent group giant
+""")
+
+
 def _noun(words: list[str], i: int) -> bool:
-    """Small words may follow `The`, `The Spanish` or stand before `of`; not after a bare name."""
+    """Small words may follow `The`, `The Spanish` or stand before `of`; roles follow any name."""
+    low = words[i].rstrip(",")
+    if low in ROLES or low in THINGS or low in _BESIDE:
+        return True
     return words[0] == "The" or (words[0] in DEMONYMS and i < 3)
 
 
@@ -151,12 +291,27 @@ def _verb_group(words: list[str]) -> tuple[str | None, str, str, str, int] | Non
     while j < len(words) and words[j] in _ADVERBS:
         j += 1
     after = words[j] if j < len(words) else ""
+    if first in ("has", "have") and after == "been" and j + 2 < len(words):
+        k = j + 1
+        while k + 1 < len(words) and words[k] in _ADVERBS:
+            k += 1
+        base = PARTICIPLE.get(words[k], "")
+        if base and base != "be" and k + 1 < len(words):
+            return ("was" if first == "has" else "were"), words[k], base, "passive", k + 1
     if first in ("was", "were", "is", "are"):
         form = "be" if first in ("was", "were") else "present_be"
         if after in PARTICIPLE and PARTICIPLE[after] != "be" and j + 1 < len(words):
             form = "passive" if form == "be" else "present_passive"
             return first, after, PARTICIPLE[after], form, j + 1
-        bad = after.endswith("ing") or after in ("to", "not", "able", "likely", "due", "being")
+        bad = after.endswith(("ing", "ed")) or after in (
+            "to",
+            "not",
+            "able",
+            "likely",
+            "due",
+            "being",
+            "set",
+        )
         return None if bad else (first, "", "be", form, j)
     if first == "will" and after and after not in ("be", "have", "not"):
         known = after in PAST.values()
@@ -175,31 +330,25 @@ def _verb_group(words: list[str]) -> tuple[str | None, str, str, str, int] | Non
     return None
 
 
-def _uncoordinated(tail: str) -> str | None:
-    """`tail` up to an `and` that joins another clause; None where that cannot be told."""
-    parts = tail.split(" and ")
-    for n in range(1, len(parts)):
-        words = parts[n].split()
-        present = any(
-            w in PRESENT and (m == 0 or capital(words[m - 1])) for m, w in enumerate(words)
-        )
-        if _finite(words) or present:
-            kept = " and ".join(parts[:n])
-            return kept.rstrip(",") or None
-    return tail
-
-
 def _split_when(tail: str) -> tuple[str, Adverbial | None]:
-    """The rest without its dated adverbials; the last absolute one is kept apart."""
-    tail = _DROPPED.sub("", tail)
+    """The rest without its dated adverbial; the last absolute one is kept apart."""
     when = None
-    m = re.search(r" (in|on|since|until|from|by) ((?:early |late )?[^ ]+(?: [^ ]+){0,4})$", tail)
     for m in reversed(list(re.finditer(r" (?:in|on|since|until|from|by) ", tail))):
-        when = _adverbial(tail[m.start() + 1 :])
+        when = _adverbial(tail[m.start() + 1 :].replace(COMMA, ","))
         if when:
             tail = tail[: m.start()]
             break
+        m2 = _MID.match(tail[m.start() :])
+        if m2 and (when := _adverbial(m2[1].replace(COMMA, ","))):
+            tail = tail[: m.start()] + tail[m.start() + m2.end() :]
+            break
     return " ".join(tail.split()), when
+
+
+_MID = re.compile(
+    rf" (on (?:\d{{1,2}} (?:{_MONTH})(?: \d{{4}})?|(?:{_MONTH}) \d{{1,2}}(?:{COMMA} \d{{4}})?))"
+    r"(?= (?:in|at|near|with|for|to|by|after|from|against|the|a|an) )"
+)
 
 
 def _adverbial(phrase: str) -> Adverbial | None:
@@ -210,6 +359,8 @@ def _adverbial(phrase: str) -> Adverbial | None:
         return Adverbial("from", phrase, "SPAN") if ok else None
     head, _, text = phrase.partition(" ")
     kind = _whole(text, "in ")
+    if kind == "DAY_OF_YEAR" and head == "on":
+        return Adverbial(head, text, kind)
     return Adverbial(head, text, kind) if kind in ("YEAR", "MONTH", "DAY") else None
 
 

@@ -3,17 +3,47 @@
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Literal
 
 from builders.config import Strict
-from builders.questions import ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs
+from builders.questions import (
+    ask,
+    ask_phrase,
+    clauses,
+    extract,
+    given,
+    lexicon,
+    nouns,
+    people,
+    roles,
+    specific,
+    tails,
+    verbs,
+)
 from builders.questions.ask import Asked, asks
 from builders.questions.candidates import Finder, sentence_starts
 from builders.questions.people import Cast, cast
 from builders.questions.protocol import Backend, Done, Query, Request, Result
+from builders.questions.roles import offices
 from builders.rows import Article, Candidate
 from builders.store import code_digest, digest, row_id
 
+_CODE = (
+    ask,
+    ask_phrase,
+    clauses,
+    extract,
+    given,
+    lexicon,
+    nouns,
+    people,
+    roles,
+    specific,
+    tails,
+    verbs,
+)
 _LAST = re.compile(r"[\w-]+")
 _KEPT = 64
 _LATE_DAYS = 45
@@ -38,7 +68,7 @@ class RuleBackend:
     def __init__(self, seed: int, finder: Finder) -> None:
         self.seed = seed
         self.finder = finder
-        code = code_digest(ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs)
+        code = code_digest(*_CODE)
         self.identity = digest(["rules", code, seed, finder.identity])
         self._read: OrderedDict[str, tuple[Cast, dict[tuple[int, int], list[str]], bool]] = (
             OrderedDict()
@@ -93,16 +123,49 @@ def questions(
     known = cast(article, found)
     starts = sentence_starts(article)
     out: dict[tuple[int, int], list[str]] = {}
+    held: dict[tuple[int, int], list[str]] = {}
     for index, sentence in enumerate(article.sentences[1:], 1):
+        spans = [c for c in found if c.sentence == index]
+        for office in offices(sentence, starts[index], [_told(c, known) for c in spans]):
+            place = (office.holder.start, office.holder.end)
+            held.setdefault(place, []).append(f"Who {'was' if late else 'is'} {office.text}?")
         clause = clauses.parse(sentence)
         if clause is None or (clause.when and _two_dates(clause.rest)):
             continue
-        spans = [c for c in found if c.sentence == index]
+        clause = _dated(clause, article)
         for asked in asks(clause, known, _grower(known, spans), late):
-            place = _answer_span(asked, known, spans, starts[index], article)
-            if place and _good(asked, known, clause, article):
-                out.setdefault(place, []).append(asked.question)
-    return {place: sorted(set(texts)) for place, texts in out.items()}
+            span = _answer_span(asked, known, spans, starts[index], article)
+            if span and _good(asked, known, clause, article):
+                out.setdefault(span, []).append(asked.question)
+    for place, texts in held.items():
+        if place not in out and len(article.text[slice(*place)].split()) > 1:
+            out[place] = [q for q in texts if specific.specific(q, own=False)]
+    return {place: sorted(set(texts)) for place, texts in out.items() if texts}
+
+
+def _told(candidate: Candidate, known: Cast) -> Candidate:
+    """The candidate with the kind that the whole article tells."""
+    kind = known.kind(candidate.text)
+    return replace(candidate, label=kind) if candidate.type == "entity" and kind else candidate
+
+
+def _dated(clause: clauses.Clause, article: Article) -> clauses.Clause:
+    """A day without a year takes that of the article, or the one before it in the new year."""
+    if clause.when is None or clause.when.kind != "DAY_OF_YEAR":
+        return clause
+    if clause.form not in ("past", "passive", "be"):
+        return replace(clause, when=None)
+    parts = clause.when.text.replace("th", "").replace("st ", " ").split()
+    month = next((lexicon.MONTHS.index(p) + 1 for p in parts if p in lexicon.MONTHS), 0)
+    day = next((int(n) for n in re.findall(r"\d+", clause.when.text)), 0)
+    for year in (article.day.year, article.day.year - 1):
+        try:
+            gap = (article.day - date(year, month, day)).days
+        except ValueError:
+            break
+        if 0 <= gap <= 180:
+            return replace(clause, year=year)
+    return replace(clause, when=None)
 
 
 def _two_dates(rest: str) -> bool:
@@ -157,13 +220,19 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
         return False
     if asked.about != "subject" and not _clear(clause.subject, known, article):
         return False
-    return specific.specific(asked.question, own=asked.about != "subject")
+    if not specific.enough(asked.question):
+        return False
+    own = asked.about != "subject" or not re.search(r"\b(?:their|hers?)\b", asked.question)
+    return specific.specific(asked.question, own=own)
 
 
 def _lone(name: str, known: Cast, text: str) -> bool:
     """Whether a text names a person by one word only, and the article has no more."""
     short = " " not in name and known.kind(name) == "PERSON" and name not in known.full
-    return short and any(name == n for n in _LAST.findall(text)) and not _longer(name, known, text)
+    longer = " " not in name and any(n.endswith(" " + name) for n in known.first)
+    if not (short or longer) or name in known.full:
+        return False
+    return any(name == n for n in _LAST.findall(text)) and not _longer(name, known, text)
 
 
 def _longer(name: str, known: Cast, text: str) -> bool:
@@ -175,6 +244,9 @@ def _clear(subject: str, known: Cast, article: Article) -> bool:
     bare = subject.removeprefix("The ")
     if any(n in bare and known.kind(n) == "AMBIGUOUS" for n in known.first):
         return False
-    if " " in bare or bare in known.full or known.kind(bare) in ("GPE", "PERSON", "ORG"):
+    if " " not in bare and bare not in known.full and known.kind(bare) != "GPE":
+        if re.search(rf"[A-Z][\w.'’-]* {re.escape(bare)}\b", " ".join(article.sentences[1:])):
+            return False
+    if " " in bare or bare in known.full or known.kind(bare) in ("GPE", "ORG"):
         return any(n in bare for n in known.first) or bare.split()[0] in lexicon.DEMONYMS
     return any(f" {bare}" in s for s in article.sentences[1:])

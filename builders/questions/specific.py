@@ -2,7 +2,7 @@
 
 import re
 
-from builders.questions.lexicon import DEMONYMS, MONTHS, WEEKDAYS, words
+from builders.questions.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
 _POINTING = re.compile(
@@ -13,6 +13,7 @@ _OWN = re.compile(r"\b(?:his|her|its|their)\b")
 _LINKS = words("""
     of in for at from on between to against with by into over among as
 """)
+_TIES = frozenset({"of", "for", "between", "from", "against"})
 _KNOWN = words("""
     oath world universe moon sun internet euro pound dollar end age way sea season title office
     first second third last next most youngest oldest largest biggest highest longest men women
@@ -20,7 +21,7 @@ _KNOWN = words("""
 """) - {"season", "title", "country", "nation", "office"}
 _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
-    Commission Committee Senate Department State States Royal Interim Report Act Bill Congress
+    Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Congress
     Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
     Program Programme Review Summit Treaty Office Agency Plan Justice Head General
 """)
@@ -36,6 +37,16 @@ _EVENTS = words("""
     earthquake attack attacks bombing bombings debate seat case protests game match treaty medal
     record contract law ban embassy border bridge runner-up series friendship constituency seats
     invasion visit
+""")
+_PLACE = re.compile(
+    r"\b(?:"
+    + "|".join(sorted(map(re.escape, PLACES | COUNTRIES), key=lambda p: (-len(p), p)))
+    + r")\b"
+)
+_EVERYWHERE = words("COVID-19 UN EU U.S. US UK President Minister Prime")
+_SMALL = _LINKS | words("""
+    a an the and or did does do was is were are has had have be been by who whom which what where
+    when in how day year did country company state up down off out also
 """)
 _SOLE = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -60,6 +71,17 @@ def specific(question: str, *, own: bool) -> bool:
     return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
 
 
+def enough(question: str) -> bool:
+    """Whether a question has the words that find its event: a lone place or verb does not."""
+    body, places = _PLACE.subn("", question.rstrip("?"))
+    score = min(1.5, 0.75 * places)
+    for word in _WORD.findall(body)[1:]:
+        if word == "," or word.lower() in _SMALL:
+            continue
+        score += 1.5 if word[0].isupper() and word not in _EVERYWHERE else 1.0
+    return score >= 3.5 or (score >= 2.5 and bool(_SOLE.search(question)))
+
+
 def _definite(words: list[str], i: int) -> bool:
     """Whether `the …` at `i` says which: a name in it, or an attached phrase that says."""
     for j in range(i + 1, len(words)):
@@ -69,7 +91,8 @@ def _definite(words: list[str], i: int) -> bool:
         if word in _LINKS:
             if j == i + 1:
                 return False
-            if word != "of" and not (words[j - 1] in _EVENTS and word != "as"):
+            tied = words[j - 1] in _EVENTS and word != "as"
+            if word not in _TIES and not tied:
                 return False
             rest = words[j + 1 : j + 5]
             named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)

@@ -4,7 +4,8 @@ import re
 import unicodedata
 
 TOKEN = re.compile(
-    r"(?:[A-Z]\.){2,}|['’]s\b"
+    r"(?:[A-Z]\.){2,}|(?<!\w)(?:Mrs?|Ms|Dr|Sens?|Reps?|Gov|Gen|Lt|Col|Maj|Capt|Sgt|Adm|Brig|Rev|Hon|Cmdr"
+    r"|St|Jr|Sr|Inc|Corp|Co|Ltd|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.|['’]s\b"
     r"|\w+(?:[-–'’&]\w+)*?(?=['’]s\b)|\w+(?:[-–'’&]\w+)*|[^\w\s]"
 )
 

@@ -1,0 +1,285 @@
+"""Who holds an office, as appositions say: `X, the president of Y`, `French president X`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from builders.questions.lexicon import COUNTRIES, DEMONYMS, PLACES, TITLES, words
+from builders.questions.given import GIVEN
+from builders.questions.nouns import ROLE_HEADS
+from builders.questions.people import plain
+from builders.questions.verbs import AUXILIARIES, PAST
+from builders.rows import Candidate
+
+_MODIFIERS = words("""
+    prime foreign finance defence defense interior home vice deputy chief executive managing
+    opposition acting interim general attorney health education justice trade party majority
+    minority economic environment transport energy immigration agriculture labour labor culture
+    information communications treasury state house senate supreme central national federal
+    assistant associate parliamentary legal financial operating technology marketing medical
+    scientific research regional district military naval police fire crown head
+""")
+_SOLE = words("""
+    president premier chancellor minister governor mayor king queen emperor sultan emir chairman
+    chairwoman CEO founder co-founder speaker secretary-general taoiseach executive general
+    secretary leader coach captain treasurer owner governor-general
+""")
+"""Roles that one person holds of a country or an organisation."""
+_NEED_MODIFIER = {
+    "minister": None,
+    "secretary": None,
+    "executive": "chief",
+    "general": "attorney",
+    "chief": "police",
+}
+_CREEDS = words("""
+    Catholic Christian Muslim Jewish Islamic Islamist Orthodox Hindu Buddhist Sikh Anglican
+    Protestant Sunni Shia Shiite Kurdish Arab African European Asian Western Northern Southern
+    Eastern Democrat Democratic Republican Labour Labor Liberal Conservative Socialist Communist
+    Tory Green Coalition GOP Marxist Maoist Hispanic Latin Tamil Olympic American_Indian
+""")
+_PAST = words(
+    "former ex late then then- outgoing incoming joint ousted deposed ex- onetime longtime"
+)
+_NAMED = re.compile(r" (?:of|for|at|to|in) (?:the )?(?:[a-z]+ ){0,2}(?:the )?[A-Z]")
+_POINTING = re.compile(
+    r"\b(?:his|her|its|their|our|my|your|this|that|these|who|which|another|same|other|former|"
+    r"one|then|late|now|also|said|formerly|previously|current)\b|[\"“”:;()\d–—]"
+)
+_INTRODUCED = re.compile(r"(?:^|\b(?:said|says|by|with|and|to|from)|,[”\"]?|[”\"]) ?$")
+_GOES_ON = re.compile(r"^, (?:the )?[A-Z][\w.'’-]*(?: (?:of|for|and|the|[A-Z][\w.'’-]*))*[,.]")
+_ADJECTIVES = re.compile(
+    r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
+)
+_END = re.compile(r"[,.;]")
+_WORD = re.compile(r"[\w.&’'-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """An office as a question names it, and the span of its holder in the sentence's text."""
+
+    text: str
+    holder: Candidate
+
+
+def offices(sentence: str, offset: int, spans: Sequence[Candidate]) -> Iterator[Office]:
+    """Offices that a sentence gives to its names; `offset` is where it starts in the article."""
+    for c in spans:
+        if c.type != "entity" or c.label not in ("PERSON", None) or " " not in c.text:
+            continue
+        start, end = c.start - offset, c.end - offset
+        after = _after(sentence[end:])
+        named = c.label == "PERSON" or (_INTRODUCED.search(sentence[:start]) and plain(c.text))
+        if after and named:
+            yield Office(after, c)
+        if c.label == "PERSON":
+            for before in (
+                _before(sentence[:start], offset, spans),
+                _led(sentence[:start], sentence[end:]),
+                _around(sentence[:start], sentence[end:]),
+            ):
+                if before:
+                    yield Office(before, c)
+
+
+def _after(text: str) -> str | None:
+    """The office after a name: `, the president of Croatia,`."""
+    if not text.startswith(", "):
+        return None
+    stop = _END.search(text, 2)
+    if stop is None or (
+        stop.start() < len(text) - 1
+        and text[stop.start() : stop.start() + 2]
+        not in (
+            ", ",
+            ". ",
+            "; ",
+        )
+    ):
+        return None
+    phrase = text[2 : stop.start()]
+    if phrase.split()[-1].endswith("-based") or _ADJECTIVES.match(text[stop.start() :]):
+        return None
+    if _GOES_ON.match(text[stop.start() :]) and not re.search(r" and |[A-Z].* [A-Z]", phrase):
+        return None
+    found = _WORD.findall(phrase)
+    for i, word in enumerate(found):
+        if i and (word in AUXILIARIES or (word in PAST and word == word.lower())):
+            phrase = phrase[: re.search(rf"\b{re.escape(word)}\b", phrase).start()].strip()  # type: ignore[union-attr]
+            break
+    return _office(phrase)
+
+
+def _office(phrase: str) -> str | None:
+    """A phrase after a name as an office that says whose it is; None: it does not."""
+    bare = _DAY.sub("", phrase).strip().removeprefix("the ")
+    if (
+        not 2 <= len(bare.split()) <= 14
+        or _POINTING.search(bare)
+        or bare.startswith(("a ", "an ", "and "))
+    ):
+        return None
+    head, link, _ = bare.partition(" of ")
+    for other in (" for ", " at ", " to ", " in "):
+        shorter, found, _ = bare.partition(other)
+        if found and len(shorter) < len(head):
+            head, link = shorter, found
+    words_ = head.split()
+    if not link or not words_ or len(words_) > 5 or not _NAMED.search(bare[len(head) :]):
+        return None
+    if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
+        return None
+    last = words_[-1] if words_[-1].isupper() else words_[-1].lower()
+    if last not in ROLE_HEADS or any(w.isupper() and len(w) > 3 for w in words_):
+        return None
+    if re.search(r" and (?:[A-Z]|the |a )", bare) and "Ministry" not in bare:
+        tail = bare[bare.rfind(" and ") :]
+        if any(w.strip(",").lower() in ROLE_HEADS for w in tail.split()):
+            return None
+    low = [w.lower() for w in words_]
+    if "incumbent" in low or low[-2:] in _MANY or low[-1].startswith("spokes"):
+        return None
+    if low[-1] in ("minister", "secretary") and not _of_state(bare):
+        return None
+    if low[-1] in ("head", "director", "chief", "manager") and _UNIT.search(bare):
+        return None
+    return bare if re.match(r"(?:[A-Z][\w.-]+ )*[A-Z][\w.-]+['’]s? ", bare) else "the " + bare
+
+
+def _of_state(office: str) -> bool:
+    """Whether the office of a minister says of which country, or of what else it is."""
+    found = office.replace("'s", "").replace("’s", "").split()
+    pairs = {*found, *map(" ".join, zip(found, found[1:], strict=False))}
+    return bool(
+        pairs & (COUNTRIES | PLACES | DEMONYMS | {"Department", "Republic", "United Nations"})
+    )
+
+
+_MANY = [["vice", "premier"], ["vice", "president"], ["deputy", "premier"], ["deputy", "chairman"]]
+_UNIT = re.compile(r"^[^']*\b(?:Division|Section|Branch|Unit|Team)$")
+_DAY = re.compile(
+    r"(?:,? (?:on )?(?:yesterday|today|tonight|[A-Z][a-z]+day)(?: (?:night|morning|afternoon))?)+$"
+)
+
+
+_LED = re.compile(
+    r"(?:^(?:The )?|\b[Tt]he |[”\"] |said )(?P<role>(?:[A-Z][\w.’'-]+ |[a-z-]+ ){0,5}(?:of|for|to|at) [^,.;:]{3,60}?)(?P<comma>,?) "
+    r"(?:the )?(?:(?:Hon\.?|Honourable|Dr\.?|Mr|Ms|Mrs|Sir|Professor|Senator|General|Dame) )*$"
+)
+
+
+def _led(before: str, after: str) -> str | None:
+    """The office that stands in full before a name: `The president of Croatia, X, `."""
+    m = _LED.search(before)
+    if not m or re.search(r"\b(?:[Ff]ormer|[Tt]hen|[Dd]eputy|ex-\w+)\b", m["role"]):
+        return None
+    if m["comma"] and not re.match(r"(?: MP| AC| AO)?(?:,| said| told| and|\.)", after):
+        return None
+    if not m["comma"] and not re.search(r"[A-Z][\w.'’-]*$", m["role"]):
+        return None
+    role = m["role"]
+    if before[m.start() : m.start("role")] == "" and m.start() == 0:
+        role = role[0].lower() + role[1:] if role.split()[0] in ("President", "Director") else role
+    return _office(role)
+
+
+_OFFICES = words("""
+    president premier chancellor governor mayor king queen emperor sultan emir director commissioner
+    attorney speaker administrator chairman chairwoman superintendent
+""") | {"attorney general", "agent in charge", "prime minister", "inspector general"}
+_AROUND = re.compile(
+    r"^(?: MP| AC)? (?:of|for) (?P<of>(?:the )?[A-Z][\w.&’'-]*(?: (?:(?:of|for|and|the|in) )*[A-Z][\w.&’'-]*)*)"
+)
+
+
+def _around(before: str, after: str) -> str | None:
+    """The office on both sides of a name: `President X of Moldova`."""
+    m = _AROUND.match(after)
+    found = _WORD.findall(before[-60:])
+    if not m or not found or not before.endswith(" "):
+        return None
+    for n in range(min(3, len(found)), 0, -1):
+        ends = " ".join(found[-n:])
+        if ends.lower() in _OFFICES and before[:-1].endswith(ends):
+            break
+    else:
+        return None
+    i = len(found) - n
+    while (
+        i
+        and (found[i - 1].lower() in _MODIFIERS | {"special", "deputy", "u.s.", "united", "states"})
+        and before[:-1].endswith(" ".join(found[i - 1 :]))
+    ):
+        i -= 1
+    role = " ".join(found[i:])
+    if ends.lower() in ("attorney", "director") and len(found) - i < 2:
+        return None
+    if i and (found[i - 1].lower() in _PAST or found[i - 1].lower() == "of"):
+        return None
+    owner = m["of"].rstrip(".")
+    owner = re.sub(r"['’]s$", "", owner)
+    while " and " in owner:
+        last = owner[owner.rfind(" and ") :].split()
+        if (
+            {*last} & (TITLES | GIVEN)
+            or any(w.lower() in ROLE_HEADS for w in last)
+            or len(last) < 3
+            and "Division" not in last
+        ):
+            owner = owner[: owner.rfind(" and ")]
+        else:
+            break
+    if not before[:-1].endswith(role) or owner.endswith((" of", " the", " for")):
+        return None
+    return f"the {role} {'for' if after.lstrip().startswith('for') else 'of'} {owner}"
+
+
+def _before(text: str, offset: int, spans: Sequence[Candidate]) -> str | None:
+    """The office before a name: `French Foreign Minister `, `Croatia's president `."""
+    found = list(_WORD.finditer(text))
+    if not found or not text.endswith(" ") or found[-1].end() != len(text) - 1:
+        return None
+    i = len(found)
+    role: list[str] = []
+    while i and len(role) < 4:
+        if i < len(found) and text[found[i - 1].end() : found[i].start()] != " ":
+            return None
+        word = found[i - 1][0]
+        low = word if word.isupper() else word.lower()
+        if low not in (ROLE_HEADS if not role else _MODIFIERS):
+            break
+        role.insert(0, low)
+        i -= 1
+    if not role or role[-1] not in _SOLE or not i:
+        return None
+    need = _NEED_MODIFIER.get(role[-1], "")
+    if (need is None and len(role) < 2) or (need and need not in role[:-1]):
+        return None
+    owner = found[i - 1]
+    if text[owner.end() : found[i].start()] != " ":
+        return None
+    if i > 1 and (found[i - 2][0].lower() in _PAST or found[i - 2][0].lower().startswith("ex-")):
+        return None
+    name = " ".join(role)
+    if name.startswith(("general", "head ", "state ", "national ", "chief president")):
+        return None
+    if owner[0] in DEMONYMS and owner[0] not in _CREEDS:
+        if i > 1 and found[i - 2][0][0].isupper() and found[i - 2].end() + 1 == owner.start():
+            return None
+        if role == ["leader"] or role[-1] in ("coach", "captain", "founder", "owner"):
+            return None
+        return f"the {owner[0]} {name}"
+    for c in spans:
+        end = c.end - offset
+        if c.type != "entity" or c.label not in ("GPE", "ORG", None):
+            continue
+        if text[end:] in ("'s " + text[found[i].start() :], "’s " + text[found[i].start() :]):
+            return f"{c.text}'s {name}" if c.label == "GPE" else None
+        if (
+            end == owner.end()
+            and c.label == "ORG"
+            and not text[: c.start - offset].endswith("former ")
+        ):
+            return f"the {c.text} {name}"
+    return None
