@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from builders.questions.ask_phrase import word_for
 from builders.questions.clauses import STATIVE, Clause
-from builders.questions.lexicon import DEMONYMS, TITLES, words
+from builders.questions.lexicon import COUNTRIES, DEMONYMS, PLACES, TITLES, words
 from builders.questions.nouns import ROLES, THINGS
 from builders.questions.people import Cast, scored, which
 from builders.questions.verbs import PAST_OF
@@ -118,13 +118,15 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
 
 
 def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Asked]:
-    name = clause.subject.removeprefix("The ")
+    name = _of_place(clause.subject, cast).removeprefix("The ")
     known = next((n for n in _names(cast, name) if name.endswith(n)), None)
     if known is None or clause.form in ("pluperfect", "perfect"):
         return
     if clause.base == "be" and not _identity(rest):
         return
-    before = clause.subject[: -len(known)].strip()
+    before = name[: -len(known)].strip()
+    if clause.subject.startswith("The "):
+        before = f"The {before}".strip()
     kind = cast.kind(known)
     if not _prefix(before, kind, cast):
         return
@@ -152,12 +154,29 @@ def _identity(rest: str) -> bool:
     return first == "the" or role or (first[0].isupper() and first.endswith(("'s", "’s")))
 
 
+def _of_place(subject: str, cast: Cast) -> str:
+    """`Brigid Kosgei of Kenya` without her country; other subjects as they are."""
+    name, of, place = subject.partition(" of ")
+    person = of and any(cast.kind(n) == "PERSON" and name.endswith(n) for n in cast.first)
+    there = place in COUNTRIES or place in PLACES
+    return name if person and there else subject
+
+
+def of_subject(
+    clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool
+) -> Iterator[Asked]:
+    """The question for the subject alone."""
+    yield from _subject(clause, cast, grow(clause.rest), late)
+
+
 def _prefix(before: str, kind: str | None, cast: Cast) -> bool:
     """Whether the words before a name are its title or kind: `President`, `The Spanish airline`."""
     if not before or before == "The":
         return kind != "PERSON" or not before
     found = before.split()
     last = found[-1]
+    if re.match(r"(?:The |the )?[a-z]+ of ", before):
+        return False
     if (
         last.lower() in ("of", "for", "and", "with", "by", "in", "the", "to", "at")
         or " and " in before

@@ -21,7 +21,7 @@ from builders.questions.verbs import PARTICIPLE, PAST, PAST_OF, PRESENT
 
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–•]| - |\b(?:it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
-    r"this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
+    r"(?<= )-[a-z]+|this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
     r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them|our|my|your|"
     r"their|so|how|what|why|yesterday|today|tomorrow|tonight)\b",
 )
@@ -71,6 +71,9 @@ _ENDED = words("""
     ratify publish demolish destroy discover incorporate charter sink crash explode erupt elect
     re-elect reelect murder assassinate shoot deport free sentence convict inaugurate sign
 """)
+_NAME = re.compile(
+    r"(?:(?:the )?(?:Hon|Dr|Mr|Ms|Mrs|Senator|General)\.? )*[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){1,3}"
+)
 _BARE = words("in on at to for by from with as of")
 
 
@@ -99,6 +102,8 @@ class Clause:
     rest: str
     when: Adverbial | None
     apposition: str = ""
+    told: bool = False
+    """Whether the present or the perfect of the sentence was made past."""
     year: int = 0
     """Of a day that the sentence gives without its year; 0: not known."""
 
@@ -134,8 +139,11 @@ def parse(sentence: str) -> Clause | None:
         return None
     if tail and (tail.split()[0] in ("to", "being") or tail.split()[-1] in _BARE):
         return None
-    aux, verb, form = _narrated(aux, verb, base, form, tail)
-    return Clause(subject, aux, verb, base, form, tail, when, apposition)
+    narrated = _narrated(aux, verb, base, form, tail)
+    told = narrated != (aux, verb, form)
+    return Clause(
+        subject, narrated[0], narrated[1], base, narrated[2], tail, when, apposition, told
+    )
 
 
 def _lead(text: str) -> tuple[str, Adverbial | None]:
@@ -182,6 +190,10 @@ def _subject(text: str) -> tuple[str, str, list[str]] | None:
     if not head or len(head) > 10 or not _all_subject(head):
         return None
     segments = " ".join(found[stop + 1 :]).split(", ")
+    if _NAME.fullmatch(segments[0]) and any(w.lower() in ROLES or w in TITLES for w in head):
+        rest = segments[1].split(" ") if len(segments) > 1 else [""]
+        if rest[0] in FINITE or rest[0] in PRESENT:
+            return segments[0], " ".join(head), ", ".join(segments[1:]).split(" ")
     for k in range(1, min(4, len(segments))):
         if not _apposed(segments[k - 1]):
             return None

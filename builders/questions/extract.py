@@ -99,7 +99,7 @@ def _pick(
     if low.startswith(("whom", "by whom", "under whom", "against whom", "who ")):
         people = [c for c in names if known.kind(c.text) == "PERSON"]
         people = people or [c for c in names if known.kind(c.text) is None and " " in c.text]
-        names = people or names
+        names = people
     elif re.match(r"(?:by )?which (?:country|state|city)\b", low):
         names = [c for c in names if known.kind(c.text) == "GPE"]
     elif re.match(r"(?:by )?which ", low):

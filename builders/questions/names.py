@@ -26,6 +26,12 @@ _LETTERS = frozenset(
     {"AC", "AO", "AM", "OAM", "QC", "SC", "KBE", "CBE", "OBE", "MBE", "PhD", "MD", "CSC"}
 )
 _JOINT = frozenset({"Department", "Ministry", "Centers", "Bureau", "Institute", "Board", "Office"})
+_FIRST = frozenset(
+    """
+    Lake Mount Fort Camp Cape Port Hurricane Cyclone Typhoon Storm Treaty Gulf Bay Strait Sea Island
+    Hotel Castle River Point Mosque Temple Olympics Convention Tour
+""".split()
+)
 _SURNAMES = frozenset(
     {"Hill", "Park", "Hall", "Castle", "Field", "Wall", "Lake", "Church", "Young"}
 )
@@ -55,7 +61,7 @@ def kind_of(name: str) -> str | None:
     if len(parts) > 1 and parts[0] in GIVEN and parts[-1] in _SURNAMES:
         return "PERSON"
     for kind, heads in OTHER_HEADS.items():
-        if parts[-1] in heads or (parts[0] in heads and len(parts) > 1 and parts[0] != "Day"):
+        if parts[-1] in heads or (parts[0] in _FIRST and parts[0] in heads and len(parts) > 1):
             return kind
     if any(p in ORG_HEADS for p in parts) or (len(parts) == 1 and _acronym(name)):
         return "ORG"
@@ -71,7 +77,8 @@ def _acronym(word: str) -> bool:
 def title_at(words: list[str], i: int) -> int:
     """How many words of a title stand at `i`."""
     for title in _LONG_TITLES.get(words[i], ()) if i < len(words) else ():
-        if words[i : i + len(title)] == title:
+        after = words[i + len(title)] if i + len(title) < len(words) else ""
+        if words[i : i + len(title)] == title and after not in ("Department", "Ministry", "Party"):
             return len(title)
     return 0
 

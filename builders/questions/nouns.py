@@ -11,6 +11,8 @@ ROLE_HEADS = words("""
     owner editor executive CEO CFO COO prosecutor attorney ombudsman superintendent dean rector
     chancellor vice-chancellor archbishop bishop patriarch prince princess publisher controller
     comptroller administrator president-elect spokesman spokeswoman spokesperson inspector general
+    member author creator inventor designer winner host architect successor predecessor widow wife
+    husband father mother counsel nominee
     whip envoy taoiseach governor-general deputy organiser organizer chairmanship
 """) - {"chairmanship"}
 """A phrase that ends in one of these says which one person holds an office."""
@@ -36,6 +38,7 @@ ROLES = ROLE_HEADS | words("""
 """Nouns for people: what bears a name after one is a person."""
 
 THINGS = words("""
+    lender maker builder operator developer provider carrier distributor
     company airline bank newspaper magazine broadcaster manufacturer automaker carmaker retailer
     firm agency university college school hospital court party club team band island city town
     village province state river volcano ship vessel submarine satellite spacecraft rocket aircraft
@@ -49,6 +52,8 @@ THINGS = words("""
 """)
 _PLAIN = {"giant": "company", "firm": "company", "startup": "company", "chain": "company"}
 _PLAIN |= {"organisation": "organization", "watchdog": "agency", "conglomerate": "company"}
+_PLAIN |= {"maker": "company", "builder": "company", "operator": "company", "developer": "company"}
+_PLAIN |= {"provider": "company", "carrier": "airline", "distributor": "company"}
 _PLAIN |= {"corporation": "company", "utility": "company", "group": "group"}
 
 
@@ -77,7 +82,10 @@ Brands Studios Pictures Co. Aviation Telecom
     court: Court
     ministry: Ministry
     department: Department
-    agency: Agency
+    agency: Agency Service Bureau Services
+    board: Board
+    police force: Police
+    organization: Organization Organisation
     commission: Commission
     committee: Committee
     council: Council
@@ -127,11 +135,11 @@ Fortescue ArcelorMittal Lockheed_Martin Northrop_Grumman Raytheon BAE_Systems Vi
     bank: Barclays HSBC Citibank UBS Credit_Suisse Deutsche_Bank BNP_Paribas Santander Westpac Wachovia \
 Société_Générale Bank_of_America Northern_Rock Wells_Fargo JPMorgan_Chase
     airline: Qantas Lufthansa Ryanair Emirates Aeroflot EasyJet Alitalia KLM Aer_Lingus Jetstar Air_France JetBlue
-    organization: NATO UNESCO UNICEF OPEC ASEAN Interpol FIFA UEFA Greenpeace Amnesty_International WikiLeaks \
+    organization: OECD UNHCR WTO IAEA OSCE NATO UNESCO UNICEF OPEC ASEAN Interpol FIFA UEFA Greenpeace Amnesty_International WikiLeaks \
 Human_Rights_Watch WHO IMF World_Health_Organization European_Union United_Nations World_Bank \
 International_Monetary_Fund African_Union Arab_League European_Parliament World_Trade_Organization \
 International_Olympic_Committee Red_Cross Oxfam OPCW ECOWAS Europol
-    agency: NASA FBI CIA NSA ESA FEMA Roscosmos JAXA Reuters Xinhua Associated_Press
+    agency: IRS FTC FDA EPA SEC CDC FAA FCC DEA ATF NASA FBI CIA NSA ESA FEMA Roscosmos JAXA Reuters Xinhua Associated_Press
     group: Hamas Hezbollah Taliban al-Qaeda Al-Qaeda Boko_Haram al-Shabaab Al-Shabaab ETA FARC Fatah ISIS ISIL \
 Islamic_State Hizbullah Abu_Sayyaf
     newspaper: New_York_Times Washington_Post Guardian Financial_Times Wall_Street_Journal Times

@@ -78,7 +78,10 @@ def cast(article: Article, candidates: Sequence[Candidate]) -> Cast:
     for name in texts:
         longer = [t for t in texts if t != name and _short_for(name, t, out)]
         ends = [t for t in longer if not any(t != u and _short_for(t, u, out) for u in longer)]
-        if len(ends) == 1 and out.first[ends[0]].sentence <= out.first[name].sentence:
+        others = {t.split()[0] for t in texts if t.endswith(" " + name) and t not in longer}
+        if len(ends) == 1 and others - {ends[0].split()[0]}:
+            out.kinds[name] = "AMBIGUOUS"
+        elif len(ends) == 1 and out.first[ends[0]].sentence <= out.first[name].sentence:
             out.full[name] = ends[0]
             out.kinds[name] = out.kinds.get(ends[0], "PERSON")
         elif len(longer) > 1 and len(ends) > 1:

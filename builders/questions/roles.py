@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builders.questions.lexicon import COUNTRIES, DEMONYMS, PLACES, TITLES, words
+from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, PLACES, TITLES, words
 from builders.questions.given import GIVEN
 from builders.questions.nouns import ROLE_HEADS
 from builders.questions.people import plain
@@ -16,7 +16,7 @@ _MODIFIERS = words("""
     opposition acting interim general attorney health education justice trade party majority
     minority economic environment transport energy immigration agriculture labour labor culture
     information communications treasury state house senate supreme central national federal
-    assistant associate parliamentary legal financial operating technology marketing medical
+    assistant associate principal parliamentary legal financial operating technology marketing medical
     scientific research regional district military naval police fire crown head
 """)
 _SOLE = words("""
@@ -25,6 +25,7 @@ _SOLE = words("""
     secretary leader coach captain treasurer owner governor-general
 """)
 """Roles that one person holds of a country or an organisation."""
+_LOCAL = words("president premier mayor governor minister chancellor")
 _NEED_MODIFIER = {
     "minister": None,
     "secretary": None,
@@ -51,6 +52,9 @@ _GOES_ON = re.compile(r"^, (?:the )?[A-Z][\w.'’-]*(?: (?:of|for|and|the|[A-Z][
 _ADJECTIVES = re.compile(
     r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
 )
+_AFTERWARDS = re.compile(
+    r" (?:in|on|at|during|after|as|about|with|to) (?:an?|his|her|response|reference) .*$"
+)
 _END = re.compile(r"[,.;]")
 _WORD = re.compile(r"[\w.&’'-]+")
 
@@ -63,27 +67,45 @@ class Office:
     holder: Candidate
 
 
-def offices(sentence: str, offset: int, spans: Sequence[Candidate]) -> Iterator[Office]:
-    """Offices that a sentence gives to its names; `offset` is where it starts in the article."""
+def nation(text: str) -> str | None:
+    """The one nation whose government an article speaks of: `Australian`; None: none, or two."""
+    found = {m[1] for m in _GOVERNMENT.finditer(text) if m[1] in DEMONYMS - _CREEDS}
+    return found.pop() if len(found) == 1 else None
+
+
+_GOVERNMENT = re.compile(
+    r"\b((?:New Zealand|South African|South Korean|[A-Z][a-z]+|U\.S\.|UK|US)) "
+    r"(?:[Gg]overnment|Parliament|Senate|Department of|Cabinet|Embassy|Defence Force|Federal Police)"
+)
+
+
+def offices(
+    sentence: str, offset: int, spans: Sequence[Candidate], state: str | None = None
+) -> Iterator[Office]:
+    """Offices that a sentence gives to its names; `offset` is where it starts in the article.
+
+    `state`: the nation of ministers of whom the sentence does not say it.
+    """
     for c in spans:
         if c.type != "entity" or c.label not in ("PERSON", None) or " " not in c.text:
             continue
         start, end = c.start - offset, c.end - offset
-        after = _after(sentence[end:])
+        after = _after(sentence[end:], state)
         named = c.label == "PERSON" or (_INTRODUCED.search(sentence[:start]) and plain(c.text))
         if after and named:
             yield Office(after, c)
         if c.label == "PERSON":
             for before in (
-                _before(sentence[:start], offset, spans),
-                _led(sentence[:start], sentence[end:]),
+                _before(sentence[:start], sentence[end:], offset, spans)
+                or _ministry(sentence[:start], state),
+                _led(sentence[:start], sentence[end:], state),
                 _around(sentence[:start], sentence[end:]),
             ):
                 if before:
                     yield Office(before, c)
 
 
-def _after(text: str) -> str | None:
+def _after(text: str, state: str | None) -> str | None:
     """The office after a name: `, the president of Croatia,`."""
     if not text.startswith(", "):
         return None
@@ -98,7 +120,7 @@ def _after(text: str) -> str | None:
         )
     ):
         return None
-    phrase = text[2 : stop.start()]
+    phrase = _AFTERWARDS.sub("", text[2 : stop.start()])
     if phrase.split()[-1].endswith("-based") or _ADJECTIVES.match(text[stop.start() :]):
         return None
     if _GOES_ON.match(text[stop.start() :]) and not re.search(r" and |[A-Z].* [A-Z]", phrase):
@@ -108,10 +130,10 @@ def _after(text: str) -> str | None:
         if i and (word in AUXILIARIES or (word in PAST and word == word.lower())):
             phrase = phrase[: re.search(rf"\b{re.escape(word)}\b", phrase).start()].strip()  # type: ignore[union-attr]
             break
-    return _office(phrase)
+    return _office(phrase, state)
 
 
-def _office(phrase: str) -> str | None:
+def _office(phrase: str, state: str | None) -> str | None:
     """A phrase after a name as an office that says whose it is; None: it does not."""
     bare = _DAY.sub("", phrase).strip().removeprefix("the ")
     if (
@@ -131,17 +153,24 @@ def _office(phrase: str) -> str | None:
     if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
         return None
     last = words_[-1] if words_[-1].isupper() else words_[-1].lower()
+    if last == "member" and not (
+        link == " for " and re.search(r"^(?:Federal |State |Labor |Liberal )*Member for", bare)
+    ):
+        return None
     if last not in ROLE_HEADS or any(w.isupper() and len(w) > 3 for w in words_):
         return None
-    if re.search(r" and (?:[A-Z]|the |a )", bare) and "Ministry" not in bare:
+    if re.search(r" and (?:[A-Z]|the |a )", bare[len(head) :]) and "Ministry" not in bare:
         tail = bare[bare.rfind(" and ") :]
         if any(w.strip(",").lower() in ROLE_HEADS for w in tail.split()):
             return None
     low = [w.lower() for w in words_]
+    if {*low} & {"new", "longtime", "next", "first", "late", "last", "only"}:
+        return None
     if "incumbent" in low or low[-2:] in _MANY or low[-1].startswith("spokes"):
         return None
     if low[-1] in ("minister", "secretary") and not _of_state(bare):
-        return None
+        national = state and link != " to " and "department" not in bare.lower()
+        return f"the {state} {bare}" if national and bare[0].isupper() else None
     if low[-1] in ("head", "director", "chief", "manager") and _UNIT.search(bare):
         return None
     return bare if re.match(r"(?:[A-Z][\w.-]+ )*[A-Z][\w.-]+['’]s? ", bare) else "the " + bare
@@ -156,7 +185,15 @@ def _of_state(office: str) -> bool:
     )
 
 
-_MANY = [["vice", "premier"], ["vice", "president"], ["deputy", "premier"], ["deputy", "chairman"]]
+_MANY = [
+    ["board", "member"],
+    ["senior", "member"],
+    ["founding", "member"],
+    ["vice", "premier"],
+    ["vice", "president"],
+    ["deputy", "premier"],
+    ["deputy", "chairman"],
+]
 _UNIT = re.compile(r"^[^']*\b(?:Division|Section|Branch|Unit|Team)$")
 _DAY = re.compile(
     r"(?:,? (?:on )?(?:yesterday|today|tonight|[A-Z][a-z]+day)(?: (?:night|morning|afternoon))?)+$"
@@ -169,7 +206,7 @@ _LED = re.compile(
 )
 
 
-def _led(before: str, after: str) -> str | None:
+def _led(before: str, after: str, state: str | None) -> str | None:
     """The office that stands in full before a name: `The president of Croatia, X, `."""
     m = _LED.search(before)
     if not m or re.search(r"\b(?:[Ff]ormer|[Tt]hen|[Dd]eputy|ex-\w+)\b", m["role"]):
@@ -179,9 +216,12 @@ def _led(before: str, after: str) -> str | None:
     if not m["comma"] and not re.search(r"[A-Z][\w.'’-]*$", m["role"]):
         return None
     role = m["role"]
+    opener = role.split()[0]
+    if opener in COMMON and opener not in TITLES and opener.lower() not in ROLE_HEADS | _MODIFIERS:
+        return None
     if before[m.start() : m.start("role")] == "" and m.start() == 0:
         role = role[0].lower() + role[1:] if role.split()[0] in ("President", "Director") else role
-    return _office(role)
+    return _office(role, state)
 
 
 _OFFICES = words("""
@@ -217,6 +257,8 @@ def _around(before: str, after: str) -> str | None:
         return None
     if i and (found[i - 1].lower() in _PAST or found[i - 1].lower() == "of"):
         return None
+    if i and found[i - 1][0].isupper() and found[i - 1] not in COMMON and len(before) > 60:
+        return None
     owner = m["of"].rstrip(".")
     owner = re.sub(r"['’]s$", "", owner)
     while " and " in owner:
@@ -235,8 +277,30 @@ def _around(before: str, after: str) -> str | None:
     return f"the {role} {'for' if after.lstrip().startswith('for') else 'of'} {owner}"
 
 
-def _before(text: str, offset: int, spans: Sequence[Candidate]) -> str | None:
+_MINISTER = re.compile(
+    r"(?:^(?:The )?|(?<![\w’'-])[a-z]+,? |[”\"] )((?:(?:Deputy|Acting|Assistant) )?(?:[A-Z][a-z]+ ){1,2}(?:Minister|Secretary)|Treasurer|Attorney General|Attorney-General),? "
+    r"(?:the )?(?:(?:Hon\.?|Dr\.?|Mr|Ms|Mrs|Sir|Senator) )*$"
+)
+
+
+def _ministry(before: str, state: str | None) -> str | None:
+    """A minister of the nation whose government the article speaks of."""
+    m = _MINISTER.search(before) if state else None
+    if not m or m[1].split()[0] in DEMONYMS | _STATELESS or before[: m.start(1)].endswith("ormer "):
+        return None
+    return f"the {state} {m[1]}"
+
+
+_STATELESS = words("""
+    Prime Former General Vice Permanent Executive State Cabinet Chief First Press Private Deputy Shadow
+    Parliamentary Union Queensland Victorian Western Northern Assistant Acting Personal
+""") - {"Assistant", "Acting"}
+
+
+def _before(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> str | None:
     """The office before a name: `French Foreign Minister `, `Croatia's president `."""
+    if text.endswith(", ") and after.startswith(","):
+        text = text[:-2] + " "
     found = list(_WORD.finditer(text))
     if not found or not text.endswith(" ") or found[-1].end() != len(text) - 1:
         return None
@@ -247,7 +311,8 @@ def _before(text: str, offset: int, spans: Sequence[Candidate]) -> str | None:
             return None
         word = found[i - 1][0]
         low = word if word.isupper() else word.lower()
-        if low not in (ROLE_HEADS if not role else _MODIFIERS):
+        joined = role and low == "and" and i > 1 and found[i - 2][0].lower() in _SOLE
+        if low not in (ROLE_HEADS if not role or role[0] == "and" else _MODIFIERS) and not joined:
             break
         role.insert(0, low)
         i -= 1
@@ -278,7 +343,8 @@ def _before(text: str, offset: int, spans: Sequence[Candidate]) -> str | None:
             return f"{c.text}'s {name}" if c.label == "GPE" else None
         if (
             end == owner.end()
-            and c.label == "ORG"
+            and (c.label == "ORG" or (c.label == "GPE" and role[-1] in _LOCAL))
+            and role[-1] not in ("king", "queen")
             and not text[: c.start - offset].endswith("former ")
         ):
             return f"the {c.text} {name}"

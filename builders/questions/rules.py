@@ -2,7 +2,7 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Literal
@@ -26,7 +26,7 @@ from builders.questions.ask import Asked, asks
 from builders.questions.candidates import Finder, sentence_starts
 from builders.questions.people import Cast, cast
 from builders.questions.protocol import Backend, Done, Query, Request, Result
-from builders.questions.roles import offices
+from builders.questions.roles import nation, offices
 from builders.rows import Article, Candidate
 from builders.store import code_digest, digest, row_id
 
@@ -123,17 +123,31 @@ def questions(
     known = cast(article, found)
     starts = sentence_starts(article)
     out: dict[tuple[int, int], list[str]] = {}
+    state = nation(article.text)
     held: dict[tuple[int, int], list[str]] = {}
     for index, sentence in enumerate(article.sentences[1:], 1):
         spans = [c for c in found if c.sentence == index]
-        for office in offices(sentence, starts[index], [_told(c, known) for c in spans]):
+        for office in offices(sentence, starts[index], [_told(c, known) for c in spans], state):
             place = (office.holder.start, office.holder.end)
             held.setdefault(place, []).append(f"Who {'was' if late else 'is'} {office.text}?")
+        for name, said in _relative(sentence, spans, starts[index], known):
+            clause = clauses.parse(said)
+            if clause is None or clause.subject != name or not (clause.when or clause.told):
+                continue
+            for asked in ask.of_subject(
+                _dated(clause, article), known, _grower(known, spans), late
+            ):
+                span = _answer_span(asked, known, spans, starts[index], article)
+                if span and _good(asked, known, clause, article):
+                    out.setdefault(span, []).append(asked.question)
         clause = clauses.parse(sentence)
         if clause is None or (clause.when and _two_dates(clause.rest)):
             continue
         clause = _dated(clause, article)
+        fresh = _fresh(sentence, index, clause)
         for asked in asks(clause, known, _grower(known, spans), late):
+            if asked.about != "date" and not fresh:
+                continue
             span = _answer_span(asked, known, spans, starts[index], article)
             if span and _good(asked, known, clause, article):
                 out.setdefault(span, []).append(asked.question)
@@ -141,6 +155,50 @@ def questions(
         if place not in out and len(article.text[slice(*place)].split()) > 1:
             out[place] = [q for q in texts if specific.specific(q, own=False)]
     return {place: sorted(set(texts)) for place, texts in out.items() if texts}
+
+
+_NEWS = re.compile(
+    r"\b(?:today|yesterday|tonight|this (?:week|morning|afternoon|evening|month|year)|last (?:night|week|month)"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|has|have|recently|now)\b"
+)
+_ONCE = re.compile(r"\b(?:years|decades)\b")
+_LEAD_SENTENCES = 3
+
+
+_WHO = re.compile(r", (?:who|which) ([^\"“”,;:()]+)[,.]")
+
+
+def _relative(
+    sentence: str, spans: Sequence[Candidate], offset: int, known: Cast
+) -> Iterator[tuple[str, str]]:
+    """`X, who won Y in 2004, said …` as the sentence `X won Y in 2004.`, after its subject."""
+    text = tails.guarded(sentence)
+    for c in spans:
+        end = c.end - offset
+        if c.type != "entity" or text[end : end + 6] not in (", who ", ", whic"):
+            continue
+        person = known.kind(c.text) == "PERSON"
+        m = _WHO.match(text, end)
+        if m and person == text.startswith(", who", end):
+            yield c.text, f"{c.text} {m[1]}.".replace(tails.COMMA, ",")
+
+
+def _fresh(sentence: str, index: int, clause: clauses.Clause) -> bool:
+    """Whether a clause tells of the article's own days, or says itself of which.
+
+    A question about the past is given the article's month: what the article only looks back on
+    would be dated wrongly.
+    """
+    if clause.when is not None or clause.form.startswith("present") or clause.form == "future":
+        return True
+    if clause.base in _LIVES or (clause.base in clauses.STATIVE and _ONCE.search(clause.rest)):
+        return False
+    return clause.told or index <= _LEAD_SENTENCES or bool(_NEWS.search(sentence))
+
+
+_LIVES = lexicon.words("""
+    bear serve work teach graduate study educate found grow enlist attend raise train
+""")
 
 
 def _told(candidate: Candidate, known: Cast) -> Candidate:

@@ -21,7 +21,9 @@ _KNOWN = words("""
 """) - {"season", "title", "country", "nation", "office"}
 _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
-    Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Congress
+    Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Chief Defence Defense Force Army Navy Police Progressive Labour Labor
+    Liberal Conservative National Democratic Socialist Communist Green Party Republican People Federal
+    Supreme High Central Joint Congress
     Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
     Program Programme Review Summit Treaty Office Agency Plan Justice Head General
 """)

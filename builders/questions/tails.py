@@ -101,7 +101,7 @@ def trim(tail: str, base: str) -> str | None:
     if first in ("that", "how", "why", "what", "whether", "if"):
         return None
     if " that " in f" {kept} ":
-        if base in SPEECH:
+        if base in SPEECH or base in _INFORMS:
             return None
         kept = f" {kept} ".partition(" that ")[0].strip()
         if kept.rpartition(" ")[2] in _TOLD or kept.endswith("ing"):
@@ -133,6 +133,9 @@ def _without_clauses(text: str) -> str:
     return text
 
 
+_INFORMS = words(
+    "warn inform remind assure convince persuade notify advise show confirm acknowledge concede"
+)
 _TOLD = words("""
     charges grounds condition allegations fears concerns claims reports belief hope basis fact idea
     so such accusations suspicion speculation evidence assumption news announcement statement view
