@@ -162,6 +162,15 @@ def _of_place(subject: str, cast: Cast) -> str:
     return name if person and there else subject
 
 
+def named_whole(subject: str, cast: Cast) -> bool:
+    """Whether a subject that ends in a person's name has only her title before it."""
+    name = subject.removeprefix("The ")
+    known = next((n for n in _names(cast, name) if name.endswith(n)), None)
+    if known is None or cast.kind(known) != "PERSON":
+        return True
+    return _prefix(name[: -len(known)].strip(), "PERSON", cast) or name == known
+
+
 def of_subject(
     clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool
 ) -> Iterator[Asked]:
@@ -175,6 +184,8 @@ def _prefix(before: str, kind: str | None, cast: Cast) -> bool:
         return kind != "PERSON" or not before
     found = before.split()
     last = found[-1]
+    if re.fullmatch(r"(?:[A-Z][a-z]+ )?[a-z-]+ and [a-z -]+", before) and last in ROLES:
+        return kind == "PERSON"
     if re.match(r"(?:The |the )?[a-z]+ of ", before):
         return False
     if (

@@ -21,7 +21,7 @@ from builders.questions.verbs import PARTICIPLE, PAST, PAST_OF, PRESENT
 
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–•]| - |\b(?:it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
-    r"(?<= )-[a-z]+|this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
+    r"(?<= )-[a-z]+|According|However|this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
     r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them|our|my|your|"
     r"their|so|how|what|why|yesterday|today|tomorrow|tonight)\b",
 )
@@ -73,6 +73,9 @@ _ENDED = words("""
 """)
 _NAME = re.compile(
     r"(?:(?:the )?(?:Hon|Dr|Mr|Ms|Mrs|Senator|General)\.? )*[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){1,3}"
+)
+_NEVER_SUBJECTS = (
+    COMMON - OPENS_NAMES - {t.split()[0] for t in TITLES} - {"The", "Former", "Senior"}
 )
 _BARE = words("in on at to for by from with as of")
 
@@ -130,7 +133,9 @@ def parse(sentence: str) -> Clause | None:
     aux, verb, base, form, used = group
     tail = undated(" " + " ".join(rest[used:]))
     tail = trim(tail.strip(), base) if tail else None
-    if tail is None or _REFUSED.search(tail):
+    if tail and (bad := _REFUSED.search(tail)):
+        tail = _before_participle(tail[: bad.start()])
+    if tail is None:
         return None
     tail, when = _split_when(" " + tail)
     when = when or front
@@ -144,6 +149,19 @@ def parse(sentence: str) -> Clause | None:
     return Clause(
         subject, narrated[0], narrated[1], base, narrated[2], tail, when, apposition, told
     )
+
+
+def _before_participle(text: str) -> str | None:
+    """`text` up to its last participle phrase (`a letter to X | calling on …`); None: it has none."""
+    found = list(re.finditer(r" [a-z]{3,}ing\b", text))
+    kept = text[: found[-1].start()] if found else ""
+    whole = len(kept.split()) > 3 and kept.split()[-1].lower() not in _BARE | {
+        "the",
+        "a",
+        "an",
+        "and",
+    }
+    return kept if whole else None
 
 
 def _lead(text: str) -> tuple[str, Adverbial | None]:
@@ -194,6 +212,16 @@ def _subject(text: str) -> tuple[str, str, list[str]] | None:
         rest = segments[1].split(" ") if len(segments) > 1 else [""]
         if rest[0] in FINITE or rest[0] in PRESENT:
             return segments[0], " ".join(head), ", ".join(segments[1:]).split(" ")
+    first = segments[0].split(" ")
+    n = next((n for n, w in enumerate(first) if not w[:1].isupper()), 0)
+    role = head[-1].lower() in ROLES or head[-1] in TITLES or " of " in " ".join(head)
+    if role and 1 < n < 5 and (first[n] in FINITE or first[n] in PRESENT):
+        if any(w.lower() in ROLES or w in TITLES for w in head):
+            return (
+                " ".join(first[:n]),
+                " ".join(head),
+                ", ".join([" ".join(first[n:]), *segments[1:]]).split(" "),
+            )
     for k in range(1, min(4, len(segments))):
         if not _apposed(segments[k - 1]):
             return None
@@ -231,6 +259,9 @@ def _apposed(segment: str) -> bool:
         "based",
         "born",
         "himself",
+        "first",
+        "once",
+        "previously",
     ):
         return True
     role = any(w.strip(".,") in ROLES or w.lower() in ROLES or w in THINGS for w in found)
@@ -241,9 +272,7 @@ def _apposed(segment: str) -> bool:
 
 def _size(words: list[str]) -> int:
     """How many words the subject takes: names, `The … of Name`, `The Spanish parliament`."""
-    if not words[0][:1].isupper() or (
-        words[0] in COMMON - OPENS_NAMES - TITLES - {"The", "Former"}
-    ):
+    if not words[0][:1].isupper() or (words[0] in _NEVER_SUBJECTS):
         return 0
     i = 0
     capitals = 0

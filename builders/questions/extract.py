@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from builders.questions.candidates import sentence_starts
-from builders.questions.lexicon import TITLES, words
-from builders.questions.people import Cast, cast
+from builders.questions.lexicon import DEMONYMS, TITLES, words
+from builders.questions.people import Cast, cast, plain
 from builders.questions.verbs import lemma
 from builders.rows import Article, Candidate
 
@@ -59,6 +59,8 @@ def answer(question: str, article: Article, found: Sequence[Candidate]) -> str |
             continue
         spans = [c for c in found if c.sentence == index]
         text = _pick(question, sentence, starts[index], spans, known)
+        if text and _said(question, sentence):
+            score += 1
         if text:
             best.append((score, known.whole(text)))
     if not best:
@@ -98,7 +100,9 @@ def _pick(
     names = [c for c in rest if c.type == "entity" and c.text not in TITLES]
     if low.startswith(("whom", "by whom", "under whom", "against whom", "who ")):
         people = [c for c in names if known.kind(c.text) == "PERSON"]
-        people = people or [c for c in names if known.kind(c.text) is None and " " in c.text]
+        people = people or [
+            c for c in names if known.kind(c.text) is None and " " in c.text and plain(c.text)
+        ]
         names = people
     elif re.match(r"(?:by )?which (?:country|state|city)\b", low):
         names = [c for c in names if known.kind(c.text) == "GPE"]
@@ -109,13 +113,32 @@ def _pick(
     return names[0].text if names else None
 
 
+_BODY = re.compile(r"^Who (?:is|was|are|were) (?:the )?(?P<body>.+)\?$")
+
+
+def _said(question: str, sentence: str) -> re.Match[str] | None:
+    """Where a sentence has what a question `Who was …?` asks for, word for word."""
+    m = _BODY.match(question)
+    if not m:
+        return None
+    body = m["body"]
+    first, _, rest = body.partition(" ")
+    for text in (body, rest) if first in DEMONYMS and " " in rest else (body,):
+        if found := re.search(rf"\b{re.escape(text)}(?!\w)", sentence, re.IGNORECASE):
+            return found
+    return None
+
+
 def _nearest(names: Sequence[Candidate], sentence: str, offset: int, question: str) -> Candidate:
     """The name that stands nearest to the words of the question; of two as near, the first."""
+    said = _said(question, sentence)
     asked = set(_content(question))
     places = [m.span() for m in _WORD.finditer(sentence) if asked & set(_content(m.group()))]
 
     def far(c: Candidate) -> int:
         a, b = c.start - offset, c.end - offset
+        if said:
+            return max(said.start() - b, a - said.end(), 0)
         return sum(min(60, max(s - b, a - e, 0)) for s, e in places)
 
     return min(names, key=lambda c: (far(c), c.start))

@@ -72,7 +72,11 @@ def cast(article: Article, candidates: Sequence[Candidate]) -> Cast:
     for name in texts:
         parts = name.split()
         eastern = "-" in parts[-1] and parts[-1].rpartition("-")[2].islower()
-        alone = parts[-1] in said or (eastern and any(t == parts[0] for t in texts))
+        alone = (
+            parts[-1] in said
+            or out.kinds.get(parts[-1]) == "PERSON"
+            or (eastern and any(t == parts[0] for t in texts))
+        )
         if alone and len(parts) in (2, 3, 4) and name not in out.kinds and plain(name):
             out.kinds[name] = "PERSON"
     for name in texts:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, PLACES, TITLES, words
+from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, TITLES, words
 from builders.questions.given import GIVEN
 from builders.questions.nouns import ROLE_HEADS
 from builders.questions.people import plain
@@ -52,10 +52,13 @@ _GOES_ON = re.compile(r"^, (?:the )?[A-Z][\w.'’-]*(?: (?:of|for|and|the|[A-Z][
 _ADJECTIVES = re.compile(
     r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
 )
+_TITLED = re.compile(
+    rf"\b(?:{'|'.join(sorted(map(re.escape, TITLES), key=lambda w: (-len(w), w)))}|Member for [A-Z]\w+),? (?:the )?(?:Hon |Senator )*$"
+)
 _AFTERWARDS = re.compile(
     r" (?:in|on|at|during|after|as|about|with|to) (?:an?|his|her|response|reference) .*$"
 )
-_END = re.compile(r"[,.;]")
+_END = re.compile(r"[,;] |(?<![ .][A-Z])(?<!\b[A-Z][a-z])\.(?: |[”\"]|$)")
 _WORD = re.compile(r"[\w.&’'-]+")
 
 
@@ -70,9 +73,12 @@ class Office:
 def nation(text: str) -> str | None:
     """The one nation whose government an article speaks of: `Australian`; None: none, or two."""
     found = {m[1] for m in _GOVERNMENT.finditer(text) if m[1] in DEMONYMS - _CREEDS}
-    return found.pop() if len(found) == 1 else None
+    others = {w for w in _WORD.findall(text) if w in COUNTRIES}
+    return found.pop() if len(found) == 1 and len(others) <= _FEW else None
 
 
+_FEW = 3
+"""So many countries a text about one nation's government may name."""
 _GOVERNMENT = re.compile(
     r"\b((?:New Zealand|South African|South Korean|[A-Z][a-z]+|U\.S\.|UK|US)) "
     r"(?:[Gg]overnment|Parliament|Senate|Department of|Cabinet|Embassy|Defence Force|Federal Police)"
@@ -90,14 +96,14 @@ def offices(
         if c.type != "entity" or c.label not in ("PERSON", None) or " " not in c.text:
             continue
         start, end = c.start - offset, c.end - offset
-        after = _after(sentence[end:], state)
+        after = _after(sentence[end:], state, bool(_TITLED.search(sentence[:start])))
         named = c.label == "PERSON" or (_INTRODUCED.search(sentence[:start]) and plain(c.text))
         if after and named:
             yield Office(after, c)
         if c.label == "PERSON":
             for before in (
                 _before(sentence[:start], sentence[end:], offset, spans)
-                or _ministry(sentence[:start], state),
+                or _ministry(sentence[:start], sentence[end:], state),
                 _led(sentence[:start], sentence[end:], state),
                 _around(sentence[:start], sentence[end:]),
             ):
@@ -105,21 +111,16 @@ def offices(
                     yield Office(before, c)
 
 
-def _after(text: str, state: str | None) -> str | None:
+def _after(text: str, state: str | None, titled: bool) -> str | None:
     """The office after a name: `, the president of Croatia,`."""
     if not text.startswith(", "):
         return None
     stop = _END.search(text, 2)
-    if stop is None or (
-        stop.start() < len(text) - 1
-        and text[stop.start() : stop.start() + 2]
-        not in (
-            ", ",
-            ". ",
-            "; ",
-        )
-    ):
+    if stop is None:
         return None
+    beside = re.match(r", (?:the )?(?:Hon\.? )?[A-Z]", text[stop.start() :])
+    if beside and (titled or " for " in text[: stop.start()]):
+        return None  # the next of a list: `Premier X, Member for Y, Z`
     phrase = _AFTERWARDS.sub("", text[2 : stop.start()])
     if phrase.split()[-1].endswith("-based") or _ADJECTIVES.match(text[stop.start() :]):
         return None
@@ -164,7 +165,17 @@ def _office(phrase: str, state: str | None) -> str | None:
         if any(w.strip(",").lower() in ROLE_HEADS for w in tail.split()):
             return None
     low = [w.lower() for w in words_]
-    if {*low} & {"new", "longtime", "next", "first", "late", "last", "only"}:
+    if {*low} & {
+        "new",
+        "longtime",
+        "long-serving",
+        "long-time",
+        "next",
+        "first",
+        "late",
+        "last",
+        "only",
+    }:
         return None
     if "incumbent" in low or low[-2:] in _MANY or low[-1].startswith("spokes"):
         return None
@@ -216,6 +227,8 @@ def _led(before: str, after: str, state: str | None) -> str | None:
     if not m["comma"] and not re.search(r"[A-Z][\w.'’-]*$", m["role"]):
         return None
     role = m["role"]
+    if role.split()[-1] in TITLES or role.split()[-1] in ("Admiral", "Commander"):
+        return None
     opener = role.split()[0]
     if opener in COMMON and opener not in TITLES and opener.lower() not in ROLE_HEADS | _MODIFIERS:
         return None
@@ -261,17 +274,13 @@ def _around(before: str, after: str) -> str | None:
         return None
     owner = m["of"].rstrip(".")
     owner = re.sub(r"['’]s$", "", owner)
-    while " and " in owner:
-        last = owner[owner.rfind(" and ") :].split()
-        if (
-            {*last} & (TITLES | GIVEN)
-            or any(w.lower() in ROLE_HEADS for w in last)
-            or len(last) < 3
-            and "Division" not in last
-        ):
-            owner = owner[: owner.rfind(" and ")]
-        else:
+    for cut in re.finditer(r" and ", owner):
+        rest = owner[cut.end() :].split()
+        if {*rest} & (TITLES | GIVEN) or any(w.lower() in ROLE_HEADS for w in rest):
+            owner = owner[: cut.start()]
             break
+    if owner.endswith("Health") or "assistant u.s." in role.lower():
+        return None
     if not before[:-1].endswith(role) or owner.endswith((" of", " the", " for")):
         return None
     return f"the {role} {'for' if after.lstrip().startswith('for') else 'of'} {owner}"
@@ -283,9 +292,11 @@ _MINISTER = re.compile(
 )
 
 
-def _ministry(before: str, state: str | None) -> str | None:
+def _ministry(before: str, after: str, state: str | None) -> str | None:
     """A minister of the nation whose government the article speaks of."""
-    m = _MINISTER.search(before) if state else None
+    m = _MINISTER.search(before) if state and not after.startswith((" of ", " for ")) else None
+    if m and re.search(r"[A-Z][\w']+,? (?:and|&) $", before[: m.start(1)]):
+        return None
     if not m or m[1].split()[0] in DEMONYMS | _STATELESS or before[: m.start(1)].endswith("ormer "):
         return None
     return f"the {state} {m[1]}"
@@ -345,6 +356,7 @@ def _before(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> s
             end == owner.end()
             and (c.label == "ORG" or (c.label == "GPE" and role[-1] in _LOCAL))
             and role[-1] not in ("king", "queen")
+            and c.text not in ORG_HEADS
             and not text[: c.start - offset].endswith("former ")
         ):
             return f"the {c.text} {name}"

@@ -127,7 +127,12 @@ def questions(
     held: dict[tuple[int, int], list[str]] = {}
     for index, sentence in enumerate(article.sentences[1:], 1):
         spans = [c for c in found if c.sentence == index]
-        for office in offices(sentence, starts[index], [_told(c, known) for c in spans], state):
+        past = any(int(y) < article.day.year for y in _YEAR.findall(sentence))
+        for office in (
+            ()
+            if past
+            else offices(sentence, starts[index], [_told(c, known) for c in spans], state)
+        ):
             place = (office.holder.start, office.holder.end)
             held.setdefault(place, []).append(f"Who {'was' if late else 'is'} {office.text}?")
         for name, said in _relative(sentence, spans, starts[index], known):
@@ -151,9 +156,14 @@ def questions(
             span = _answer_span(asked, known, spans, starts[index], article)
             if span and _good(asked, known, clause, article):
                 out.setdefault(span, []).append(asked.question)
+    holders: dict[str, set[str]] = {}
+    for place, texts in held.items():
+        for text in texts:
+            holders.setdefault(text, set()).add(article.text[slice(*place)].split()[-1])
     for place, texts in held.items():
         if place not in out and len(article.text[slice(*place)].split()) > 1:
-            out[place] = [q for q in texts if specific.specific(q, own=False)]
+            sole = [q for q in texts if len(holders[q]) == 1]
+            out[place] = [q for q in sole if specific.specific(q, own=False)]
     return {place: sorted(set(texts)) for place, texts in out.items() if texts}
 
 
@@ -165,6 +175,7 @@ _ONCE = re.compile(r"\b(?:years|decades)\b")
 _LEAD_SENTENCES = 3
 
 
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _WHO = re.compile(r", (?:who|which) ([^\"“”,;:()]+)[,.]")
 
 
@@ -275,6 +286,8 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
     if clause.base == "score" and not re.search(
         r" (?:in|against|at) .*[A-Z]|\d{4}", asked.question
     ):
+        return False
+    if asked.about != "subject" and not ask.named_whole(clause.subject, known):
         return False
     if asked.about != "subject" and not _clear(clause.subject, known, article):
         return False

@@ -45,7 +45,7 @@ _SOON = re.compile(r"\s+(?:after|before|as|since|amid|following|until|despite)\b
 _LOOSE = words("""
     a an the of in on at for to by with from and or but as than that its his her their more most
     very including between into over under against about near also both not is are was were be
-    some any all no up
+    some any all no up last next this
 """) - {"up", "over"}
 _REDUCED = words("by in on at for to from with under during as near against between")
 _UNDATED = (
@@ -71,7 +71,7 @@ def guarded(text: str) -> str:
     """`text` with the commas inside places and dates (`Austin, Texas`) told from the others."""
 
     def place(m: re.Match[str]) -> str:
-        if m[1] in COUNTRIES or m[1] in STATES:
+        if m[1] in COUNTRIES or m[1] in STATES or (m[3] and re.match(r" [A-Z]", text[m.end() :])):
             return m[0]
         return f"{m[1]}{COMMA} {m[2]}"
 
@@ -111,7 +111,12 @@ def trim(tail: str, base: str) -> str | None:
     whole = _uncoordinated(kept)
     if not whole:
         return whole
-    if _verbal(whole.split(), base):
+    if _verbal(whole.split(), base in SPEECH and not (base in _NOMINAL and first in _OBJECTS)):
+        return None
+    if re.search(
+        r"\b(?!by |with |of |to |at |about |over |than |for |from |nearly |almost )[a-z]+ [\d.]+ (?:percent|per cent)$",
+        whole,
+    ):
         return None
     last = whole.split()[-1]
     if last.lower() in _LOOSE or (re.search(r"\bto [a-z]+$", whole) and last in PAST_OF):
@@ -154,6 +159,13 @@ _NOUNS = frozenset(PRESENT) & words("""
 """)
 
 
+_EXPLAINS = re.compile(
+    r"^(?:a|an|the) (?:[\w'’-]+ ){0,3}?(?:bill|measure|resolution|law|legislation|amendment|move|proposal|plan|program"
+    r"|act|document|report|deal|agreement|project|position|decision|event|step|company|group|organization"
+    r"|city|town|village|capital|suburb|province|region|website|newspaper|magazine|tool|system)\b"
+)
+
+
 def _closes(segment: str, rest: list[str], kept: str) -> bool:
     """Whether what follows a comma can be left out: no further item of a list."""
     found = segment.split()
@@ -166,6 +178,8 @@ def _closes(segment: str, rest: list[str], kept: str) -> bool:
     if first in _OPENS or (first.endswith("ing") and len(first) > 5):
         return True
     if first in ("the", "a", "an"):
+        if _EXPLAINS.match(segment):
+            return True
         listed = re.search(r"\band (?:the |a |an )?[\w-]+(?: [\w-]+){0,4}$", joined)
         return not listed and " and the " not in joined and " and a " not in joined
     after = found[1] if len(found) > 1 else ""
@@ -212,17 +226,21 @@ def _reduced(found: list[str], m: int) -> bool:
     )
 
 
-def _verbal(found: list[str], base: str) -> bool:
+_NOMINAL = words("announce describe report promise pledge deny explain attempt refuse")
+_OBJECTS = words("a an the his its her their new further additional")
+
+
+def _verbal(found: list[str], telling: bool) -> bool:
     """Whether a second finite verb stands in a complement."""
     for m, w in enumerate(found):
         if w in AUXILIARIES and w not in ("been", "being", "be", "have", "do"):
             return True
-        if w in FINITE and not (_reduced(found, m) and base not in SPEECH):
-            if w in PARTICIPLE and w.endswith("ed") and m + 1 < len(found) and base not in SPEECH:
+        if w in FINITE and not (_reduced(found, m) and not telling):
+            if w in PARTICIPLE and w.endswith("ed") and m + 1 < len(found) and not telling:
                 continue  # an adjective: `increased funding`
             if m == 0 and w in PARTICIPLE:
                 continue
             return True
-        if w in PRESENT and w not in _NOUNS and m and capital(found[m - 1]) and base in SPEECH:
+        if w in PRESENT and w not in _NOUNS and m and capital(found[m - 1]) and telling:
             return True
     return False
