@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, TITLES, words
 from builders.questions.given import GIVEN
-from builders.questions.nouns import ROLE_HEADS
+from builders.questions.nouns import KNOWN, ROLE_HEADS
 from builders.questions.people import plain
 from builders.questions.verbs import AUXILIARIES, PAST
 from builders.rows import Candidate
@@ -22,7 +22,7 @@ _MODIFIERS = words("""
 _SOLE = words("""
     president premier chancellor minister governor mayor king queen emperor sultan emir chairman
     chairwoman CEO founder co-founder speaker secretary-general taoiseach executive general
-    secretary leader coach captain treasurer owner governor-general
+    secretary leader coach treasurer owner governor-general
 """)
 """Roles that one person holds of a country or an organisation."""
 _LOCAL = words("president premier mayor governor minister chancellor")
@@ -47,7 +47,9 @@ _POINTING = re.compile(
     r"\b(?:his|her|its|their|our|my|your|this|that|these|who|which|another|same|other|former|"
     r"one|then|late|now|also|said|formerly|previously|current)\b|[\"“”:;()\d–—]"
 )
-_INTRODUCED = re.compile(r"(?:^|\b(?:said|says|by|with|and|to|from)|,[”\"]?|[”\"]) ?$")
+_INTRODUCED = re.compile(
+    r"(?:^|\b(?:said|says|by|with|and|to|from|including|that|when|while|like|asked|told|but)|,[”\"]?|[”\"]) ?$"
+)
 _GOES_ON = re.compile(r"^, (?:the )?[A-Z][\w.'’-]*(?: (?:of|for|and|the|[A-Z][\w.'’-]*))*[,.]")
 _ADJECTIVES = re.compile(
     r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
@@ -81,7 +83,7 @@ _FEW = 3
 """So many countries a text about one nation's government may name."""
 _GOVERNMENT = re.compile(
     r"\b((?:New Zealand|South African|South Korean|[A-Z][a-z]+|U\.S\.|UK|US)) "
-    r"(?:[Gg]overnment|Parliament|Senate|Department of|Cabinet|Embassy|Defence Force|Federal Police)"
+    r"(?:[Gg]overnment|Parliament|Senate|Department of|Cabinet|Defence Force|Federal Police)"
 )
 
 
@@ -273,6 +275,8 @@ def _around(before: str, after: str) -> str | None:
     if i and found[i - 1][0].isupper() and found[i - 1] not in COMMON and len(before) > 60:
         return None
     owner = m["of"].rstrip(".")
+    if re.search(r"[a-z]\.[A-Z]", owner):
+        return None
     owner = re.sub(r"['’]s$", "", owner)
     for cut in re.finditer(r" and ", owner):
         rest = owner[cut.end() :].split()
@@ -294,12 +298,20 @@ _MINISTER = re.compile(
 
 def _ministry(before: str, after: str, state: str | None) -> str | None:
     """A minister of the nation whose government the article speaks of."""
+    us = state in ("US", "U.S.", "American", "United States")
     m = _MINISTER.search(before) if state and not after.startswith((" of ", " for ")) else None
     if m and re.search(r"[A-Z][\w']+,? (?:and|&) $", before[: m.start(1)]):
         return None
     if not m or m[1].split()[0] in DEMONYMS | _STATELESS or before[: m.start(1)].endswith("ormer "):
         return None
-    return f"the {state} {m[1]}"
+    ours = _AMERICAN.fullmatch(m[1]) if us else not m[1].endswith("Secretary")
+    return f"the {'U.S.' if us else state} {m[1]}" if ours else None
+
+
+_AMERICAN = re.compile(
+    r"(?:(?:Treasury|Defense|Education|Energy|Agriculture|Commerce|Labor|Transportation|Interior) "
+    r"Secretary|Attorney General)"
+)
 
 
 _STATELESS = words("""
@@ -351,10 +363,11 @@ def _before(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> s
         if c.type != "entity" or c.label not in ("GPE", "ORG", None):
             continue
         if text[end:] in ("'s " + text[found[i].start() :], "’s " + text[found[i].start() :]):
-            return f"{c.text}'s {name}" if c.label == "GPE" else None
+            own = c.label == "GPE" or c.text in KNOWN or (c.label == "ORG" and " " in c.text)
+            return f"{c.text}'s {name}" if own else None
         if (
             end == owner.end()
-            and (c.label == "ORG" or (c.label == "GPE" and role[-1] in _LOCAL))
+            and (c.label == "ORG" or c.text in KNOWN or (c.label == "GPE" and role[-1] in _LOCAL))
             and role[-1] not in ("king", "queen")
             and c.text not in ORG_HEADS
             and not text[: c.start - offset].endswith("former ")

@@ -161,10 +161,26 @@ def questions(
         for text in texts:
             holders.setdefault(text, set()).add(article.text[slice(*place)].split()[-1])
     for place, texts in held.items():
-        if place not in out and len(article.text[slice(*place)].split()) > 1:
+        if len(article.text[slice(*place)].split()) > 1:
             sole = [q for q in texts if len(holders[q]) == 1]
-            out[place] = [q for q in sole if specific.specific(q, own=False)]
-    return {place: sorted(set(texts)) for place, texts in out.items() if texts}
+            out.setdefault(place, []).extend(q for q in sole if specific.specific(q, own=False))
+    return _spread({p: sorted(set(texts)) for p, texts in out.items() if texts}, found, article)
+
+
+def _spread(
+    table: dict[tuple[int, int], list[str]], found: Sequence[Candidate], article: Article
+) -> dict[tuple[int, int], list[str]]:
+    """Questions with one answer given to its other mentions in turn: a span is asked once."""
+    mentions: dict[str, list[tuple[int, int]]] = {}
+    for c in found:
+        mentions.setdefault(c.text, []).append((c.start, c.end))
+    out = dict(table)
+    for place, texts in table.items():
+        free = [p for p in mentions.get(article.text[slice(*place)], ()) if p not in out]
+        for spare, text in zip(free, texts[1:], strict=False):
+            out[spare] = [text]
+            out[place] = [t for t in out[place] if t != text]
+    return out
 
 
 _NEWS = re.compile(
@@ -292,6 +308,9 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
     if asked.about != "subject" and not _clear(clause.subject, known, article):
         return False
     if not specific.enough(asked.question):
+        return False
+    other = r"\bits\b" if asked.question.startswith(("Who ", "By whom")) else r"\b(?:his|hers?)\b"
+    if asked.about == "subject" and re.search(other, asked.question):
         return False
     own = asked.about != "subject" or not re.search(r"\b(?:their|hers?)\b", asked.question)
     return specific.specific(asked.question, own=own)

@@ -23,7 +23,8 @@ _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
     Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Chief Defence Defense Force Army Navy Police Progressive Labour Labor
     Liberal Conservative National Democratic Socialist Communist Green Party Republican People Federal
-    Supreme High Central Joint Congress
+    Supreme High Central Joint Security Adviser Advisor Foreign Affairs Relations Finance Independent Staff
+    Election Electoral Health Education Trade Services Criminal Chairperson Budget Intelligence Judiciary Congress
     Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
     Program Programme Review Summit Treaty Office Agency Plan Justice Head General
 """)
@@ -31,6 +32,7 @@ _VAGUE = re.compile(
     r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
     r"|alleged|expected|currently|among|pleased|proud|honou?red|delighted|committed|responsible)\b"
     r"|\b(?:currently|several|various|certain|many|recent|recently|subsequently|thereafter"
+    r"|the [A-Z]\w+ (?:nation|country|state|city|capital|region|province|firm|company|island)\b(?! of)"
     r"|the last (?:match|game|round|minute)|today|ago)\b"
 )
 _EVENTS = words("""
@@ -45,10 +47,10 @@ _PLACE = re.compile(
     + "|".join(sorted(map(re.escape, PLACES | COUNTRIES), key=lambda p: (-len(p), p)))
     + r")\b"
 )
-_EVERYWHERE = words("COVID-19 UN EU U.S. US UK President Minister Prime")
+_EVERYWHERE = words("U.S COVID-19 UN EU U.S. US UK President Minister Prime")
 _SMALL = _LINKS | words("""
     a an the and or did does do was is were are has had have be been by who whom which what where
-    when in how day year did country company state up down off out also
+    when in how day year did country company state up down off out also his her its
 """)
 _SOLE = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -81,7 +83,7 @@ def enough(question: str) -> bool:
         if word == "," or word.lower() in _SMALL:
             continue
         score += 1.5 if word[0].isupper() and word not in _EVERYWHERE else 1.0
-    return score >= 3.5 or (score >= 2.5 and bool(_SOLE.search(question)))
+    return score >= 4 or (score >= 3 and bool(_SOLE.search(question)))
 
 
 def _definite(words: list[str], i: int) -> bool:

@@ -41,6 +41,7 @@ _CLAUSE = re.compile(
 _ADJUNCT = re.compile(
     r"\s+(?:after|before|as|since|amid|despite|following|until|for|in|by|while|without|from) [^,]*$"
 )
+_RANKED = re.compile(r"\b(?:first|last|only|most|[a-z]+est)\b")
 _SOON = re.compile(r"\s+(?:after|before|as|since|amid|following|until|despite)\b")
 _LOOSE = words("""
     a an the of in on at for to by with from and or but as than that its his her their more most
@@ -110,7 +111,7 @@ def trim(tail: str, base: str) -> str | None:
     kept = _without_clauses(kept)
     whole = _uncoordinated(kept)
     if not whole:
-        return whole
+        return None
     if _verbal(whole.split(), base in SPEECH and not (base in _NOMINAL and first in _OBJECTS)):
         return None
     if re.search(
@@ -133,6 +134,13 @@ def _without_clauses(text: str) -> str:
             for w in rest
             if w in FINITE or (w in PRESENT and w not in _NOUNS) or w.endswith("ing")
         ]
+        if (
+            verbs
+            and m.start() > 0
+            and m[0].strip() == "since"
+            and _RANKED.search(text[: m.start()])
+        ):
+            return ""
         if verbs and m.start() > 0:
             return text[: m.start()]
     return text
@@ -194,7 +202,9 @@ def _uncoordinated(tail: str) -> str | None:
             found = parts[n].split()
             head = found[0] if found else ""
             clause = any(w in FINITE and not _reduced(found, m) for m, w in enumerate(found))
-            present = head in PRESENT and head not in _NOUNS
+            after = found[1] if len(found) > 1 else ""
+            noun = head in _NOUNS and after not in ("a", "an", "the", "his", "her", "its")
+            present = head in PRESENT and not noun
             present |= any(
                 w in PRESENT and w not in _NOUNS and m and capital(found[m - 1])
                 for m, w in enumerate(found)
