@@ -316,17 +316,35 @@ def _titled(before: str) -> bool:
     )
 
 
+_MEETING = words("meet hold speak debate talk sign discuss share")
+_SENDING = words("send lose award present give hand")
+
+
+def _companion(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, str]:
+    """`held talks with Prime Minister X` -> `With whom`; `lost to X` -> `To whom`."""
+    head, _, rest = text.partition(" ")
+    known = next((n for n in _names(cast, rest) if rest.endswith(n)), None)
+    if known is None or cast.kind(known) != "PERSON":
+        return None, "", ""
+    base = _MEETING if head == "with" else _SENDING
+    if clause.base not in base or not _prefix(rest[: -len(known)].strip(), "PERSON", cast):
+        return None, "", ""
+    return f"{head.capitalize()} whom", known, "object"
+
+
 def _phrases(
     clause: Clause, cast: Cast, subject: str, late: bool, grow: Callable[[str], str]
 ) -> Iterator[Asked]:
     """Questions for the last prepositional phrase of the rest."""
     rest = clause.rest
     for m in reversed(
-        list(re.finditer(r"(?:^| )(?:for|at|by|with|after|in|on|under|against) ", rest))
+        list(re.finditer(r"(?:^| )(?:for|at|by|with|to|after|in|on|under|against) ", rest))
     ):
         text = rest[m.start() :].strip()
         before = grow(rest[: m.start()].strip())
         word, answer, about = word_for(clause, cast, text)
+        if not word and text.startswith(("with ", "to ")):
+            word, answer, about = _companion(clause, cast, text)
         if word == "Where" and clause.base not in _PLACED:
             word = None
         if word:

@@ -61,7 +61,9 @@ def _located(article: Article, index: int, offset: int, spans: Sequence[Span]) -
 
 
 class RuleFinder:
-    """Names by capitals and known names, dates by patterns, phrases by their words; no model."""
+    """`spacy.blank("en")` with known names, names by capitals, dates by patterns, and a rule for
+    prepositional phrases: no model.
+    """
 
     def __init__(self, known: Gazetteer | None = None, identity: str = "rules") -> None:
         self.known = known

@@ -98,7 +98,9 @@ def _pick(
         there = [c.text for c in rest if c.type == "phrase" and c.label == "AT"]
         return there[0] if there and not place else (place[-1] if place else None)
     names = [c for c in rest if c.type == "entity" and c.text not in TITLES]
-    if low.startswith(("whom", "by whom", "under whom", "against whom", "who ")):
+    if low.startswith(
+        ("whom", "by whom", "with whom", "to whom", "under whom", "against whom", "who ")
+    ):
         people = [c for c in names if known.kind(c.text) == "PERSON"]
         people = people or [
             c for c in names if known.kind(c.text) is None and " " in c.text and plain(c.text)

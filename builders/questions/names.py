@@ -32,6 +32,7 @@ _FIRST = frozenset(
     Hotel Castle River Point Mosque Temple Olympics Convention Tour
 """.split()
 )
+_REGNAL = frozenset({"Pope", "King", "Queen", "Prince", "Princess", "Emperor", "Sultan", "Emir"})
 _SURNAMES = frozenset(
     {"Hill", "Park", "Hall", "Castle", "Field", "Wall", "Lake", "Church", "Young"}
 )
@@ -112,6 +113,8 @@ def names(text: str, tokens: list[tuple[int, int]]) -> list[Name]:
             if not _demonym(words, j, cut):
                 found.append(Name(start, stop, kind_of(text[start:stop]), None))
             j, title = cut, title or "of"
+        if title in _REGNAL and end - j == 1:
+            j -= 1  # Pope Francis
         start, stop = tokens[j][0], tokens[end - 1][1]
         name = text[start:stop]
         kind = "PERSON" if title and kind_of(name) != "GPE" else kind_of(name)

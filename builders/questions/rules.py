@@ -44,7 +44,6 @@ _CODE = (
     tails,
     verbs,
 )
-_LAST = re.compile(r"[\w-]+")
 _KEPT = 64
 _LATE_DAYS = 45
 """After so many days what an article says in the present tense is asked in the past tense."""
@@ -102,7 +101,9 @@ class RuleBackend:
         choices = table.get((request.candidate.start, request.candidate.end))
         if not choices:
             return Result(None, "no_rule")
-        pick = row_id(self.seed, request.article.id, request.candidate.start)
+        pick = row_id(
+            self.seed, request.article.id, request.candidate.start, request.question_day.isoformat()
+        )
         return Result(choices[int(pick, 16) % len(choices)])
 
     def _table(self, article: Article, late: bool) -> dict[tuple[int, int], list[str]]:
@@ -188,7 +189,7 @@ _NEWS = re.compile(
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|has|have|recently|now)\b"
 )
 _ONCE = re.compile(r"\b(?:years|decades)\b")
-_LEAD_SENTENCES = 3
+_LEAD_SENTENCES = 4
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -293,9 +294,9 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
         w in asked.question.casefold() for w in words
     ):
         return False
-    if known.kind(asked.answer) == "AMBIGUOUS" or len(asked.question) > 160:
+    if known.kind(asked.answer) == "AMBIGUOUS" or len(asked.question) > 190:
         return False
-    if any(_lone(n, known, asked.question + " " + whole) for n in known.first):
+    if any(_lone(n, known, asked.question, whole) for n in known.first):
         return False
     if asked.question.startswith("Where") and re.search(r"\b[a-z]+ing\b", asked.question):
         return False
@@ -316,13 +317,25 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
     return specific.specific(asked.question, own=own)
 
 
-def _lone(name: str, known: Cast, text: str) -> bool:
-    """Whether a text names a person by one word only, and the article has no more."""
-    short = " " not in name and known.kind(name) == "PERSON" and name not in known.full
-    longer = " " not in name and any(n.endswith(" " + name) for n in known.first)
-    if not (short or longer) or name in known.full:
+def _lone(name: str, known: Cast, question: str, answer: str) -> bool:
+    """Whether a person is named by one word only, and nothing in the question says who."""
+    if " " in name or name in known.full or known.kind(name) not in (None, "PERSON"):
         return False
-    return any(name == n for n in _LAST.findall(text)) and not _longer(name, known, text)
+    longer = any(
+        n.endswith(" " + name) and known.kind(n) in (None, "PERSON") and people.plain(n)
+        for n in known.first
+    )
+    if known.kind(name) is None and not longer:
+        return False
+    if name == answer:
+        return True
+    if not extract.whole_word(name).search(question) or _longer(name, known, question):
+        return False
+    titled = re.search(rf"([A-Z][\w.-]+) {re.escape(name)}\b", question)
+    return not (titled and titled[1] in lexicon.TITLES | _SECOND)
+
+
+_SECOND = {t.split()[-1] for t in lexicon.TITLES if " " in t}
 
 
 def _longer(name: str, known: Cast, text: str) -> bool:

@@ -101,6 +101,6 @@ def _definite(words: list[str], i: int) -> bool:
             rest = words[j + 1 : j + 5]
             named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)
             return named_soon or ((word == "of" and rest[:1] != ["the"]) and len(rest) > 0)
-        if word in _KNOWN or word == ",":
+        if re.sub(r"['’]s$", "", word) in _KNOWN or word == ",":
             return word != ","
     return False
