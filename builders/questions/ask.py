@@ -31,13 +31,14 @@ _DATABLE = words("""
     bomb attack evacuate discover reach set unveil free deploy commission decommission demolish
     rename reopen collapse disappear abduct kidnap rescue test detonate veto reject dismiss
     reappoint reelect re-elect fire sack present deliver issue ground recall
+    split survive propose predict settle use represent discover teach coach
     be have lead own chair head run govern direct manage coach live rule reign remain work
 """)
 _PLACED = words("""
     die arrest kill hold crash land arrive sign open meet sentence explode erupt occur happen begin
     start end shoot bury attack bomb beat defeat win detain capture strike hit gather protest
     perform marry host take assassinate murder find bear crown launch break discover stab collapse
-    execute extradite deport unveil convict speak play jail behead ambush rescue collide derail
+    appoint swear ask name dismiss execute extradite deport unveil convict speak play jail behead ambush rescue collide derail
     sink seize celebrate convene finish hospitalize evacuate inaugurate
 """)
 _LIVE = words("""
@@ -120,7 +121,8 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
 def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Asked]:
     name = _of_place(clause.subject, cast).removeprefix("The ")
     known = next((n for n in _names(cast, name) if name.endswith(n)), None)
-    if known is None or clause.form in ("pluperfect", "perfect"):
+    since = clause.when is not None and clause.when.preposition == "since"
+    if known is None or clause.form == "pluperfect" or (clause.form == "perfect" and not since):
         return
     if clause.base == "be" and not _identity(rest):
         return

@@ -39,7 +39,7 @@ def word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, st
     """Question word, answer and part of the clause for its last phrase; None: it is not asked."""
     if (
         _DURATION.match(text)
-        and clause.base in _LASTING
+        and (clause.base in _LASTING or (clause.base == "sign" and "contract" in clause.rest))
         and not _LATER.search(clause.rest)
         and text.split()[-1] not in ("games", "matches")
     ):
@@ -69,9 +69,7 @@ def word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, st
     if text.startswith("against ") and kind == "PERSON":
         return "Against whom", name, "object"
     before = clause.rest.removesuffix(text)
-    if re.search(
-        r"\b(?:in|at|near) (?:the )?[A-Z]|\b(?:for|over|about|against|between|from|to) ", before
-    ):
+    if re.search(r"\b(?:in|near) (?:the )?[A-Z]|\b(?:over|about|against|between) ", before):
         return None, "", ""
     if text.startswith("in ") and kind in ("GPE", "LOC") and clause.base not in ("live", "be"):
         return "Where", name, "place"

@@ -188,12 +188,12 @@ def _narrated(
     lasting = re.search(
         r"\b(?:since|so far|yet|always|ever|for [\w ]+ (?:years|months|weeks|days))\b", tail
     )
+    if form == "present_passive" and base not in _STATES_OF | STATIVE:
+        return {"is": "was", "are": "were"}[str(aux)], verb, "passive"
     if base in STATIVE or lasting:
         return aux, verb, form
     if form == "present" or (form == "perfect" and aux == "has"):
         return None, PAST_OF[base], "past"
-    if form == "present_passive" and base not in _STATES_OF:
-        return {"is": "was", "are": "were"}[str(aux)], verb, "passive"
     return aux, verb, form
 
 

@@ -107,7 +107,7 @@ TITLES = words("""
     Spokeswoman Spokesperson Majority_Leader Minority_Leader Leader Co-Chair Vice-President
     Vice_Chairman Deputy_Premier Mister Lt._Gov. Lt._Col. Lt._Gen. Maj._Gen. Brig._Gen.
     Deputy_Director Deputy Magistrate President-elect Inspector Superintendent Detective
-    Prosecutor Vice_Premier Attorney Cr Honourable Honorable Rt_Hon Right_Honourable Tsar Brigadier Commodore Corporal Private Congressmen Warrant_Officer Wing_Commander Chief_Superintendent Pastor Canon
+    Prosecutor Vice_Premier Attorney Cr Honourable Honorable Rt_Hon Right_Honourable Tsar HE H.E. His_Excellency Her_Excellency Brigadier Commodore Corporal Private Congressmen Warrant_Officer Wing_Commander Chief_Superintendent Pastor Canon
 """)
 
 ORG_HEADS = words("""

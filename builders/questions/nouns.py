@@ -104,6 +104,10 @@ Brands Studios Pictures Co. Aviation Telecom
     alliance: Alliance
     newspaper: Times Post Herald Tribune
     hurricane: Hurricane
+    team: Lakers Warriors Raptors Heat Spurs Cavaliers Celtics Bulls Knicks Mavericks Bucks Giants Patriots \
+Broncos Chiefs Eagles Steelers Saints Seahawks Packers Colts 49ers Yankees Dodgers Cubs Astros Phillies Cardinals \
+Nationals Royals Sox Blackhawks Bruins Kings Penguins Capitals Blues Lightning Avalanche Wallabies Springboks
+    academy: Academy
     club: Rovers Wanderers FC F.C. Athletic
     parliament: Parliament
     forum: Forum
@@ -120,6 +124,11 @@ FIRST_WORDS = _table("""
     party: Party
 """)
 KNOWN = _table("""
+    team: Arsenal Chelsea Juventus Barcelona Real_Madrid Atlético_Madrid Bayern_Munich Borussia_Dortmund \
+Manchester_United Manchester_City Liverpool_F.C. Tottenham_Hotspur Leicester_City Everton Inter_Milan AC_Milan \
+Paris_Saint-Germain Ajax Celtic Rangers_F.C. Valencia Sevilla Villarreal Napoli Lazio Porto Benfica Boca_Juniors \
+Kansas_City_Chiefs New_England_Patriots Denver_Broncos
+    party: Alternative_for_Germany Syriza Likud Kadima Fidesz Podemos
     company: Microsoft Google Apple Facebook Amazon Twitter Yahoo Yahoo! Samsung Sony Toyota Honda Nissan Ford \
 Boeing Airbus Intel IBM Nokia Dell Nintendo Volkswagen BMW Daimler Chrysler Fiat Renault Peugeot Tesla SpaceX \
 Uber Netflix Disney Walmart Wal-Mart Tesco McDonald's Starbucks Pfizer Moderna AstraZeneca Novartis Roche Bayer \
@@ -128,7 +137,7 @@ Huawei Alibaba Tencent Lenovo Xiaomi Telstra Optus Vodafone Verizon AT&T Comcast
 Navantia Halliburton Blackwater Enron Citigroup JPMorgan Goldman_Sachs Morgan_Stanley Lehman_Brothers \
 Merrill_Lynch Bear_Stearns AIG Berkshire_Hathaway General_Motors General_Electric Rolls-Royce Siemens Oracle \
 Cisco Adobe Qualcomm Broadcom AMD Nvidia Motorola BlackBerry Research_in_Motion Electronic_Arts TikTok ByteDance \
-Theranos Purdue_Pharma BioNTech Sinovac Johnson_&_Johnson Nestlé Unilever Coca-Cola Pepsi PepsiCo Nike Adidas \
+Theranos Eastman_Kodak Purdue_Pharma BioNTech Sinovac Johnson_&_Johnson Nestlé Unilever Coca-Cola Pepsi PepsiCo Nike Adidas \
 LG HTC Hyundai Kia Mazda Mitsubishi Subaru Suzuki Volvo Saab Porsche Ferrari Tata_Motors Infosys Foxconn eBay \
 PayPal Kodak Xerox Wirecard Evergrande Petrobras Repsol Eni Equinor Statoil Glencore Rio_Tinto BHP BHP_Billiton \
 Fortescue ArcelorMittal Lockheed_Martin Northrop_Grumman Raytheon BAE_Systems Virgin_Galactic Blue_Origin

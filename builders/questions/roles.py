@@ -1,6 +1,7 @@
 """Who holds an office, as appositions say: `X, the president of Y`, `French president X`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,8 @@ from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, P
 from builders.questions.given import GIVEN
 from builders.questions.nouns import KNOWN, ROLE_HEADS
 from builders.questions.people import plain
-from builders.questions.verbs import AUXILIARIES, PAST
+from builders.questions.tails import FINITE
+from builders.questions.verbs import AUXILIARIES, PAST, PRESENT
 from builders.rows import Candidate
 
 _MODIFIERS = words("""
@@ -45,7 +47,7 @@ _PAST = words(
 _NAMED = re.compile(r" (?:of|for|at|to|in) (?:the )?(?:[a-z]+ ){0,2}(?:the )?[A-Z]")
 _POINTING = re.compile(
     r"\b(?:his|her|its|their|our|my|your|this|that|these|who|which|another|same|other|former|"
-    r"one|then|late|now|also|said|formerly|previously|current)\b|[\"“”:;()\d–—]"
+    r"during|under|until|since|one|then|late|now|also|said|formerly|previously|current)\b|[\"“”:;()\d–—]"
 )
 _INTRODUCED = re.compile(
     r"(?:^|\b(?:said|says|by|with|and|to|from|including|that|when|while|like|asked|told|but)|,[”\"]?|[”\"]) ?$"
@@ -75,12 +77,19 @@ class Office:
 def nation(text: str) -> str | None:
     """The one nation whose government an article speaks of: `Australian`; None: none, or two."""
     found = {m[1] for m in _GOVERNMENT.finditer(text) if m[1] in DEMONYMS - _CREEDS}
-    others = {w for w in _WORD.findall(text) if w in COUNTRIES}
-    return found.pop() if len(found) == 1 and len(others) <= _FEW else None
+    if len(found) != 1:
+        return None
+    state = found.pop()
+    counts = Counter(w[:4] for w in _WORD.findall(text) if w in _NATIONS)
+    most = counts.most_common(2)
+    others = max((n for stem, n in most if stem != state[:4]), default=0)
+    return state if state in _US or counts[state[:4]] > 2 * others else None
 
 
-_FEW = 3
-"""So many countries a text about one nation's government may name."""
+_US = ("US", "U.S.", "American")
+_NATIONS = COUNTRIES | (DEMONYMS - _CREEDS)
+
+
 _GOVERNMENT = re.compile(
     r"\b((?:New Zealand|South African|South Korean|[A-Z][a-z]+|U\.S\.|UK|US)) "
     r"(?:[Gg]overnment|Parliament|Senate|Department of|Cabinet|Defence Force|Federal Police)"
@@ -155,6 +164,11 @@ def _office(phrase: str, state: str | None) -> str | None:
         return None
     if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
         return None
+    owner = bare[len(head) :].split()
+    if any(w in FINITE or (w in PRESENT and w.islower()) for w in owner) or any(
+        a in GIVEN and b[:1].isupper() for a, b in zip(owner, owner[1:], strict=False)
+    ):
+        return None
     last = words_[-1] if words_[-1].isupper() else words_[-1].lower()
     if last == "member" and not (
         link == " for " and re.search(r"^(?:Federal |State |Labor |Liberal )*Member for", bare)
@@ -226,7 +240,7 @@ def _led(before: str, after: str, state: str | None) -> str | None:
         return None
     if m["comma"] and not re.match(r"(?: MP| AC| AO)?(?:,| said| told| and|\.)", after):
         return None
-    if not m["comma"] and not re.search(r"[A-Z][\w.'’-]*$", m["role"]):
+    if not m["comma"] and not re.search(r"(?:[A-Z][\w.'’-]*[a-z]|U\.S\.)$", m["role"]):
         return None
     role = m["role"]
     if role.split()[-1] in TITLES or role.split()[-1] in ("Admiral", "Commander"):
@@ -298,7 +312,7 @@ _MINISTER = re.compile(
 
 def _ministry(before: str, after: str, state: str | None) -> str | None:
     """A minister of the nation whose government the article speaks of."""
-    us = state in ("US", "U.S.", "American", "United States")
+    us = state in _US
     m = _MINISTER.search(before) if state and not after.startswith((" of ", " for ")) else None
     if m and re.search(r"[A-Z][\w']+,? (?:and|&) $", before[: m.start(1)]):
         return None

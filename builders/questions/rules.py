@@ -150,9 +150,9 @@ def questions(
         if clause is None or (clause.when and _two_dates(clause.rest)):
             continue
         clause = _dated(clause, article)
-        fresh = _fresh(sentence, index, clause)
+        fresh = _fresh(article, index, clause)
         for asked in asks(clause, known, _grower(known, spans), late):
-            if asked.about != "date" and not fresh:
+            if not fresh and asked.about != "date" and not asked.question.startswith("For how"):
                 continue
             span = _answer_span(asked, known, spans, starts[index], article)
             if span and _good(asked, known, clause, article):
@@ -189,7 +189,8 @@ _NEWS = re.compile(
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|has|have|recently|now)\b"
 )
 _ONCE = re.compile(r"\b(?:years|decades)\b")
-_LEAD_SENTENCES = 4
+_LEAD = 3
+_BODY = 12
 
 
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -205,13 +206,15 @@ def _relative(
         end = c.end - offset
         if c.type != "entity" or text[end : end + 6] not in (", who ", ", whic"):
             continue
+        if re.search(r"(?:\band|\bor|&|,) (?:the )?$", text[: c.start - offset]):
+            continue
         person = known.kind(c.text) == "PERSON"
         m = _WHO.match(text, end)
         if m and person == text.startswith(", who", end):
             yield c.text, f"{c.text} {m[1]}.".replace(tails.COMMA, ",")
 
 
-def _fresh(sentence: str, index: int, clause: clauses.Clause) -> bool:
+def _fresh(article: Article, index: int, clause: clauses.Clause) -> bool:
     """Whether a clause tells of the article's own days, or says itself of which.
 
     A question about the past is given the article's month: what the article only looks back on
@@ -221,7 +224,11 @@ def _fresh(sentence: str, index: int, clause: clauses.Clause) -> bool:
         return True
     if clause.base in _LIVES or (clause.base in clauses.STATIVE and _ONCE.search(clause.rest)):
         return False
-    return clause.told or index <= _LEAD_SENTENCES or bool(_NEWS.search(sentence))
+    sentence = article.sentences[index]
+    if clause.told or index <= _LEAD or _NEWS.search(sentence):
+        return True
+    near = _YEAR.findall(" ".join(article.sentences[index - 2 : index + 1]))
+    return index <= _BODY and all(int(year) >= article.day.year for year in near)
 
 
 _LIVES = lexicon.words("""
@@ -308,7 +315,7 @@ def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -
         return False
     if asked.about != "subject" and not _clear(clause.subject, known, article):
         return False
-    if not specific.enough(asked.question):
+    if clause.base != "be" and not specific.enough(asked.question):
         return False
     other = r"\bits\b" if asked.question.startswith(("Who ", "By whom")) else r"\b(?:his|hers?)\b"
     if asked.about == "subject" and re.search(other, asked.question):

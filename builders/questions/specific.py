@@ -23,7 +23,8 @@ _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
     Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Chief Defence Defense Force Army Navy Police Progressive Labour Labor
     Liberal Conservative National Democratic Socialist Communist Green Party Republican People Federal
-    Supreme High Central Joint Security Adviser Advisor Foreign Affairs Relations Finance Independent Staff
+    Supreme High Central Joint Security Adviser Advisor Foreign Affairs Relations Finance Independent Staff Agriculture Transport Environment Energy Labour Culture Science Industry
+    Commerce Treasury Immigration Social Infrastructure
     Election Electoral Health Education Trade Services Criminal Chairperson Budget Intelligence Judiciary Congress
     Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
     Program Programme Review Summit Treaty Office Agency Plan Justice Head General
@@ -83,7 +84,7 @@ def enough(question: str) -> bool:
         if word == "," or word.lower() in _SMALL:
             continue
         score += 1.5 if word[0].isupper() and word not in _EVERYWHERE else 1.0
-    return score >= 4 or (score >= 3 and bool(_SOLE.search(question)))
+    return score >= 3.7 or (score >= 2.7 and bool(_SOLE.search(question)))
 
 
 def _definite(words: list[str], i: int) -> bool:

@@ -132,7 +132,9 @@ def _without_clauses(text: str) -> str:
         verbs = [
             w
             for w in rest
-            if w in FINITE or (w in PRESENT and w not in _NOUNS) or w.endswith("ing")
+            if w in FINITE
+            or (w in PRESENT and w not in _NOUNS)
+            or (w.endswith("ing") and m[0].strip() != "as")
         ]
         if (
             verbs
@@ -202,9 +204,7 @@ def _uncoordinated(tail: str) -> str | None:
             found = parts[n].split()
             head = found[0] if found else ""
             clause = any(w in FINITE and not _reduced(found, m) for m, w in enumerate(found))
-            after = found[1] if len(found) > 1 else ""
-            noun = head in _NOUNS and after not in ("a", "an", "the", "his", "her", "its")
-            present = head in PRESENT and not noun
+            present = head in PRESENT
             present |= any(
                 w in PRESENT and w not in _NOUNS and m and capital(found[m - 1])
                 for m, w in enumerate(found)
