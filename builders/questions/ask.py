@@ -326,7 +326,7 @@ def _companion(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, 
     """`held talks with Prime Minister X` -> `With whom`; `lost to X` -> `To whom`."""
     head, _, rest = text.partition(" ")
     known = next((n for n in _names(cast, rest) if rest.endswith(n)), None)
-    if known is None or cast.kind(known) != "PERSON":
+    if known is None or cast.kind(known) != "PERSON" or (head == "to" and not clause.when):
         return None, "", ""
     base = _MEETING if head == "with" else _SENDING
     if clause.base not in base or not _prefix(rest[: -len(known)].strip(), "PERSON", cast):

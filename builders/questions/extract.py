@@ -89,9 +89,11 @@ def _pick(
             m = re.search(pattern, sentence)
             return m.group().strip() if m else None
     if re.match(r"(?:since |until |from )?(?:when|in which year|on which day)\b", low):
-        days = [c.text for c in spans if c.type == "date" and c.label in _DATES]
-        days = [d for d in days if d not in question]
-        return days[0] if len(days) == 1 else None
+        days = [c for c in spans if c.type == "date" and c.label in _DATES]
+        days = [d for d in days if d.text not in question]
+        if "year" in low:
+            days = [d for d in days if d.label == "YEAR"] or days
+        return _nearest(days, sentence, offset, question).text if days else None
     rest = [c for c in spans if not _inside(known.whole(c.text), c.text, question)]
     if low.startswith("where"):
         place = [c.text for c in rest if c.type == "entity" and c.label in ("GPE", "LOC")]
@@ -126,7 +128,11 @@ def _said(question: str, sentence: str) -> re.Match[str] | None:
     body = m["body"]
     first, _, rest = body.partition(" ")
     for text in (body, rest) if first in DEMONYMS and " " in rest else (body,):
-        if found := re.search(rf"\b{re.escape(text)}(?!\w)", sentence, re.IGNORECASE):
+        if found := re.search(
+            rf"(?<!former )(?<!assistant )(?<!shadow )(?<!deputy )(?<!vice )\b{re.escape(text)}(?!\w)",
+            sentence,
+            re.IGNORECASE,
+        ):
             return found
     return None
 

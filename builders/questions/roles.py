@@ -297,7 +297,10 @@ def _around(before: str, after: str) -> str | None:
         if {*rest} & (TITLES | GIVEN) or any(w.lower() in ROLE_HEADS for w in rest):
             owner = owner[: cut.start()]
             break
-    if owner.endswith("Health") or "assistant u.s." in role.lower():
+    local = re.search(r"\b(?:Office|Division|Bureau)\b", owner)
+    if "agent" in role.lower() and not local:
+        return None
+    if "assistant u.s." in role.lower():
         return None
     if not before[:-1].endswith(role) or owner.endswith((" of", " the", " for")):
         return None

@@ -70,6 +70,8 @@ def specific(question: str, *, own: bool) -> bool:
     """
     body = question.rstrip("?")
     checked = _OWN.sub("", body) if own else body
+    if _PORTFOLIO.search(body) and not _nation(body):
+        return False
     if _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
         return False
     words = _WORD.findall(body)
@@ -85,6 +87,18 @@ def enough(question: str) -> bool:
             continue
         score += 1.5 if word[0].isupper() and word not in _EVERYWHERE else 1.0
     return score >= 3.7 or (score >= 2.7 and bool(_SOLE.search(question)))
+
+
+_PORTFOLIO = re.compile(
+    r"\b(?:Minister|Secretary) (?:for|of) (?!State\b)|\bLeader of the Opposition\b"
+)
+
+
+def _nation(text: str) -> bool:
+    """Whether a text says of which country, or of what else, a minister is."""
+    found = [w.removesuffix("'s").removesuffix("’s") for w in _WORD.findall(text)]
+    pairs = {*found, *map(" ".join, zip(found, found[1:], strict=False))}
+    return bool(pairs & (PLACES | COUNTRIES | DEMONYMS | {"Department", "U.S", "Republic", "NATO"}))
 
 
 def _definite(words: list[str], i: int) -> bool:
