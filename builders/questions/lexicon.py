@@ -111,7 +111,7 @@ TITLES = words("""
 """)
 
 ORG_HEADS = words("""
-    Party Council Ministry Department Bank Court University College School Institute Agency
+    Government     Party Council Ministry Department Bank Court University College School Institute Agency
     Commission Committee Congress Senate Parliament Assembly House Union Association Federation
     Organization Organisation Authority Administration Bureau Office Service Services Corporation
     Company Group Holdings Inc Inc. Ltd Ltd. Corp Corp. plc LLC Industries Airlines Airways Motors

@@ -82,7 +82,7 @@ Brands Studios Pictures Co. Aviation Telecom
     court: Court
     ministry: Ministry
     department: Department
-    agency: Agency Service Bureau Services
+    agency: Agency Bureau
     board: Board
     police force: Police
     organization: Organization Organisation
@@ -108,6 +108,14 @@ Brands Studios Pictures Co. Aviation Telecom
 Broncos Chiefs Eagles Steelers Saints Seahawks Packers Colts 49ers Yankees Dodgers Cubs Astros Phillies Cardinals \
 Nationals Royals Sox Blackhawks Bruins Kings Penguins Capitals Blues Lightning Avalanche Wallabies Springboks
     academy: Academy
+    government: Government
+    administration: Administration
+    inquiry: Inquiry
+    tribunal: Tribunal
+    taskforce: Taskforce
+    trust: Trust
+    fund: Fund
+    service: Service
     club: Rovers Wanderers FC F.C. Athletic
     parliament: Parliament
     forum: Forum

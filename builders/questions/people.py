@@ -187,11 +187,18 @@ def which(
         return "Which team"
     if "Party of" in name:
         return "Which party"
-    if len(found) > 1 and found[-1] in LAST_WORDS and found[0] not in ("Senate", "House"):
+    if len(found) > 1 and found[-1] in LAST_WORDS and found[0] not in _UNSURE:
         return f"Which {LAST_WORDS[found[-1]]}"
     if len(found) > 1 and found[0] in FIRST_WORDS:
         return f"Which {FIRST_WORDS[found[0]]}"
     return None
+
+
+_UNSURE = words("""
+    Senate House Federal State Local Coalition Labor Liberal National Central Supreme High Criminal
+    Civil Joint Select Standing Royal Executive Advisory Interim New Senior Public Special Rescue
+    Commonwealth
+""")
 
 
 def _only(lead: Sequence[str]) -> bool:
