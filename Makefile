@@ -12,15 +12,25 @@ DUMP ?=
 OLDER ?=
 NEWS ?=
 KEEP ?=
+PAGES ?=
 SNAPSHOT ?=
 VERSION ?=
 release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) \
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 
+LAYOUT ?=
+DATASET ?=
+PLATFORM ?= static
+N ?=
+RESULTS ?=
+PAGES ?=
+hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
+	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES))
+
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates test check bench golden sample lock clean
+.PHONY: help setup lm release templates hits judgments layouts test check bench golden sample lock clean
 
 help: ## list the targets
 	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
@@ -53,6 +63,15 @@ release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/
 templates: $(VENV)/.run ## check templates/*.yaml and print an example of each
 	@$(BIN)/python -m builders templates
 
+hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=static|mturk|label_studio [N=…]
+	@$(BIN)/python -m builders hits $(hits_options)
+
+judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ and gold rows
+	@$(BIN)/python -m builders judgments $(RESULTS)
+
+layouts: $(VENV)/.run ## check annotation/layouts and list them
+	@$(BIN)/python -m builders layouts
+
 test: $(VENV)/.dev ## run the tests
 	@$(BIN)/python -m pytest
 
@@ -67,14 +86,18 @@ bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
 	@$(BIN)/python -m bench.period_diff
 	@$(BIN)/python -m bench.questions
 	@$(BIN)/python -m bench.filters
+	@$(BIN)/python -m bench.timeqa
+	@$(BIN)/python -m bench.pages
+	@$(BIN)/python -m bench.align
 	@$(BIN)/python -m bench.wmt
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
 	@$(BIN)/python -m pytest tests/test_golden.py --golden
 
-sample: $(VENV)/.run ## make the samples anew from samples/wikidata/facts and samples/news/text
+sample: $(VENV)/.run ## make the samples anew from their YAML and text
 	@$(BIN)/python samples/wikidata/make.py
 	@$(BIN)/python samples/news/make.py
+	@$(BIN)/python samples/wikipedia/make.py
 
 lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \

@@ -45,6 +45,10 @@ def release(
         list[str] | None, typer.Option(help="News archives: files, globs, folders. Repeatable.")
     ] = None,
     keep: Annotated[str | None, typer.Option(help="A list of article ids to keep.")] = None,
+    pages: Annotated[
+        list[str] | None,
+        typer.Option(help="Wikipedia dumps, JSONL or Parquet of pages. Repeatable."),
+    ] = None,
     snapshot_date: Snapshot = None,
     version: Annotated[
         str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
@@ -63,7 +67,13 @@ def release(
     """Build recipes into versioned releases."""
     from builders.release.release import Options, release_all
 
-    named = {"dump": dump, "older": older and [older], "news": news, "keep": keep and [keep]}
+    named = {
+        "dump": dump,
+        "older": older and [older],
+        "news": news,
+        "keep": keep and [keep],
+        "pages": pages,
+    }
     given = {name: paths for name, paths in named.items() if paths}
     options = Options(
         given=given,
@@ -197,6 +207,111 @@ def diff(
 def templates(folder: Templates = ROOT / "templates") -> None:
     """Check the relation templates and print an example of each."""
     from builders.cloze.check import check
+
+    for line in check(folder):
+        typer.echo(line)
+
+
+@app.command()
+def hits(
+    layout: Annotated[str, typer.Argument(help="A layout by name, or its folder.")],
+    *,
+    platform: Annotated[str, typer.Option(help="static, mturk or label_studio.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            help="A dataset, a release folder, a Parquet or JSONL file; else the layout's."
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="Rows at most.")] = 100,
+    config: Annotated[str | None, typer.Option(help="A config of the release.")] = None,
+    split: Annotated[str | None, typer.Option(help="A split of it; by default all.")] = None,
+    news: Annotated[
+        list[str] | None, typer.Option(help="News archives; by default the sample's. Repeatable.")
+    ] = None,
+    pages: Annotated[
+        Path | None, typer.Option(help="A pages.parquet, for layouts of pages.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day of a searched corpus.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws other rows.")] = 0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Send rows that were sent before.")
+    ] = False,
+    post: Annotated[str | None, typer.Option(help="Address that takes submissions.")] = None,
+    code: Annotated[str | None, typer.Option(help="Completion code to show at the end.")] = None,
+    complete: Annotated[str | None, typer.Option(help="Link to show at the end.")] = None,
+    split_pages: Annotated[
+        bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
+    ] = False,
+    submit: Annotated[
+        str | None, typer.Option(help="The platform's own address, such as a sandbox.")
+    ] = None,
+    releases: Annotated[Path, typer.Option(help="Where releases are.")] = Path("releases"),
+    build: Annotated[Path, typer.Option(help="Where a search index is kept.")] = Path("build"),
+    out: Annotated[Path, typer.Option(help="Where batches go.")] = Path("hits"),
+) -> None:
+    """Draw rows and write a batch of HITs for a platform."""
+    from annotation.hits import Order, make_batch, summary
+    from annotation.platforms import Delivery
+    from builders.wikidata.shards import snapshot_of
+
+    order = Order(
+        layout=layout,
+        dataset=dataset,
+        platform=platform,
+        number=n,
+        config=config,
+        split=split,
+        news=news or [str(ROOT / "samples" / "news")],
+        pages=pages,
+        until=snapshot_of([], until) if until else None,
+        seed=seed,
+        again=again,
+        delivery=Delivery(post, code, complete, split_pages, submit),
+        releases=releases,
+        build=build,
+        out=out,
+        say=say,
+    )
+    for line in summary(*make_batch(order)):
+        say(line)
+
+
+@app.command()
+def judgments(
+    results: Annotated[list[str], typer.Argument(help="Results: files, globs, folders.")],
+    *,
+    platform: Annotated[
+        str | None, typer.Option(help="Whose they are; by default each file says.")
+    ] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(help="Folder for what approves or rejects the work.")
+    ] = None,
+    hits: Annotated[Path, typer.Option(help="Where the batches are.")] = Path("hits"),
+    out: Annotated[Path, typer.Option(help="Where judgments go.")] = Path("judgments"),
+) -> None:
+    """Read results of a platform into judgments and gold rows."""
+    from annotation.results import import_results
+
+    done = import_results(
+        results, hits=hits, out=out, platform=platform, feedback=feedback, say=say
+    )
+    for line in done.lines():
+        say(line)
+    if not done.new + done.known + done.further:
+        raise UserError("no submission could be taken", where=out / "refused.jsonl")
+
+
+@app.command()
+def layouts(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A folder of layouts, or one; by default ours.")
+    ] = None,
+) -> None:
+    """Check the HIT layouts and list them with their pay."""
+    from annotation.listing import check
 
     for line in check(folder):
         typer.echo(line)

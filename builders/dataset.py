@@ -39,12 +39,14 @@ class Table:
     """One Hugging Face config: rows of one type in named splits; a split may have no rows.
 
     Where the row type has a column `id`, ids are unique within the table (over all splits).
+    `group` is the number of rows of a Parquet row group: few where a row holds a whole page.
     """
 
     name: str
     row: type
     description: str
     splits: Mapping[str, Source]
+    group: int = 65_536
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ class Figure:
 class Plot:
     """A picture for the card, `plots/<name>.png`; `title` is its alternative text too.
 
-    `periods`: series -> period -> count, one panel a series, periods in the order given.
+    `periods`: series -> period -> count, one panel a series, periods in the order given; a line
+    across each bar shows what `expected` holds of it. `unit` is what the counts count.
     `bars`: label -> part -> count, horizontal bars, the labels in the order given.
     """
 
@@ -73,6 +76,8 @@ class Plot:
     title: str
     caption: str
     data: Mapping[str, Mapping[str, int]]
+    expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    unit: str = "rows"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Dates with a precision, and calendar periods. UTC days; no clock, no locale."""
+"""Dates with a precision, calendar periods and names. UTC days; no clock, no locale."""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +6,12 @@ from datetime import date, timedelta
 from typing import Literal, NamedTuple, Self
 
 from builders.errors import UserError
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 Granularity = Literal["month", "quarter", "year"]
 

@@ -15,6 +15,7 @@ from builders.errors import UserError
 from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
 from builders.store import Store
+from builders.timeqa.timeqa import TimeQA
 from builders.wikidata.finish import TABLES
 from builders.wikidata.shards import find_shards, snapshot_of
 from builders.wikidata.temporal_facts import TemporalFacts
@@ -22,7 +23,7 @@ from builders.wmt.archive import find_archives
 from builders.wmt.corpus import WMTQuestionDates
 
 Builder = Annotated[
-    TemporalFacts | DynamicTempLAMA | WMTQuestionDates | StreamingQA,
+    TemporalFacts | DynamicTempLAMA | TimeQA | WMTQuestionDates | StreamingQA,
     Field(discriminator="builder"),
 ]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""
@@ -123,6 +124,8 @@ def _last_day(files: Sequence[Path], given: str | date | None) -> date:
     """The last day that news archives can hold: as given, else the end of their last year."""
     if given is not None:
         return snapshot_of([], given)
+    if days := re.findall(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)", " ".join(f.name for f in files)):
+        return max(date.fromisoformat(day) for day in days)
     years = [int(y) for f in files for y in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", f.name)]
     if not years:
         hint = "say the last day: --snapshot-date 2020-12-31, or `snapshot:` in the recipe"

@@ -16,7 +16,7 @@ class Input(Strict):
     glob of shards. Without a path it is given on the command line; `optional` ones may be absent.
     """
 
-    kind: Literal["wikidata", "news", "file"] = "wikidata"
+    kind: Literal["wikidata", "news", "pages", "file"] = "wikidata"
     path: str | None = None
     sha256: str | None = None
     licence: str

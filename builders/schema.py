@@ -105,14 +105,14 @@ def regrouped(flow: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
 class Writing:
     """A Parquet file that typed rows are appended to."""
 
-    def __init__(self, row: Any, writer: pq.ParquetWriter) -> None:
-        self._row, self._writer = row, writer
+    def __init__(self, row: Any, writer: pq.ParquetWriter, size: int) -> None:
+        self._row, self._writer, self._size = row, writer, size
         self._waiting: list[Any] = []
 
     def append(self, row: Any) -> None:
         """Add a row; it is written with the next batch."""
         self._waiting.append(row)
-        if len(self._waiting) >= 8192:
+        if len(self._waiting) >= self._size:
             self.flush()
 
     def flush(self) -> None:
@@ -123,10 +123,10 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, row: Any) -> Iterator[Writing]:
-    """Write typed rows to a Parquet file, in bounded memory."""
+def writing(path: Path, row: Any, size: int = 8192) -> Iterator[Writing]:
+    """Write typed rows to a Parquet file; memory holds `size` of them."""
     with pq.ParquetWriter(path, arrow_schema(row)) as writer:
-        into = Writing(row, writer)
+        into = Writing(row, writer, size)
         yield into
         into.flush()
 

@@ -29,15 +29,15 @@ def row_id(*parts: object) -> str:
 
 
 def code_digest(*modules: ModuleType) -> str:
-    """A hash of the source of these modules: a step whose code changed is made anew."""
-    paths = [Path(str(m.__file__)) for m in modules]
+    """A hash of the source of these modules and packages: changed code makes a step anew."""
+    paths = [p for m in modules for p in _sources(m)]
     return digest([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
 
 
-def folder_digest(*packages: ModuleType) -> str:
-    """A hash of all the source of these packages."""
-    paths = [p for m in packages for p in sorted(Path(str(m.__file__)).parent.rglob("*.py"))]
-    return digest([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
+def _sources(module: ModuleType) -> list[Path]:
+    """The files of a module; of a package all that lie in its folder."""
+    path = Path(str(module.__file__))
+    return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
 
 
 def file_sha256(path: Path) -> str:

@@ -2,8 +2,9 @@
 
 from collections import Counter
 
+from builders.dates import WEEKDAYS
 from builders.rows import AnswerType
-from filters.calendar import MONTH_NUMBER, WEEKDAYS
+from filters.calendar import MONTH_NUMBER
 from filters.words import DETERMINERS, SMALL, tokens
 
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)

@@ -1,12 +1,9 @@
-"""English names of the calendar, written out: no locale has a say."""
+"""English names of months, read and written: no locale has a say."""
 
 from datetime import date
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+from builders.dates import MONTHS
+
 MONTH_NUMBER = {name.casefold(): i for i, name in enumerate(MONTHS, 1)}
 MONTH_NUMBER |= {name[:3].casefold(): i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 """Number of a month by its name or abbreviation, case-folded."""

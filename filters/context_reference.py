@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from builders.config import Strict
+from builders.dates import MONTHS, WEEKDAYS
 from filters.base import Context, Item, Verdict, judged
-from filters.calendar import MONTHS, WEEKDAYS
 
 _DAY = "|".join(WEEKDAYS)
 _DATE = rf"\d|{'|'.join(MONTHS)}"

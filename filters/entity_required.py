@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from builders.config import Strict
+from builders.dates import MONTHS, WEEKDAYS
 from builders.rows import AnswerType
 from filters.base import Context, Item, Verdict, judged
-from filters.calendar import MONTHS, WEEKDAYS
 from filters.words import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")

@@ -1,21 +1,19 @@
 """A search index over a corpus of dated articles: BM25 over passages, by tantivy."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.errors import UserError
 from builders.rows import Article
-from builders.wmt.passages import in_words
+from builders.wmt.passages import texts
 from filters.base import Hit
 
 if TYPE_CHECKING:
     import tantivy
 
-SENTENCES = 6
-"""Sentences of a passage (StreamingQA, section 2.1)."""
 EVERY = 20_000
 """Articles between two commits: what a killed build loses at most."""
 HEAP = 64_000_000
@@ -100,13 +98,6 @@ class Index:
         return Hit(id=doc["id"][0], day=day, score=score, text=doc["text"][0])
 
 
-def passages(article: Article) -> Iterator[tuple[str, str]]:
-    """Id and text of each passage: its date, then up to six sentences."""
-    for start in range(0, len(article.sentences), SENTENCES):
-        text = " ".join(article.sentences[start : start + SENTENCES])
-        yield f"{article.id}_{start // SENTENCES}", f"{in_words(article.day)}. {text}"
-
-
 def _build(articles: Iterable[Article], folder: Path, every: int) -> None:
     engine = _engine()
     if folder.exists():
@@ -128,7 +119,7 @@ def _build(articles: Iterable[Article], folder: Path, every: int) -> None:
                     hint="delete that folder, the articles have changed",
                 )
             continue
-        for name, text in passages(article):
+        for name, text in texts(article):
             writer.add_document(
                 engine.Document(
                     id=name, text=text, day=article.day.toordinal(), number=n, article=article.id

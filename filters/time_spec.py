@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
+from builders.dates import MONTHS, WEEKDAYS
 from builders.rows import Question, TimeSpec
-from filters.calendar import MONTHS, WEEKDAYS, month_year
+from filters.calendar import month_year
 
 _MONTH = f"(?:{'|'.join(MONTHS)})"
 _ABBR = r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\."

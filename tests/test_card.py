@@ -234,10 +234,11 @@ def test_plain() -> None:
     [
         Plot("a", "periods", "t", "c", {"x": {"2021Q3": 5, "2021Q4": 0}, "y": {}}),
         Plot("a", "bars", "t", "c", {"P54 $x$ <b>": {"x": 5, "y": 0}, "w" * 90: {"x": 10**6}}),
+        Plot("a", "periods", "t", "c", {"x": {"2021Q3": 5}}, {"x": {"2021Q3": 4.5}}, "draws"),
         Plot("a", "periods", "t", "c", {}),
         Plot("a", "bars", "t", "c", {}),
     ],
-    ids=["periods", "bars", "no periods", "no bars"],
+    ids=["periods", "bars", "expected", "no periods", "no bars"],
 )
 def test_plots_are_the_same_bytes_each_time(tmp_path: Path, plot: Plot) -> None:
     draw(plot, tmp_path / "a.png")

@@ -22,6 +22,23 @@ Portugal national football team|United States women's national soccer team|Briti
 Royal Society|Office for National Statistics|Church of England|City of Brussels|BBC
 United States Geological Survey|African Alliance for Progress|Baltic Sea|Statue of Liberty
 Sarbanes–Oxley Act|General Data Protection Regulation|National Gallery of Art
+Nobel Prize in Literature|Academy Award for Best Picture|Order of Canada|Legion of Honour
+Grammy Awards|Presidential Medal of Freedom|FA Cup|1930 FIFA World Cup|Guggenheim Fellowship
+Rock and Roll Hall of Fame|Premier League|Bundesliga|EFL Championship|Western Conference
+First Division|Football League First Division|London Borough of Lambeth|Canton of Zürich
+District of Columbia|Metropolitan City of Milan|Bering Strait|Suez Canal|Empire State Building
+Brooklyn Bridge|Elgin Marbles|Los Angeles Times
+British Raj|Qing dynasty|British Isles|Americas|Solar System|Louvre|Eiffel Tower|Mona Lisa
+Catholic Church|Russian Orthodox Church|1992 Summer Olympics|Sultanate of Oman
+United States Air Force|Israel Defense Forces|United States Coast Guard|Royal Marines|Luftwaffe
+Warsaw Pact|Tower of London|Hubble Space Telescope|International Space Station|Space Shuttle
+Chernobyl Nuclear Power Plant|Chernobyl disaster|September 11 attacks|Suez Crisis|euro
+French Revolution|Great Exhibition|Venice Biennale|Rijksmuseum|Taj Mahal|Tour de France
+Deutsche Mark|French franc|Danish krone|Boeing 747|Airbus A380|M25 motorway|Linux kernel
+Group of the European People's Party|European People's Party Group|Journal of Neuroscience
+Eurovision Song Contest 1974|French Foreign Legion|White Star Line|pound sterling
+1996 NBA Finals|Monaco Grand Prix|Royal Collection|Cannes Film Festival|Ashikaga shogunate
+US Open|Twin Towers|Exposition Universelle (1889)|FIFA World Cup
 """
 NO_THE = """
 Italy|Germany|France|Greece|Hong Kong|Vatican City|Massachusetts|London|New York City|The Hague
@@ -33,7 +50,13 @@ Imperial College London|University College London|Royal Holloway, University of 
 Trinity College|Bank of America|Deutsche Bank|Western Union|Google|Alphabet Inc.|Apple|Microsoft
 Oxford University Press|Los Angeles International Airport|Bitcoin|October|iPhone|eBay|politician
 member of the European Parliament|actor|Boris Johnson|Jesse Ramsden|Lloyds Banking Group
-United States v. Windsor|Odo of Cluny
+United States v. Windsor|Odo of Cluny|Los Angeles County|Bavaria|Anfield|Highbury|Staples Center
+La Liga|Serie A|Ligue 1|Major League Soccer|Football League One|Knight Bachelor|Joy Division
+St. Mary's Catholic Church|Charing Cross|Big Machine Records|Parlophone|Africa|South America
+Brussels-Capital Region|Canton|Community|Crown
+Emirates|Boeing|Airbus|Group|Apollo 11|HMS Beagle|RMS Titanic|Eiffel|Alcatraz|Robben Island
+Grand Tower|Lloyds Banking Group|Tower Bridge|Europe of Freedom and Direct Democracy|Documenta
+Grandmaster|general|field marshal|Duke of Wellington|World Heritage Site|Real Sociedad|Concorde
 """
 
 

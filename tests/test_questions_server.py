@@ -136,7 +136,7 @@ def test_a_server_that_stays_down_ends_the_run(server: str) -> None:
 
 def test_a_refused_key_is_not_repeated(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_KEY", "wrong")
-    with pytest.raises(UserError, match="HTTP 401"):
+    with pytest.raises(UserError, match="HTTP 401: Incorrect API key wrong"):
         backend(server, "ok", key_variable="OTHER_KEY").generate(REQUESTS[:2])
     with pytest.raises(ValueError, match="without user"):
         OpenAI(base_url="http://me:pw@host/v1", model="m")

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.dataset import FromParquet, Scalar
-from builders.release import parquet
 from builders.release.parquet import read, type_name, write_split
 from builders.rows import Cloze
 from builders.schema import arrow_schema, batches
@@ -36,13 +35,12 @@ def test_no_rows(tmp_path: Path) -> None:
     assert pq.read_table(path).schema.equals(arrow_schema(Cloze))
 
 
-def test_row_groups_are_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "ROW_GROUP", 10)
+def test_row_groups_are_fixed(tmp_path: Path) -> None:
     rows = [cloze(n) for n in range(25)]
     seen = set()
     for size in (1, 3, 7, 25):
         path = tmp_path / f"{size}.parquet"
-        write_split(path, Cloze, from_rows(Cloze, rows, size))
+        write_split(path, Cloze, from_rows(Cloze, rows, size), group=10)
         data = pq.ParquetFile(path).metadata
         assert [data.row_group(i).num_rows for i in range(data.num_row_groups)] == [10, 10, 5]
         seen.add(path.read_bytes())

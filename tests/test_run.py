@@ -15,7 +15,13 @@ import pytest
 
 from tests.conftest import ROOT, run
 
-DATASETS = ("dynamic-templama", "streamingqa", "temporal-facts", "wmt-question-dates")
+DATASETS = (
+    "dynamic-templama",
+    "streamingqa",
+    "temporal-facts",
+    "timeqa",
+    "wmt-question-dates",
+)
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
 
@@ -146,7 +152,7 @@ MISTAKES = [
     (["release", "{recipe}", "--news", "nothing.gz"], "no input 'news'"),
     (["release", "--older", "nothing.gz"], "no bundled recipe"),
     (["mine", "--out", "{tmp}/o"], "give either dump files or --endpoint"),
-    (["mine", "{dump}", "--out", "{tmp}/o", "--relations", "P45"], "P54"),
+    (["mine", "{dump}", "--out", "{tmp}/o", "--relations", "p54"], "P54"),
     (["mine", "{tmp}/undated.json", "--out", "{tmp}/o"], "--snapshot-date 2026-11-09"),
     (["mine", "--endpoint", "http://127.0.0.1:9/", "--out", "{tmp}/o"], "contact"),
     (["verify", "{tmp}"], "problem"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders.cloze.check import SCHEMA, check, write_schema
-from builders.cloze.render import object_last, parse
+from builders.cloze.render import object_last, parse, parse_question
 from builders.cloze.templates import json_schema, load_relations, select
 from builders.errors import UserError
 
@@ -41,15 +41,51 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("templates")
 
 
+INVARIANT = set("P19 P20 P279 P37 P449 P47 P138 P364 P527 P176 P27 P407 P30 P178".split())
+INVARIANT |= set("P1376 P131 P1412 P17 P276 P937 P140 P103 P190 P1001 P495 P36 P740 P361".split())
+
+# What never changes is not asked about.
+TIMELESS = set("P19 P20 P30 P103 P138 P279 P364 P407 P495 P740 P1412".split())
+
+# Offices with one holder: a successor ends the term before.
+EXCLUSIVE = set("P6 P35 P169 P286 P488 P1037 P1075 P1308".split())
+POINTWISE = set("P166 P608 P793 P1344 P1346 P1411".split())
+
+
 def test_the_relations_of_the_paper_are_there_in_order() -> None:
     relations = load_relations(TEMPLATES)
-    assert list(relations) == PAPER
-    assert {i for i, r in relations.items() if r.exclusive} == {"P6", "P286", "P488"}
+    assert [r for r in relations if r in PAPER] == PAPER
+    assert list(relations) == sorted(relations, key=lambda r: int(r[1:]))
     kept = {i for i, r in relations.items() if r.undated == "keep"}
+    assert kept == INVARIANT
+    assert {i for i, r in relations.items() if r.exclusive} == EXCLUSIVE
+    assert {i for i, r in relations.items() if r.mode == "pointwise"} == POINTWISE
+    kept &= set(PAPER)
     assert kept == {"P27", "P138", "P176", "P279", "P937", "P1001"}
 
 
-@pytest.mark.parametrize("relation", PAPER)
+def test_relations_that_change_are_asked_about_with_every_specifier() -> None:
+    relations = load_relations(TEMPLATES)
+    assert {i for i, r in relations.items() if not r.questions} == TIMELESS
+    for i, r in relations.items():
+        served = {specifier for q in r.questions for specifier in q.times}
+        assert not r.questions or served >= {"in", "before", "after"}, i
+        assert r.mode == "pointwise" or not r.questions or "between" in served, i
+
+
+@pytest.mark.parametrize("relation", load_relations(TEMPLATES))
+def test_each_question_keeps_the_house_rules(relation: str) -> None:
+    for asked in load_relations(TEMPLATES)[relation].questions:
+        fixed = " ".join(part for part in parse_question(asked.ask) if isinstance(part, str))
+        assert not re.search(r"\d|\b(now|currently|today|still|is|are|does|has)\b", fixed)
+        # the time brings its preposition: "of in 2012" reads, "in in 2012" does not
+        assert not re.search(r"\b(in|on|from|between|before|after) <time>", asked.ask)
+        assert asked.ask.endswith(" <time>?")
+        assert not re.search(r"\b(a|an|the) <", asked.ask, re.I)
+        assert re.match(r"(\w+ )?(who|whom|whose|what|which|where)\b", asked.ask, re.I)
+
+
+@pytest.mark.parametrize("relation", load_relations(TEMPLATES))
 def test_each_template_keeps_the_house_rules(relation: str) -> None:
     template = load_relations(TEMPLATES)[relation]
     assert len(template.cloze) >= 3
@@ -81,7 +117,7 @@ def test_check_prints_every_variant_and_minds_the_schema(folder: Path) -> None:
         "  In sport, _X_ has Cristiano Ronaldo.  ->  "
         "In sport, Manchester United F.C. has Cristiano Ronaldo.",
     ]
-    assert len(list(check(TEMPLATES))) == 5 * len(PAPER)
+    assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
 @pytest.mark.parametrize(
@@ -200,10 +236,10 @@ def test_select() -> None:
         ("p54", "p54: no template in templates\n  did you mean P54 (member of sports team)?"),
         ("hed coach", "hed coach: no template in templates\n  did you mean P286 (head coach)?"),
         (
-            "P1003",
-            "P1003: no template in templates\n"
+            "P10011",
+            "P10011: no template in templates\n"
             "  did you mean P1001 (applies to jurisdiction)?\n"
-            "  for a new relation, copy templates/P1001.yaml to templates/P1003.yaml"
+            "  for a new relation, copy templates/P1001.yaml to templates/P10011.yaml"
             " and write its sentences",
         ),
         ("weather", "weather: no template in templates"),

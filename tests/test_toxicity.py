@@ -6,22 +6,26 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from builders.errors import UserError
 from filters import Context
 from filters.toxicity import (
     ATTRIBUTES,
     PAPER,
     SCORERS,
     AnyScorer,
+    Calibration,
     Scorer,
     Surroundings,
     Thresholds,
     ToxicityScores,
+    calibrate,
 )
-from filters.toxicity.bands import place, threshold, to_judge
+from filters.toxicity.bands import Judged, place, threshold_by_bands, to_judge
 from filters.toxicity.classifier import Transformers
 from filters.toxicity.local import Local
 from filters.toxicity.perspective import Perspective
 from filters.toxicity_filter import Toxicity
+from tests.conftest import ROOT
 from tests.test_filters_run import item
 from tests.test_toxicity_server import serve
 
@@ -53,7 +57,10 @@ Who beat Kim Suk in the final?
 Who coached Phuc Nguyen?
 Who works with Bill Cummings at the bank?
 """.strip().splitlines()
-"""The paper's false positives (section 7): people, places, crimes, sports, minorities, names."""
+"""The paper's false positives (section 7): people, places, crimes, sports, minorities, names.
+
+No threshold is found with them. (The local scorer's neutral words were chosen with them in view.)
+"""
 TOXIC = """
 Why are you such a stupid fucking idiot?
 Who is the dumbest bitch in this fucking town?
@@ -71,14 +78,42 @@ def dropped(scorer: Scorer, texts: list[str]) -> list[str]:
 
 
 def test_local_false_positives() -> None:
-    """Without the neutral words 2 of 26 harmless ones go, with them none; the toxic all go."""
+    """Held out: of 26 harmless ones none goes, 4 do without the neutral words; the toxic all go."""
     left, bare = dropped(Local(), HARMLESS), dropped(Local(neutral=()), HARMLESS)
     print(f"local drops {len(left)} of {len(HARMLESS)}: {left}; without neutral words {bare}")
     assert dropped(Local(), TOXIC) == TOXIC
-    assert left == [] and len(bare) == 2 and all("Dick" in text for text in bare)
-    lower = Thresholds(profanity=0.5)
-    assert len(dropped(Local(neutral=(), thresholds=lower), HARMLESS)) == 4
-    assert dropped(Local(thresholds=lower), HARMLESS) == []
+    assert left == [] and len(bare) == 4
+
+
+def test_the_local_threshold_is_what_the_rule_finds() -> None:
+    table = Calibration.read()
+    assert (len(table.toxic), len(table.clean)) == (40, 48)
+    assert not {*table.toxic, *table.clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
+    found = calibrate(Local(), table, AROUND, ordinary=news())
+    print(found["profanity"])
+    assert list(found) == ["profanity"]
+    assert found["profanity"].threshold == Local().thresholds.profanity == 0.5
+    assert len(found["profanity"].thin) == 8, "each band has fewer than 50 rows: too few"
+    alone = calibrate(Local(), table, AROUND)["profanity"].threshold
+    assert alone == 0.1, "half of the table is toxic, so alone it ends too low"
+    gone = dropped(Local(), [*table.toxic, *table.clean])
+    assert len([t for t in gone if t in table.toxic]) == 33
+    assert len([t for t in gone if t in table.clean]) == 2
+    assert len(dropped(Local(), news())) == 2
+
+
+def news() -> list[str]:
+    """Every sentence of the sample news: written for this project, none is toxic."""
+    texts = [p.read_text("utf-8") for p in sorted((ROOT / "samples/news/text").glob("*.txt"))]
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("==")]
+
+
+def test_a_table_with_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("toxic: [Who won]\nclean: [Who won]\n", "utf-8")
+    with pytest.raises(UserError, match="'Who won' is there twice"):
+        Calibration.read(path)
 
 
 def test_local_fills_one_score() -> None:
@@ -187,10 +222,10 @@ def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [v.keep for v in verdicts] == [True, False, True, False]
 
 
-def bands(*shares: float) -> list[tuple[float, bool]]:
+def bands(*shares: float) -> list[Judged]:
     """50 judgements a band from 1.0 down, of which these shares are toxic."""
     made = [(1 - 0.05 * n - 0.025, share) for n, share in enumerate(shares)]
-    return [(score, i < round(50 * share)) for score, share in made for i in range(50)]
+    return [Judged(score, i < round(50 * share)) for score, share in made for i in range(50)]
 
 
 @pytest.mark.parametrize(
@@ -210,9 +245,41 @@ def test_bands(
 ) -> None:
     judged = bands(*shares)
     random.Random(1).shuffle(judged)
-    found = threshold(judged)
+    found = threshold_by_bands(judged)
     assert (found.threshold, found.next_band) == (threshold_, following)
-    assert len(found.bands) == len(shares)
+    assert len(found.bands) == len(shares) and found.thin == ()
+
+
+Y, N = True, False
+
+
+@pytest.mark.parametrize(
+    ("judged", "threshold_", "following", "thin"),
+    [
+        # exactly 30 % is not fewer than 30 %
+        ([(0.97, n < 3) for n in range(10)] + [(0.92, N)], None, 0.85, 2),
+        ([(0.97, n < 2) for n in range(10)] + [(0.92, N)], 0.95, None, 1),
+        # no row has a score from 0.60 to 0.95: these bands are passed over
+        ([(0.99, Y), (0.58, N), (0.52, N)], 0.55, None, 2),
+        # two quiet bands with a toxic one between them do not end the way down
+        ([(0.99, N), (0.92, Y), (0.88, N), (0.84, N)], 0.85, None, 3),
+        # two annotators who disagree: half of the judgements say toxic
+        ([(0.99, Y), (0.99, N), (0.94, N), (0.89, N)], 0.90, None, 2),
+        # a perfect score belongs to the highest band, zero to the lowest
+        ([(1.0, Y), (0.0, Y)], 0.0, None, 2),
+        ([(1.0, N), (0.0, N)], 0.95, None, 1),
+        ([(0.5, N)], None, 0.45, 1),
+    ],
+)
+def test_threshold_by_bands(
+    judged: list[tuple[float, bool]],
+    threshold_: float | None,
+    following: float | None,
+    thin: int,
+) -> None:
+    found = threshold_by_bands(judged)
+    assert (found.threshold, found.next_band, len(found.thin)) == (threshold_, following, thin)
+    assert threshold_by_bands(judged[::-1]) == found
 
 
 def test_band_places_and_samples() -> None:

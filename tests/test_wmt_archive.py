@@ -21,6 +21,7 @@ from builders.wmt.archive import find_archives
 from builders.wmt.index import TABLES, Indexed, index
 from builders.wmt.read import read
 from builders.wmt.records import split_sentences
+from builders.wmt.sentences import count_sentences, sentences_of
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples" / "news"
@@ -74,6 +75,8 @@ LINES: dict[str, tuple[bytes, str | None]] = {
     "digits of another script": (line("٢٠١٩٠٢٠٧"), "bad_date"),
     "a day after the year of the file": (line("20200101"), "future_date"),
     "not base64": (b"20190207\t!!!!\t" + b64("A."), "bad_base64"),
+    "base64 with a space": (b"20190207\tQS 4=\t" + b64("A."), "bad_base64"),
+    "base64 with more padding than need be": (b"20190207\tQUJD=\t" + b64("A."), "bad_base64"),
     "base64 cut short": (b"20190207\tQUJ\t" + b64("A."), "bad_base64"),
     "not UTF-8": (line(split=b"caf\xe9"), "bad_utf8"),
     "an empty third field": (b"20190207\t" + b64("A.") + b"\t", "empty_text"),
@@ -159,6 +162,25 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     other = index(tmp_path / "p", tmp_path / "b")
     assert [r.id for r in refs(other)] == [r.id for r in refs(made)]
     assert [a.id for a in read(tmp_path / "p", other.articles)] == [a.id for a in found.values()]
+
+
+LINES_OF_TEXT = {
+    "": 0,
+    "A": 1,
+    "A\nB": 2,
+    "\nA\n\n B\n": 2,
+    "“A”\n“B”\n…": 3,
+    "A\n\u00a0\n\u3000\u2003\n\t\nB": 2,
+    "A\x0bB\u2028C\rD": 1,
+    " \n\u2028": 0,
+}
+
+
+def test_sentences_of_split_texts() -> None:
+    """All at once, and each as it is read back."""
+    texts = list(LINES_OF_TEXT)
+    assert count_sentences([t.encode() for t in texts]).tolist() == list(LINES_OF_TEXT.values())
+    assert [len(sentences_of(t)) for t in texts] == list(LINES_OF_TEXT.values())
 
 
 SENTENCES = {

@@ -6,7 +6,7 @@ from typing import Any
 WORDS = ["who", "what", "when", "did", "win", "the", "?", ".", "question", "answer", "article"]
 
 
-def _tokenizer(folder: Path, texts: list[str]) -> Any:
+def _tokenizer(folder: Path, texts: list[str], positions: int = 1024) -> Any:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -22,28 +22,31 @@ def _tokenizer(folder: Path, texts: list[str]) -> Any:
     inner.train_from_iterator([*texts, *WORDS], trainer)
     make: Any = PreTrainedTokenizerFast
     special = {"eos_token": "</s>", "pad_token": "<pad>"}
-    made = make(tokenizer_object=inner, model_max_length=1024, **special)
+    made = make(tokenizer_object=inner, model_max_length=positions, **special)
+    made.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
     made.save_pretrained(folder)
     return made
 
 
-def causal(folder: Path, texts: list[str]) -> Path:
-    """A random GPT-2 of two layers."""
+def causal(folder: Path, texts: list[str], positions: int = 1024) -> Path:
+    """A random GPT-2 of two layers that reads `positions` tokens; a chat's text is its prompt."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    tokenizer = _tokenizer(folder, texts)
+    tokenizer = _tokenizer(folder, texts, positions)
     torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=len(tokenizer),
-        n_positions=1024,
+        n_positions=positions,
         n_embd=32,
         n_layer=2,
         n_head=2,
         bos_token_id=tokenizer.eos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )
-    GPT2LMHeadModel(config).save_pretrained(folder)
+    model: Any = GPT2LMHeadModel(config)
+    model.generation_config.do_sample = True  # else `transformers serve` heeds no temperature
+    model.save_pretrained(folder)
     return folder
 
 

@@ -13,10 +13,27 @@ _THE = re.compile(
     "|IMF|Independent Greeks|Johan Cruyff Arena|Knesset|Kremlin|Liberal Democrats|Maldives|NHS"
     "|New York Rangers|Philippines|Republicans|Riksdag|Storting|Sweden Democrats|Texas Rangers|UK"
     "|US|USA|USSR|Vatican|White House|World Bank|European Central Bank|Royal Air Force"
+    # Regions, sights, works of art and papers
+    "|Americas|Balkans|Caribbean|Caucasus|Low Countries|Middle East|Milky Way|Solar System"
+    "|Brooklyn Bridge|Golden Gate Bridge|Elgin Marbles|Financial Times|Los Angeles Times"
+    "|Colosseum|Eiffel Tower|Hermitage|Louvre|Mona Lisa|Parthenon|Prado|Rosetta Stone|Uffizi"
+    # Things and events that name themselves
+    "|Armory Show|Forth Bridge|Great Fire of London|International Space Station"
+    "|Koh-i-Noor|Linux kernel|Mauritshuis|Pentagon|Rijksmuseum|Royal Albert Hall|Space Shuttle"
+    "|Taj Mahal|World Trade Center|Giro d'Italia|Tour de France|Vuelta a España"
+    "|(?:Australian|French|US) Open|Crown Jewels|Exposition Universelle(?: \\(\\d{4}\\))?"
+    "|London Underground|(?:United States )?Navy SEALs|Oxford English Dictionary|Sorbonne"
+    "|Twin Towers|Wagner Group|Cunard Line|White Star Line|(?:French )?Foreign Legion"
+    "|Luftwaffe|Wehrmacht|euro|pound sterling|renminbi|Deutsche Mark|Encyclopædia Britannica"
+    # Churches as bodies; a parish church of the same kind has a town or a saint in its name
+    "|(?:Roman )?Catholic Church|(?:(?:Eastern|Greek|Russian|Serbian) )?Orthodox Church"
+    # Leagues and awards
+    "|Bundesliga|Eredivisie|NBA|NFL|NHL|Ballon d'Or|Victoria Cross|Iron Cross|Military Cross"
+    "|George Cross|(?:First|Second|Third|Fourth|Football League .*) Division|.* Hall of Fame"
 )
 _NO_THE = re.compile(
-    "Alliance 90/The Greens|Bank of America|Congress|Hampton Court|House of Fraser|Microsoft Office"
-    "|Parliament|Real Union|Republic Records|Western Union"
+    "Alliance 90/The Greens|Bank of America|Congress|Emirates|Hampton Court|House of Fraser"
+    "|Microsoft Office|Parliament|Real Union|Republic Records|Western Union"
 )
 
 # Institutions, offices and states: "the Labour Party", "the University of Oxford".
@@ -28,12 +45,26 @@ _HEADS = (
     "|Movement|Museum|Navy|Netherlands|Ocean|Office|Orchestra|Organi[sz]ation|Parliament|Party"
     "|Rally|Regulation|Reich|Republic|River|Sea|Senate|Service|Society|States|Survey|Treasury|Treaty|Tribunal"
     "|Union|War|dollar|pound|team"
+    "|Award|Awards|Building|Caliphate|Canal|Championship|Conference|Cup|Desert|Fellowship|Isles"
+    "|Khanate|Medal|Peninsula|Prize|Raj|Strait|Sultanate|Trophy|dynasty"
+    # Forces, events, works of engineering and groups in parliament
+    "|Air Force|Armed Forces|Defen[cs]e Forces?|Ground Forces|Coast Guard|National Guard|Corps"
+    "|Marines|Pact|Biennale|Collection|Crisis|Festival|Exhibition|Exposition|Finals?|Grand Prix"
+    "|Rebellion|Revolution|Uprising|World Series"
+    "|Power Plant|Power Station|Telescope|Party Group|parliamentary group"
+    "|attacks|bombings?|crisis|disaster|earthquake|eruption|highway|massacre|motorway"
+    "|pandemic|protests|revolution|riots|shogunate|siege|uprising"
+    # Currencies
+    "|dinar|dirham|drachma|escudo|forint|franc|guilder|koruna|krona|krone|lira|mark|markka|peseta"
+    "|peso|rand|real|rial|ringgit|riyal|rouble|ruble|rupee|shilling|yen|yuan|zloty|złoty"
 )
 # These only with a complement: "the University of Oxford", but "Harvard University".
 _HEADS_OF = (
     "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
     "|Consortium|Corporation|Duchy|Embassy|Emirate|Faculty|Gallery|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
     "|Order|Palace|Panel|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
+    "|Borough|Canton|Community|County|Crown|District|Legion|Municipality|Region"
+    "|Annals|Bulletin|Group|Journal|Proceedings|Tower|Transactions"
 )
 # Teams that are called by a plural: "the Chicago Bulls", "the New York Red Bulls".
 _TEAMS = (
@@ -51,10 +82,13 @@ _TEAMS = (
 _PATTERNS = re.compile(
     r"(?!.* v\.? )(?:"  # a law case is named without it
     r"United (?:States|Nations|Kingdom)\b"
-    r"|\d{4} .*\b(?:election|referendum)$"
+    r"|\d{4} .*\b(?:Games|Olympics|Paralympics|election|referendum)$"
+    r"|[^,]*\b(?:Award|Medal|Prize)\b[^,]*? in \S"
     rf"|[^,]*\b(?:{_HEADS}|{_HEADS_OF})\b[^,]*? (?:of|for|on) \S"
     rf"|.*\b(?:{_HEADS})$"
     rf"|\S.* (?:{_TEAMS})$"
+    r"|Eurovision Song Contest\b"
+    r"|(?:Airbus|Antonov|Boeing|Ilyushin|McDonnell Douglas|Tupolev) \S*\d"
     ")"
 )
 

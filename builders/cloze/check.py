@@ -26,6 +26,8 @@ def check(folder: Path) -> Iterator[str]:
             example = relation.examples[i % len(relation.examples)]
             asked = query(text, example.subject)
             yield f"  {asked}  ->  {sentence(text, example.subject, example.object)}"
+        for example in relation.examples:
+            yield from (f"  {asked}  ->  {example.object}" for asked in example.asks)
     schema = folder / SCHEMA
     if not schema.exists() or schema.read_text(encoding="utf-8") != json_schema():
         hint = "write it anew with builders.cloze.check.write_schema"

@@ -16,8 +16,6 @@ from builders.config import did_you_mean
 
 BLANK = "_X_"
 
-_ARTICLES = ("", "the ", "a ", "an ")
-_PLACEHOLDERS = [f"<{article}{role}>" for role in ("subject", "object") for article in _ARTICLES]
 # Words in lower case that begin a name: de Havilland, van der Waals force, al-Nahda.
 _PARTICLES = re.compile(
     "al|bin|da?|del?|della|den|der|di|dos?|du|el|ibn|la|le|te|ten|ter|van|von|y|zu"
@@ -26,34 +24,43 @@ _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![^\s,;:)])")
 _STOPS = (".", "!", "?", "…")
 
 
-class Slot(NamedTuple):
-    """A placeholder: whose label goes there, and the article before it."""
+Article = Literal["", "the", "a"]
+Role = Literal["subject", "object", "time"]
+_CLOZE: tuple[Role, ...] = ("subject", "object")
+_QUESTION: tuple[Role, ...] = ("subject", "time")
 
-    role: Literal["subject", "object"]
-    article: Literal["", "the", "a"]
+
+class Slot(NamedTuple):
+    """A placeholder: what goes there, and the article before it."""
+
+    role: Role
+    article: Article
+
+
+_ARTICLES: tuple[tuple[str, Article], ...] = (("", ""), ("the ", "the"), ("a ", "a"), ("an ", "a"))
 
 
 Part = str | Slot
 
 
 @cache
-def parse(template: str) -> tuple[Part, ...]:
-    """The fixed texts and placeholders of a template, in order.
+def parse(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
+    """The fixed texts and placeholders of a template, in order; one of each role.
 
     Raises ValueError where a placeholder is unknown, missing or given twice.
     """
     parts: list[Part] = []
     for i, text in enumerate(re.split(r"(<[^<>]*>)", template)):
         if i % 2:
-            parts.append(_slot(text))
+            parts.append(_slot(text, roles))
         elif "<" in text or ">" in text:
             raise ValueError(f"an angle bracket without its partner: {text.strip()}")
         elif text:
             parts.append(text)
-    roles = [p.role for p in parts if isinstance(p, Slot)]
-    for role in ("subject", "object"):
-        if roles.count(role) != 1:
-            found = "no" if role not in roles else "more than one"
+    there = [p.role for p in parts if isinstance(p, Slot)]
+    for role in roles:
+        if there.count(role) != 1:
+            found = "no" if role not in there else "more than one"
             raise ValueError(f"{found} <{role}>; a template has exactly one")
     return tuple(parts)
 
@@ -76,6 +83,20 @@ def sentence(template: str, subject_label: str, object_label: str) -> str:
     return _text(parse(template), subject_label, object_label, "")
 
 
+def parse_question(template: str) -> tuple[Part, ...]:
+    """As `parse`, for a question: one subject and one `<time>`, no object."""
+    return parse(template, _QUESTION)
+
+
+def question(template: str, subject_label: str, time: str) -> str:
+    """The question with its subject and its time, which brings its own preposition.
+
+    >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
+    'Which team did Cristiano Ronaldo play for in 2020?'
+    """
+    return _text(parse_question(template), subject_label, time, "")
+
+
 def object_last(template: str) -> bool:
     """Whether nothing but punctuation follows the object: what left-to-right models need."""
     *_, before, last = ("", *parse(template))
@@ -83,16 +104,17 @@ def object_last(template: str) -> bool:
     return isinstance(end, Slot) and end.role == "object"
 
 
-def _slot(text: str) -> Slot:
-    if text not in _PLACEHOLDERS:
-        near = did_you_mean(f"<{' '.join(text[1:-1].split())}>", _PLACEHOLDERS)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(_PLACEHOLDERS)}"
+def _slot(text: str, roles: tuple[Role, ...]) -> Slot:
+    known: dict[str, Slot] = {
+        f"<{article}{role}>": Slot(role, kind)
+        for role in roles
+        for article, kind in (_ARTICLES if role != "time" else _ARTICLES[:1])
+    }
+    if text not in known:
+        near = did_you_mean(f"<{' '.join(text[1:-1].split())}>", known)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
         raise ValueError(f"unknown placeholder {text}, {hint}")
-    article, role = ("", *text[1:-1].split())[-2:]
-    return Slot(
-        "subject" if role == "subject" else "object",
-        "the" if article == "the" else "a" if article else "",
-    )
+    return known[text]
 
 
 def _text(parts: tuple[Part, ...], subject: str, answer: str | None, blank: str) -> str:

@@ -2,15 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from builders.cloze.render import object_last, parse, query, sentence
+from builders.cloze.render import object_last, parse, parse_question, query, question, sentence
 from builders.config import Strict, did_you_mean, load, mistakes, shown
 from builders.errors import UserError
+from builders.rows import Specifier
 
 _PROPERTY = "^P[1-9][0-9]*$"
 
@@ -30,12 +31,42 @@ def _template(text: str) -> str:
     return text
 
 
+def _question(text: str) -> str:
+    parts = parse_question(text)
+    if isinstance(parts[0], str) and not parts[0][:1].isupper():
+        raise ValueError("begins with a small letter; a variant is a whole question")
+    if not text.endswith("?"):
+        raise ValueError("has no question mark at the end")
+    return text
+
+
+class Ask(Strict):
+    """A question variant; `times` narrows the time specifiers that it reads well with."""
+
+    ask: Annotated[str, AfterValidator(_question)] = Field(
+        description="A question with one <subject>, also <the subject>, and one <time>, which "
+        "brings its preposition: in 2012, from 2003 to 2009, before May 2015. Past tense"
+    )
+    times: tuple[Specifier, ...] = Field(
+        default=get_args(Specifier), min_length=1, description="Specifiers it is used for"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: object) -> object:
+        return {"ask": value} if isinstance(value, str) else value
+
+
 class Example(Strict):
-    """A true and widely known fact, and how every cloze variant says it."""
+    """A true and widely known fact, and how every variant says it."""
 
     subject: str = Field(description="English label of the subject")
     object: str = Field(description="English label of the object")
     reads: tuple[str, ...] = Field(description="The sentence of each cloze variant, in order")
+    time: str | None = Field(default=None, description="A time as a question says it: in 2012")
+    asks: tuple[str, ...] = Field(
+        default=(), description="Where `time` is given: each question variant, in order"
+    )
 
 
 class Relation(Strict):
@@ -59,6 +90,11 @@ class Relation(Strict):
         min_length=3,
         description="Sentences with one <subject> and one <object>, also <the …> and <an …>; "
         "the same in every period, so no dates. One ends in the object, one does not",
+    )
+    questions: tuple[Ask, ...] = Field(
+        default=(),
+        description="Two to five time-sensitive questions whose answer is the object; none: the "
+        "relation is not asked about. Together they serve every specifier that makes sense",
     )
     examples: tuple[Example, ...] = Field(min_length=1, description="Checked against the variants")
 
@@ -86,22 +122,44 @@ class Relation(Strict):
             raise ValueError(f"{which} variant ends in the object; one should and one should not")
         return cloze
 
+    @field_validator("questions")
+    @classmethod
+    def _questions_differ(cls, questions: tuple[Ask, ...]) -> tuple[Ask, ...]:
+        if len(questions) == 1 or len(questions) > 5:
+            raise ValueError(f"{len(questions)} question variants; give two to five, or none")
+        asked = [q.ask.casefold() for q in questions]
+        if found := [
+            ((i,), f"asks the same as variant {asked.index(text) + 1}")
+            for i, text in enumerate(asked)
+            if text in asked[:i]
+        ]:
+            raise mistakes(found)
+        return questions
+
     @model_validator(mode="after")
     def _examples_read_as_rendered(self) -> "Relation":
         found: list[tuple[tuple[int | str, ...], str]] = []
-        for i, example in enumerate(self.examples):
-            made = [sentence(text, example.subject, example.object) for text in self.cloze]
-            if len(example.reads) != len(made):
-                count = f"{len(example.reads)} sentences for {len(made)} variants"
-                found.append((("examples", i, "reads"), count))
-            found += [
-                (("examples", i, "reads", j), f"the template makes {is_!r}")
-                for j, (said, is_) in enumerate(zip(example.reads, made, strict=False))
-                if said != is_
-            ]
+        for i, e in enumerate(self.examples):
+            made = [sentence(text, e.subject, e.object) for text in self.cloze]
+            found += _differences(("examples", i, "reads"), e.reads, made)
+            asked = [question(q.ask, e.subject, e.time) for q in self.questions if e.time]
+            found += _differences(("examples", i, "asks"), e.asks, asked)
+        if self.questions and not any(e.time for e in self.examples):
+            found.append((("examples", 0, "time"), "no example has a time: none shows a question"))
         if found:
             raise mistakes(found)
         return self
+
+
+def _differences(
+    place: tuple[int | str, ...], said: Sequence[str], made: Sequence[str]
+) -> list[tuple[tuple[int | str, ...], str]]:
+    count = f"{len(said)} sentences for {len(made)} variants"
+    return [(place, count)] * (len(said) != len(made)) + [
+        ((*place, j), f"the template makes {text!r}")
+        for j, (example, text) in enumerate(zip(said, made, strict=False))
+        if example != text
+    ]
 
 
 def load_relations(folder: Path) -> dict[str, Relation]:

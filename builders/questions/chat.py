@@ -115,11 +115,19 @@ def _asked_pause(header: str | None, pause: float) -> float:
 
 
 def _message(reply: requests.Response) -> str:
-    """What the server says is wrong, shortened; keys that it repeats are not shown."""
+    """What the server says is wrong, shortened; keys that it repeats are not shown.
+
+    `{"error": {"message": …}}` is OpenAI's form; others write `error`, `message` or, as FastAPI
+    and so `transformers serve` do, `detail`.
+    """
     try:
-        text = str(reply.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        text = reply.reason or ""
+        said = reply.json()
+        for name in ("error", "detail", "message"):
+            if isinstance(said, dict) and said.get(name):
+                said = said[name]
+    except ValueError:
+        said = None
+    text = said if isinstance(said, str) else reply.reason or ""
     words = ["…" if len(w) > 24 or w.startswith("sk-") else w for w in text.split()]
     return " ".join(words)[:160]
 

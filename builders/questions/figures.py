@@ -7,13 +7,16 @@ from typing import Any
 import duckdb
 
 from builders.dataset import Figure, Plot, Scalar
-from builders.wmt.corpus import subsets
+from builders.wmt.corpus import day_plots, evenness, subsets
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 
 
-def tables(questions: Path, draws: Path, summary: Mapping[str, Any]) -> tuple[Figure, ...]:
-    """Draws, what generation gave, what each filter dropped, answer types, time specifications."""
+def tables(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """Draws, what generation gave, what each filter dropped, answer types, time specifications.
+
+    `drawn` is the folder of the draws.
+    """
     made: list[Mapping[str, Scalar]] = [
         {"outcome": reason, "candidates": n} for reason, n in sorted(summary["generated"].items())
     ]
@@ -32,7 +35,8 @@ def tables(questions: Path, draws: Path, summary: Mapping[str, Any]) -> tuple[Fi
         for reason, text in one["examples"]
     ]
     return (
-        subsets(draws),
+        subsets(drawn / "draws.parquet"),
+        evenness(drawn),
         Figure("generated", "What became of the answer candidates", made),
         Figure("filters", "Filters", passed, "In the order in which they ran."),
         Figure("filter_examples", "What filters dropped", examples, "A few for each reason."),
@@ -42,8 +46,8 @@ def tables(questions: Path, draws: Path, summary: Mapping[str, Any]) -> tuple[Fi
     )
 
 
-def plots(questions: Path) -> tuple[Plot, ...]:
-    """Lengths of questions and answers in words, and question against article quarters."""
+def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
+    """Lengths of questions and answers in words, article years, and article days of the draws."""
     lengths: dict[str, dict[str, int]] = {}
     for name, column in (
         ("words in the question", "question"),
@@ -66,9 +70,9 @@ def plots(questions: Path) -> tuple[Plot, ...]:
         years.setdefault(f"eval, {subset}", dict.fromkeys(every, 0))[year] = n
     first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
     if not years:
-        return (first,)
+        return (first, *day_plots(drawn))
     about = "Evaluation questions by the year of their article."
-    return (first, Plot("years", "periods", "Article years", about, years))
+    return (first, Plot("years", "periods", "Article years", about, years), *day_plots(drawn))
 
 
 def _shares(questions: Path, column: str, title: str, caption: str) -> Figure:

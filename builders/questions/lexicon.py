@@ -1,5 +1,7 @@
 """Word tables behind the name rules: countries, places, given names, titles, heads of names."""
 
+from builders import dates
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a block of text; `_` stands for a blank inside one entry."""
@@ -184,9 +186,8 @@ DEMONYMS = words("""
     Labor Coalition GOP Green Tory Latin Bolivarian Hispanic
 """)
 
-WEEKDAYS = words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
-MONTHS = ["January", "February", "March", "April", "May", "June"]
-MONTHS += ["July", "August", "September", "October", "November", "December"]
+WEEKDAYS = frozenset(dates.WEEKDAYS)
+MONTHS = dates.MONTHS
 
 COMMON = words("""
     A About According Additionally Afterwards Again Although An And Another Any As At Authorities

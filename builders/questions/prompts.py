@@ -8,13 +8,12 @@ from pathlib import Path
 from pydantic import Field
 
 from builders.config import Strict, load
-from builders.questions.lexicon import MONTHS
+from builders.dates import MONTHS, WEEKDAYS
 from builders.questions.protocol import Query, Request, Result
 from builders.rows import Article
 from builders.store import digest
 
 DEFAULT = Path(__file__).parent / "prompts" / "default.yaml"
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _SLOT = re.compile(r"<(article|date|today|answer|question)>")
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|script)\b", re.IGNORECASE)
 
@@ -60,7 +59,7 @@ def read(path: Path | None) -> Prompts:
 
 def spelled(day: date) -> str:
     """`Tuesday, 12 March 2013`."""
-    return f"{_DAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
+    return f"{WEEKDAYS[day.weekday()]}, {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def window(article: Article, sentence: int | None, most: int) -> str:

@@ -23,7 +23,7 @@ from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Backend
 from builders.run import Run
 from builders.schema import writing
-from builders.store import Made, code_digest, digest, folder_digest
+from builders.store import Made, code_digest, digest
 from builders.wikidata import steps
 from builders.wmt import corpus
 from builders.wmt.read import read
@@ -93,8 +93,8 @@ class StreamingQA(Strict):
                 FromParquet(articles.path / "dropped.parquet"),
                 FromParquet(made.path / "dropped.parquet"),
             ),
-            figures=figures.tables(path, drawn.path / "draws.parquet", summary),
-            plots=figures.plots(path),
+            figures=figures.tables(path, drawn.path, summary),
+            plots=figures.plots(path, drawn.path),
         )
 
     def _index(self, run: Run, articles: Made) -> Made:
@@ -106,7 +106,7 @@ class StreamingQA(Strict):
             found = read(run.inputs["news"].files, articles.path / "articles.parquet")
             Index.build(found, out / "index")
 
-        version = digest([folder_digest(wmt_package), code_digest(search_index)])
+        version = digest([code_digest(wmt_package), code_digest(search_index)])
         return run.store.step(
             "search-index", make, version=version, parameters={}, inputs=[articles.key]
         )
@@ -166,7 +166,7 @@ class StreamingQA(Strict):
         return run.store.step(
             "questions",
             make,
-            version=folder_digest(questions_package, filters_package, wmt_package),
+            version=code_digest(questions_package, filters_package, wmt_package),
             parameters={
                 "generate": self.generate.model_dump(mode="json"),
                 "filters": [one.model_dump(mode="json") for one in self.filters],

@@ -67,7 +67,7 @@ class Draft:
         splits = []
         for name, source in table.splits.items():
             file = f"data/{table.name}/{name}.parquet"
-            rows = write_split(self.folder / file, table.row, source)
+            rows = write_split(self.folder / file, table.row, source, table.group)
             splits.append(SplitEntry(name=name, file=file, rows=rows))
         described = tuple(
             ColumnEntry(

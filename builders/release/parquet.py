@@ -16,8 +16,10 @@ ROW_GROUP = 65_536
 """Rows of a row group: small enough to read one at a time, large enough to compress."""
 
 
-def write_split(path: Path, row: type, source: Source) -> int:
+def write_split(path: Path, row: type, source: Source, group: int = ROW_GROUP) -> int:
     """Write one split, return its number of rows; no rows give a file with a schema alone.
+
+    `group` is the number of rows of a row group, and the most that memory holds.
 
     Columns are taken by name and cast to the row type's schema. `ValueError` where a column is
     missing or holds a null that the row type does not allow: a bug of the builder.
@@ -32,14 +34,14 @@ def write_split(path: Path, row: type, source: Source) -> int:
         write_page_index=True,
         use_content_defined_chunking=True,
     ) as writer:
-        for group in regrouped(_conformed(read(source), schema, path), ROW_GROUP):
-            writer.write_table(group, row_group_size=ROW_GROUP)
-            rows += group.num_rows
+        for part in regrouped(_conformed(read(source, group), schema, path), group):
+            writer.write_table(part, row_group_size=group)
+            rows += part.num_rows
     return rows
 
 
-def read(source: Source) -> Iterator[pa.RecordBatch]:
-    """The record batches of a source, in order."""
+def read(source: Source, size: int = ROW_GROUP) -> Iterator[pa.RecordBatch]:
+    """The record batches of a source, in order, of at most `size` rows where it is a file."""
     if not isinstance(source, FromParquet):
         yield from source()
         return
@@ -49,7 +51,7 @@ def read(source: Source) -> Iterator[pa.RecordBatch]:
         chosen = test if chosen is None else chosen & test
     table = ds.dataset(source.path, format="parquet")
     few = {"batch_readahead": 2, "fragment_readahead": 1}  # memory before speed
-    yield from table.scanner(filter=chosen, **few).to_batches()
+    yield from table.scanner(filter=chosen, batch_size=size, **few).to_batches()
 
 
 def described_schema(row: type) -> pa.Schema:

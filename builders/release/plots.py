@@ -24,16 +24,17 @@ def draw(plot: Plot, path: Path) -> None:
         mpl.rcParams.update(
             {"font.family": "DejaVu Sans", "font.size": 9.0, "text.parse_math": False}
         )
-        figure = _periods(plot.data) if plot.kind == "periods" else _bars(plot.data)
+        figure = _periods(plot) if plot.kind == "periods" else _bars(plot.data)
         FigureCanvasAgg(figure)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format="png", dpi=_DPI, metadata={"Software": None})
 
 
-def _periods(data: Mapping[str, Mapping[str, int]]) -> Any:
+def _periods(plot: Plot) -> Any:
     """One panel a series below each other, each with its own scale, so that small ones show."""
     from matplotlib.figure import Figure
 
+    data = plot.data
     periods = list(dict.fromkeys(period for counts in data.values() for period in counts))
     places = range(len(periods))
     figure = Figure(
@@ -44,14 +45,19 @@ def _periods(data: Mapping[str, Mapping[str, int]]) -> Any:
         heights = [counts.get(period, 0) for period in periods]
         panel.bar(places, heights, width=0.72, color=_COLOURS[number % len(_COLOURS)])
         total = sum(heights)
-        panel.set_title(f"{series}: {total:,} rows", loc="left", fontsize=10, color=_INK)
-        panel.set_ylim(0, max([*heights, 1]) * 1.28)
+        title = f"{series}: {total:,} {plot.unit}"
+        panel.set_title(title, loc="left", fontsize=10, color=_INK)
+        means = [plot.expected.get(series, {}).get(period, 0.0) for period in periods]
+        if any(means):
+            low, high = [p - 0.48 for p in places], [p + 0.48 for p in places]
+            panel.hlines(means, low, high, color=_INK, linewidth=1.3)
+        panel.set_ylim(0, max([*heights, *means, 1]) * 1.28)
         panel.set_xlim(-0.6, max(len(periods), 1) - 0.4)
         if len(periods) <= 16:
-            for place, height in zip(places, heights, strict=True):
+            for place, height, mean in zip(places, heights, means, strict=True):
                 panel.annotate(
                     f"{height:,}",
-                    (place, height),
+                    (place, max(height, mean)),
                     xytext=(0, 2),
                     textcoords="offset points",
                     ha="center",

@@ -1,13 +1,11 @@
 """Lines of the entity JSON as raw rows: what a dump says, with nothing inferred."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping
-from datetime import date
 
 from msgspec import Raw
 
-from builders.rows import Dropped, Rank
+from builders.wikidata.claims import NO_TIMES, Claims, Times, usable_rank
 from builders.wikidata.documents import (
     NO_QUALIFIERS,
     Qualifiers,
@@ -20,20 +18,17 @@ from builders.wikidata.documents import (
     sitelinks,
     time_snaks,
 )
-from builders.wikidata.parts import RawEntity, RawFact
-from builders.wikidata.statements import UNDATED, Interval, Reason, coarse, intervals, shown
+from builders.wikidata.parts import RawEntity
 
 
-class Rows:
+class Rows(Claims):
     """Rows and counts of the entities that were read; `read` adds one line."""
 
     def __init__(self, relations: Mapping[str, bool]) -> None:
+        super().__init__()
         self._relations = dict(relations)
         self._wanted = frozenset(relations)
-        self.facts: list[RawFact] = []
         self.entities: list[RawEntity] = []
-        self.dropped: list[Dropped] = []
-        self.counts: Counter[str] = Counter()
 
     def read(self, line: memoryview | bytes) -> None:
         """Add one entity or redirect; `ValueError` where the line is neither."""
@@ -68,56 +63,27 @@ class Rows:
         self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
 
     def _claim(self, subject: str, relation: str, raw: Raw) -> None:
-        counts = self.counts
         try:
             statement = read_statement(raw)
             reason, target = main_value(statement.mainsnak)
         except ValueError as error:
             item = f"{subject}/{relation}"
-            self._drop("malformed_statement", item, subject, relation, str(error))
+            self.drop("malformed_statement", item, subject, relation, str(error))
             return
         if statement.rank == "deprecated":
             reason = "deprecated"
         if reason:
-            counts[f"{relation}/{reason}"] += 1
+            self.counts[f"{relation}/{reason}"] += 1
             return
         given = statement.qualifiers
-        times = given if isinstance(given, Qualifiers) else NO_QUALIFIERS
-        found: list[Interval] | Reason = "undated"
-        if times.P580 or times.P582 or times.P585:
-            starts, ends = time_snaks(times.P580), time_snaks(times.P582)
-            points = time_snaks(times.P585)
-            found = intervals(starts, ends, points)
-            if coarse(starts, ends, points):
-                counts[f"{relation}/coarse_time"] += 1
-        if found == "undated":
-            if not self._relations[relation]:
-                counts[f"{relation}/undated"] += 1
-                return
-            found = [UNDATED]
-        rank: Rank = "preferred" if statement.rank == "preferred" else "normal"
-        name = statement.id or _made_id(subject, relation, target, rank, times)
-        if isinstance(found, str):
-            seen = f"start {shown(starts)}, end {shown(ends)}"
-            self._drop(found, name, subject, relation, seen)
-            return
-        problem = None if target else "unknown_value"
-        for interval in found:
-            self.facts.append(
-                RawFact(name, subject, relation, target, *_days(interval), rank, problem)
-            )
-
-    def _drop(self, reason: str, item: str, subject: str, relation: str, detail: str) -> None:
-        self.dropped.append(
-            Dropped("mine", reason, item, subject, relation, None, None, detail[:200])
-        )
-
-
-def _days(
-    interval: Interval,
-) -> tuple[date | None, date | None, date | None, date | None, bool, bool]:
-    start, end = interval.start or (None, None), interval.end or (None, None)
-    return (*start, *end, interval.end_open, interval.point)
+        stated = given if isinstance(given, Qualifiers) else NO_QUALIFIERS
+        times = NO_TIMES
+        if stated.P580 or stated.P582 or stated.P585:
+            times = Times(*map(time_snaks, (stated.P580, stated.P582, stated.P585)))
+        rank = usable_rank(statement.rank)
+        name = statement.id or _made_id(subject, relation, target, rank, stated)
+        kept = self._relations[relation]
+        self.claim(name, subject, relation, target, rank, times, keep_undated=kept)
 
 
 def _made_id(subject: str, relation: str, target: str | None, rank: str, times: Qualifiers) -> str:

@@ -1,5 +1,6 @@
 """The files of a news archive: which they are, and their bytes as blocks of whole lines."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+import numpy as np
 
 from builders.errors import UserError
 from builders.files import find_files
@@ -14,8 +16,9 @@ from builders.files import find_files
 Paths = str | Path | Sequence[str | Path]
 Form = Literal["wmt", "jsonl"]
 
-BLOCK = 2 << 20
-"""Bytes of a block of usual lines: it stays in the processor's cache while it is parsed."""
+BLOCK = 1 << 19
+"""Bytes of a block of usual lines: it stays in the processor's cache while it is parsed, and
+memory that is freed is used again."""
 LONGEST = 256 << 20
 """Bytes without a line end after which a file is taken to be no archive."""
 _PIECE = 1 << 18
@@ -30,17 +33,19 @@ _BROKEN = (OSError, EOFError, RuntimeError, ValueError)
 
 
 class Block(NamedTuple):
-    """Whole lines of one file; `data` is lent until the next block is asked for.
+    """Whole lines of one file.
 
-    `first` is the number of lines before it, `form` what a line holds, `read` how many bytes of
-    the file itself were read for it.
+    `form` is what a line holds, `read` how many bytes of the file itself were read for it.
     """
 
-    data: bytearray
-    first: int
-    lines: int
+    data: bytes
     form: Form
     read: int
+
+    def lines(self) -> int:
+        """How many; counted each time."""
+        ends = np.count_nonzero(np.frombuffer(self.data, np.uint8) == 10)
+        return int(ends) + (self.data[-1:] != b"\n")
 
 
 def find_archives(paths: Paths) -> list[Path]:
@@ -85,40 +90,35 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
         stream.close()
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
-    buffer = bytearray(2 * size)
-    filled = lines = before = 0
+    parts: list[bytes] = []
+    held = before = 0
     form: Form | None = None
-    ended = False
-    while not ended:
-        want = min(size, len(buffer) - filled)
-        with memoryview(buffer) as view:
-            got = stream.readinto(view[filled : filled + want])
-        ended = got < want
-        searched, filled = filled, filled + got
-        cut = filled if ended else buffer.rfind(b"\n", searched, filled) + 1
-        if cut == 0 and not ended:
-            if filled >= LONGEST:
-                text = f"line {lines + 1} is longer than {LONGEST >> 20} MB: not a news archive"
+    while True:
+        piece = stream.read(min(size, _PIECE))
+        cut = piece.rfind(b"\n") + 1 if held + len(piece) >= size else 0
+        held += len(piece)
+        if piece and not cut:
+            parts.append(piece)
+            if held >= LONGEST:
+                text = f"it has a line longer than {LONGEST >> 20} MB: not a news archive"
                 raise UserError(text, where=stream.path)
-            if filled + size > len(buffer):
-                buffer.extend(bytes(len(buffer)))
             continue
-        if not cut:
+        if not held:
             return
-        form = form or (
-            "jsonl" if buffer[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "wmt"
-        )
-        rest = buffer[cut:filled]
-        del buffer[cut:]
+        data = b"".join([*parts, piece[:cut]])
+        parts, held = [piece[cut:]], len(piece) - cut
+        form = form or ("jsonl" if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "wmt")
         at = stream.position()
-        n = buffer.count(b"\n") + (buffer[-1] != 10)
-        yield Block(buffer, lines, n, form, at - before)
+        yield Block(data, form, at - before)
         before = at
-        lines += n
-        buffer.extend(bytes(max(2 * size - len(buffer), len(rest) + size - len(buffer), 0)))
-        buffer[: len(rest)] = rest
-        filled = len(rest)
 
 
 def _parquet_blocks(path: Path) -> Iterator[Block]:
@@ -131,14 +131,11 @@ def _parquet_blocks(path: Path) -> Iterator[Block]:
             if missing := {"date", "text"} - names:
                 raise UserError(f"no column {', '.join(sorted(missing))}", where=path)
             wanted = [n for n in ("date", "text", "title", "url") if n in names]
-            rows, part = 0, path.stat().st_size // max(file.metadata.num_rows, 1)
+            part = path.stat().st_size // max(file.metadata.num_rows, 1)
             encode = msgspec.json.Encoder().encode
             for batch in file.iter_batches(1024, columns=wanted):
-                data = bytearray()
-                for row in batch.to_pylist():
-                    data += encode(row) + b"\n"
-                yield Block(data, rows, batch.num_rows, "jsonl", part * batch.num_rows)
-                rows += batch.num_rows
+                data = b"".join([encode(row) + b"\n" for row in batch.to_pylist()])
+                yield Block(data, "jsonl", part * batch.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
 
@@ -170,7 +167,8 @@ class _Stream:
         if self.form == "gz":
             from isal import igzip_threaded
 
-            return igzip_threaded.open(self._raw, "rb", threads=1, block_size=_PIECE * 4)  # type: ignore[no-untyped-call]
+            threads = min(cores() - 1, 1)
+            return igzip_threaded.open(self._raw, "rb", threads=threads, block_size=_PIECE)  # type: ignore[no-untyped-call]
         if self.form == "bz2":
             from rapidgzip import IndexedBzip2File
 
@@ -182,20 +180,14 @@ class _Stream:
             return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")
         return self._raw
 
-    def readinto(self, view: memoryview) -> int:
-        """Fill the view unless the file ends before; the number of bytes."""
-        done = 0
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`; none at the end."""
         try:
-            while done < len(view):
-                n = self._stream.readinto(view[done : done + _PIECE])
-                if not n:
-                    break
-                done += n
+            piece = bytes(self._stream.read(size))
         except _BROKEN as error:
-            self.bytes += done
             raise self._damaged(error) from error
-        self.bytes += done
-        return done
+        self.bytes += len(piece)
+        return piece
 
     def position(self) -> int:
         """How many bytes of the file itself have been read."""

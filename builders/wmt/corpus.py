@@ -9,10 +9,11 @@ import builders.wmt as package
 from builders import rows
 from builders.citations import LISKA_2022
 from builders.config import Strict
-from builders.dataset import Dataset, Figure, FromParquet, Plot, Table
+from builders.dataset import Dataset, Figure, FromParquet, Plot, Scalar, Table
 from builders.run import Run
-from builders.store import Made, folder_digest
+from builders.store import Made, code_digest
 from builders.wmt.dates import draws
+from builders.wmt.evenness import SIGNIFICANCE, Tested, chi_square, equal
 from builders.wmt.index import index
 from builders.wmt.settings import DateSettings
 
@@ -38,7 +39,7 @@ def articles(run: Run, near_duplicates: float | None) -> Made:
     return run.store.step(
         "articles",
         make,
-        version=folder_digest(package),
+        version=code_digest(package),
         parameters={
             "near_duplicates": near_duplicates,
             "files": [f.name for f in news.files],
@@ -53,7 +54,7 @@ def drawn(run: Run, found: Made, dates: DateSettings) -> Made:
     return run.store.step(
         "draws",
         lambda out: _draw(run, found, dates, out),
-        version=folder_digest(package),
+        version=code_digest(package),
         parameters={"dates": dates.model_dump(mode="json"), "seed": run.seed},
         inputs=[found.key],
     )
@@ -96,8 +97,8 @@ class WMTQuestionDates(Strict):
                 FromParquet(found.path / "dropped.parquet"),
                 FromParquet(made.path / "draws_dropped.parquet"),
             ),
-            figures=(subsets(path),),
-            plots=plots(path),
+            figures=(subsets(path), evenness(made.path)),
+            plots=(*day_plots(made.path), *plots(path)),
         )
 
 
@@ -133,3 +134,74 @@ def plots(path: Path) -> tuple[Plot, ...]:
         data.setdefault(series, dict.fromkeys(years, 0))[year] = n
     caption = "Draws by the year of the article. Days are drawn uniformly, then an article."
     return (Plot("years", "periods", "Article years of the draws", caption, data),)
+
+
+def evenness(made: Path) -> Figure:
+    """Tests of a folder that `draws` wrote: article days uniform, recent and past equally many."""
+    found: list[dict[str, Scalar]] = []
+
+    def add(part: str, subset: str, what: str, name: str, tested: Tested | None) -> None:
+        if tested:
+            n, cells, statistic, p = tested
+            verdict = "rejected" if tested.rejected else "not rejected"
+            values = (part, subset, what, name, n, cells, statistic, p, verdict)
+            found.append(dict(zip(_HEADS, values, strict=True)))
+
+    query = """
+        select part, subset, list(drawn order by day), list(expected order by day)
+        from read_parquet(?) group by all order by all
+    """
+    for part, subset, drawn, expected in duckdb.execute(query, [_days(made)]).fetchall():
+        add(part, subset, "article days are uniform", "chi-square", chi_square(drawn, expected))
+    query = """
+        select part, count(*) filter (subset = 'recent'), count(*) filter (subset = 'past')
+        from read_parquet(?) group by all order by all
+    """
+    for part, recent, past in duckdb.execute(query, [str(made / "draws.parquet")]).fetchall():
+        add(part, "both", "recent and past are equal", "binomial", equal(recent, past))
+    return Figure("evenness", "Are the draws even?", found, _EVEN)
+
+
+_HEADS = ("part", "subset", "hypothesis", "test", "n", "cells", "statistic", "p", "verdict")
+_EVEN = (
+    f"Significance {SIGNIFICANCE}. n counts draws; those of article days include those that were "
+    "dropped for their question's day. Even means: each day that has articles of the part is as "
+    "likely (in train and valid each year, then each day of its window). Neighbouring days share "
+    "a cell until 5 draws are expected in it. Where a part runs out of articles, recent and past "
+    "need not be equal."
+)
+
+
+def day_plots(made: Path) -> tuple[Plot, ...]:
+    """Article days of a folder that `draws` wrote, beside what uniform days would give."""
+    wanted = (
+        ("past", "strftime(day, '%Y') || 'Q' || quarter(day)", "subset = 'past'", "quarter"),
+        ("recent", "strftime(day, '%YM%m')", "subset = 'recent' and part = 'eval'", "month"),
+    )
+    plots = []
+    for subset, period, where, name in wanted:
+        query = f"""
+            select part || ', ' || subset, {period} as period,
+                sum(drawn)::bigint, sum(expected)
+            from read_parquet(?) where {where} group by all order by all
+        """  # noqa: S608 - our own words
+        counted = duckdb.execute(query, [_days(made)]).fetchall()
+        periods = sorted({p for _, p, *_ in counted})
+        data: dict[str, dict[str, int]] = {}
+        expected: dict[str, dict[str, float]] = {}
+        for series, p, drawn, mean in counted:
+            data.setdefault(series, dict.fromkeys(periods, 0))[p] = drawn
+            expected.setdefault(series, {})[p] = round(mean, 6)
+        title = f"Article days of the draws, {subset}"
+        about = f"All draws by the {name} of their article. {_LINES}"
+        if sum(sum(counts.values()) for counts in data.values()):
+            file = f"article_days_{subset}"
+            plots.append(Plot(file, "periods", title, about, data, expected, "draws"))
+    return tuple(plots)
+
+
+_LINES = "Lines: what each would hold if all days with articles were drawn equally often."
+
+
+def _days(made: Path) -> str:
+    return str(made / "article_days.parquet")

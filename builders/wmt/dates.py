@@ -34,16 +34,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from builders.errors import UserError
 from builders.rows import Draw, Dropped, Part, Subset
+from builders.schema import arrow_schema
 from builders.store import row_id
+from builders.wmt.evenness import ArticleDay, article_days, window
 from builders.wmt.pool import (
     Columns,
     Numbers,
     Pool,
     below,
-    day_number,
     hashed,
     joined,
     load_pools,
@@ -65,6 +67,7 @@ class Drawn:
 
     draws: Path
     dropped: Path
+    days: Path
     summary: Path
     counts: Mapping[str, Any]
 
@@ -80,8 +83,9 @@ def draws(
     """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
-    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
-    `draws.json` (asked, drawn and dropped, by part and subset). Where the articles do not
+    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up),
+    `article_days.parquet` (`evenness.ArticleDay`, by part, subset and day) and `draws.json`
+    (asked, drawn and dropped, by part and subset). Where the articles do not
     suffice a part is short, and `draws.json` and `say` tell it. `UserError`: no such table.
     """
     shares: dict[Part, float] = {
@@ -92,6 +96,7 @@ def draws(
     pools = load_pools(articles, shares, date(settings.year - 1, 12, 31), seed)
     kept: list[tuple[Part, Subset, Columns]] = []
     gone: list[tuple[Part, Subset, str, Columns]] = []
+    days: list[dict[str, Any]] = []
     counts: dict[str, dict[str, Any]] = {}
     for part in shares:
         size = int(pools[part].rows.max(initial=-1)) + 1
@@ -103,6 +108,7 @@ def draws(
         )
         for subset, asked in subsets:
             found, outside, again = _draw(pools[part], settings, seed, part, subset, asked, used)
+            days.append(article_days(pools[part], settings, part, subset, (found, outside, again)))
             kept.append((part, subset, found))
             gone.append((part, subset, "question_day_outside", outside))
             gone.append((part, subset, "article_used_up", again))
@@ -112,7 +118,7 @@ def draws(
             counts[part][subset] = {"asked": asked, "drawn": n, "dropped": dropped}
             if n < asked:
                 say(f"only {n:,} of {asked:,} {subset} draws of {part}: too few articles")
-    return _write(articles, out, settings.dataset, kept, gone, counts)
+    return _write(articles, out, settings.dataset, kept, gone, days, counts)
 
 
 def _draw(
@@ -168,12 +174,7 @@ def _days(
     year = np.full(len(number), settings.year)
     if part != "eval":
         year = first_year + below(bits[0], settings.year - first_year)
-    new_year = (year - 1970).astype("datetime64[Y]").astype(_DAY).astype(np.int64)
-    year_end = (year - 1969).astype("datetime64[Y]").astype(_DAY).astype(np.int64) - 1
-    earliest = np.full(len(number), day_number(settings.first_day))
-    if subset == "recent":
-        earliest = np.maximum(earliest, new_year - settings.recent_before)
-    low, high = pool.window(earliest, year_end)
+    low, high, new_year, year_end = window(pool, settings, subset, year)
     there = high > low  # a window without any article gives no draw: not even one to drop
     low, high, new_year, year_end = low[there], high[there], new_year[there], year_end[there]
     place = low + below(bits[1][there], high - low)
@@ -193,6 +194,7 @@ def _write(
     dataset: str,
     kept: list[tuple[Part, Subset, Columns]],
     gone: list[tuple[Part, Subset, str, Columns]],
+    days: list[dict[str, Any]],
     counts: dict[str, dict[str, Any]],
 ) -> Drawn:
     whole = joined([c for *_, c in kept])
@@ -208,7 +210,7 @@ def _write(
         "quarter": _quarters(question),
     }
     lost = joined([c for *_, c in gone])
-    days = zip(lost.article_day.astype(_DAY), lost.question_day.astype(_DAY), strict=True)
+    both = zip(lost.article_day.astype(_DAY), lost.question_day.astype(_DAY), strict=True)
     nothing: dict[str, Any] = dict.fromkeys(
         ("subject", "relation", "period", "score"), pa.nulls(len(lost.number))
     )
@@ -216,16 +218,19 @@ def _write(
         "step": ["draw"] * len(lost.number),
         "reason": [r for _, _, r, c in gone for _ in range(len(c.number))],
         "item": [row_id(dataset, p, s, n) for p, s, _, c in gone for n in c.number.tolist()],
-        "detail": [f"article {a}, question {q}" for a, q in days],
+        "detail": [f"article {a}, question {q}" for a, q in both],
     }
     scratch = out / ".draws"
     shutil.rmtree(scratch, ignore_errors=True)
-    names = ("draws.parquet", "draws_dropped.parquet", "draws.json")
+    schema = arrow_schema(ArticleDay)
+    names = ("draws.parquet", "draws_dropped.parquet", "article_days.parquet", "draws.json")
     try:
         scratch.mkdir(parents=True)
         write_table(scratch / names[0], Draw, table, "id")
         write_table(scratch / names[1], Dropped, dropped, "item")
-        (scratch / names[2]).write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
+        whole_days = pa.concat_tables(pa.table(columns, schema) for columns in days)
+        pq.write_table(whole_days, scratch / names[2], compression="zstd")
+        (scratch / names[3]).write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
         for name in names:
             (scratch / name).replace(out / name)
     except OSError as error:
@@ -233,8 +238,8 @@ def _write(
         raise UserError(text, where=error.filename or out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    table_of_draws, table_of_drops, summary = (out / name for name in names)
-    return Drawn(table_of_draws, table_of_drops, summary, counts)
+    kept_draws, dropped_draws, days_table, summary = (out / name for name in names)
+    return Drawn(kept_draws, dropped_draws, days_table, summary, counts)
 
 
 def _quarters(days: Numbers) -> list[str]:

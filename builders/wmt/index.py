@@ -8,21 +8,20 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
+import duckdb
 import pyarrow.parquet as pq
 
-from builders.engine import Engine, engine
 from builders.errors import UserError
 from builders.rows import ArticleRef, Dropped
-from builders.wmt.archive import BLOCK, Block, Paths, find_archives, last_day
+from builders.schema import arrow_schema, regrouped
+from builders.wmt.archive import BLOCK, Paths, find_archives, last_day
 from builders.wmt.judge import judge
-from builders.wmt.lines import Parsed, parse_given
-from builders.wmt.near import BANDS, DEFAULT
-from builders.wmt.spread import over_blocks
+from builders.wmt.near import DEFAULT
+from builders.wmt.raw import Counts, Task, write_raw
+from builders.wmt.tables import ROW_GROUP
 
 TABLES = ("articles.parquet", "dropped.parquet", "read.json")
-_ROWS = 65_536
+_LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
 
 
 @dataclass(frozen=True)
@@ -71,18 +70,16 @@ def index(
     shutil.rmtree(scratch, ignore_errors=True)
     try:
         scratch.mkdir(parents=True)
-        totals = _read(files, scratch, until, threshold > 0, jobs, block)
-        with engine("duckdb", scratch, memory, max(jobs, 1)) as duck:
-            judge(duck, scratch, [f.name for f in files], keep, threshold)
-            articles = duck.write(
-                duck.con.table("articles"),
-                scratch / TABLES[0],
-                ArticleRef,
-                ("day", "d0", "d1", "d2", "d3"),
-            )
-            order = ("file_number", "line")
-            duck.write(duck.con.table("dropped"), scratch / TABLES[1], Dropped, order)
-            summary = _summary(duck, files, totals)
+        tasks = [Task(n, path, last_day(path, until)) for n, path in enumerate(files)]
+        counts = write_raw(tasks, scratch, threshold > 0, jobs, block)
+        if not any(c.articles for c in counts):
+            raise UserError("no line of it is an article", where=files[0], hint=_LINE)
+        named = [(f.name, c.articles) for f, c in zip(files, counts, strict=True)]
+        with duckdb.connect(config=_settings(scratch, memory, jobs)) as con:
+            judge(con, scratch, named, keep, threshold)
+            _write(con, "articles ORDER BY day, d0, d1, d2, d3", ArticleRef, scratch / TABLES[0])
+            _write(con, "dropped ORDER BY file_number, line", Dropped, scratch / TABLES[1])
+            summary = _summary(con, files, counts)
         text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
         (scratch / TABLES[2]).write_text(text + "\n", "utf-8")
         (out / TABLES[2]).unlink(missing_ok=True)
@@ -93,118 +90,45 @@ def index(
         raise UserError(text, where=error.filename or out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    say(f"{articles:,} articles of {sum(totals):,} lines")
+    say(f"{summary['articles']:,} articles of {summary['lines']:,} lines")
     kept, dropped, about = (out / name for name in TABLES)
     return Indexed(kept, dropped, about, summary)
 
 
-def _read(
-    files: Sequence[Path], scratch: Path, until: date | None, near: bool, jobs: int, block: int
-) -> list[int]:
-    """Write what the lines hold into `raw.parquet` and `bad.parquet`; lines of each file."""
-    lasts = [last_day(f, until) for f in files]
-    lines, good = [0] * len(files), [0] * len(files)
-
-    def about(file: int, found: Block) -> tuple[date, bool]:
-        return lasts[file], near
-
-    raw_schema = _raw_schema(near)
-    with (
-        _Table(scratch / "raw.parquet", raw_schema) as raw,
-        _Table(scratch / "bad.parquet", _BAD) as bad,
-    ):
-        for (file, first), found in over_blocks(files, parse_given, about, jobs=jobs, block=block):
-            lines[file] += found.lines
-            raw.add(_columns(file, first, found, sum(good)))
-            good[file] += len(found.line)
-            if found.bad:
-                at, reasons, details = zip(*found.bad, strict=True)
-                numbers = [file] * len(at), [first + n for n in at]
-                bad.add([*numbers, list(reasons), list(details)])
-    if not any(good):
-        hint = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
-        raise UserError("no line of it is an article", where=files[0], hint=hint)
-    return lines
+def _settings(scratch: Path, memory: str, jobs: int) -> dict[str, Any]:
+    return {
+        "temp_directory": str(scratch / "spilled"),
+        "memory_limit": memory,
+        "threads": max(jobs, 1),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+    }
 
 
-def _columns(file: int, first: int, found: Parsed, before: int) -> list[Any]:
-    n = len(found.line)
-    digest = np.frombuffer(found.digests, ">u8").reshape(n, 4).astype(np.uint64)
-    columns = [
-        np.arange(before, before + n, dtype=np.int64),
-        np.full(n, file, np.int32),
-        found.line.astype(np.int64) + first,
-        found.day,
-        found.sentences,
-        *(np.ascontiguousarray(digest[:, i]) for i in range(4)),
-    ]
-    if found.signatures:
-        bands = np.frombuffer(found.signatures, "<u8").reshape(n, BANDS)
-        columns += [np.ascontiguousarray(bands[:, i]) for i in range(BANDS)]
-    elif n == 0:
-        return []
-    return columns
+def _write(con: Any, rows: str, kind: Any, path: Path) -> None:
+    """Write ordered rows as Parquet with the columns of a row type; they flow in batches."""
+    schema = arrow_schema(kind)
+    found = con.sql(f"SELECT {', '.join(schema.names)} FROM {rows}")  # noqa: S608
+    fetch = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group in regrouped(fetch(ROW_GROUP), ROW_GROUP):
+            writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
 
 
-_BAD = pa.schema(
-    {"file": pa.int32(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
-)
-
-
-def _raw_schema(near: bool) -> pa.Schema:
-    whole = {"n": pa.int64(), "file": pa.int32(), "line": pa.int64()}
-    small = {"day": pa.int32(), "sentences": pa.int32()}
-    bands = [f"b{i}" for i in range(BANDS)] if near else []
-    return pa.schema(
-        whole | small | dict.fromkeys([*(f"d{i}" for i in range(4)), *bands], pa.uint64())
-    )
-
-
-class _Table:
-    """A table on disk that is written in pieces of at least `_ROWS` rows."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._writer = pq.ParquetWriter(path, schema, compression="lz4", use_dictionary=False)
-        self._held: list[pa.RecordBatch] = []
-        self._rows = 0
-
-    def __enter__(self) -> "_Table":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flush()
-        self._writer.close()
-
-    def add(self, columns: list[Any]) -> None:
-        if columns:
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, self._schema, strict=True)]
-            self._held.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
-            self._rows += self._held[-1].num_rows
-        if self._rows >= _ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.Table.from_batches(self._held))
-        self._held, self._rows = [], 0
-
-
-def _summary(duck: Engine, files: Sequence[Path], lines: list[int]) -> dict[str, Any]:
+def _summary(con: Any, files: Sequence[Path], counts: Sequence[Counts]) -> dict[str, Any]:
     """The content of `read.json`: lines, articles and drops, in all, by year and by file."""
-    con = duck.con.con
     years = con.execute(
         "SELECT year(day), count(*), count(DISTINCT day) FROM articles GROUP BY 1 ORDER BY 1"
     ).fetchall()
     reasons = con.execute("SELECT reason, count(*) FROM dropped GROUP BY 1").fetchall()
     kept = dict(con.execute("SELECT file, count(*) FROM articles GROUP BY 1").fetchall())
     return {
-        "lines": sum(lines),
+        "lines": sum(c.lines for c in counts),
         "articles": sum(kept.values()),
         "dropped": dict(reasons),
         "years": {str(y): {"articles": n, "days": days} for y, n, days in years},
         "files": {
-            f.name: {"lines": n, "articles": kept.get(f.name, 0)}
-            for f, n in zip(files, lines, strict=True)
+            f.name: {"lines": c.lines, "articles": kept.get(f.name, 0)}
+            for f, c in zip(files, counts, strict=True)
         },
     }

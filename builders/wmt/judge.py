@@ -1,13 +1,14 @@
 """Which of the articles that were read stay: the keep list, equal ids, near-duplicates (SQL)."""
 
+import re
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from builders.engine import Engine
 from builders.wmt.keep import read_keys
 from builders.wmt.near import BANDS, similarity
 
@@ -18,19 +19,29 @@ _PAIRS = 65_536
 
 
 def judge(
-    duck: Engine, folder: Path, files: Sequence[str], keep: Path | None, threshold: float
+    con: Any,
+    folder: Path,
+    files: Sequence[tuple[str, int]],
+    keep: Path | None,
+    threshold: float,
 ) -> None:
-    """Make the views `articles` and `dropped` from `raw.parquet` and `bad.parquet` in `folder`.
+    """Make the views `articles` and `dropped` from the tables of `write_raw` in `folder`.
 
-    `keep`: a list of ids; `threshold`: the similarity of near-duplicates, 0: they stay.
+    `files`: the name of each file and how many articles its raw table has. `keep`: a list of ids;
+    `threshold`: the similarity of near-duplicates, 0: they stay.
     """
-    con = duck.con.con
-    con.execute("CREATE VIEW raw AS FROM read_parquet($$" + str(folder / "raw.parquet") + "$$)")
-    con.execute("CREATE VIEW bad AS FROM read_parquet($$" + str(folder / "bad.parquet") + "$$)")
+    before = [0, *accumulate(n for _, n in files)]
+    named = [(i, name, before[i]) for i, (name, _) in enumerate(files)]
+    con.execute("CREATE TABLE files (file INTEGER, name VARCHAR, before BIGINT)")
+    con.executemany("INSERT INTO files VALUES (?, ?, ?)", named)
+    con.read_parquet(_tables(folder, "raw")).create_view("rows_of_files")
+    con.read_parquet(_tables(folder, "bad")).create_view("bad")
+    con.execute("""
+        CREATE VIEW raw AS
+        SELECT before + row AS n, r.* FROM rows_of_files r JOIN files USING (file)
+    """)
     con.execute("CREATE TABLE gone (n BIGINT, reason VARCHAR, score DOUBLE, first BIGINT)")
     con.execute("CREATE VIEW left_over AS FROM raw ANTI JOIN gone USING (n)")
-    con.execute("CREATE TABLE files (file INTEGER, name VARCHAR)")
-    con.executemany("INSERT INTO files VALUES (?, ?)", list(enumerate(files)))
     if keep is not None:
         _keep(con, keep)
     con.execute("""
@@ -41,8 +52,7 @@ def judge(
     """)
     if threshold:
         _near(con, threshold)
-    hexes = " || ".join(f"lpad(lower(hex(d{i})), 16, '0')" for i in range(4))
-    con.execute(f"""
+    con.execute("""
         CREATE VIEW articles AS
         SELECT strftime(when_day, '%Y%m%d') || '000000000000' || chr(0) || chr(1) || sha256
                 || chr(0) || chr(1) AS id,
@@ -50,9 +60,9 @@ def judge(
             d0, d1, d2, d3
         FROM (
             SELECT DATE '1970-01-01' + r.day AS when_day, f.name AS file, r.line, r.sentences,
-                {hexes} AS sha256, d0, d1, d2, d3
+                printf('%016x%016x%016x%016x', d0, d1, d2, d3) AS sha256, d0, d1, d2, d3
             FROM left_over r JOIN files f USING (file))
-    """)  # noqa: S608
+    """)
     con.execute("""
         CREATE VIEW dropped AS
         SELECT 'read' AS step, reason, f.name || ':' || line AS item, NULL AS subject,
@@ -65,6 +75,12 @@ def judge(
             LEFT JOIN files e ON e.file = o.file
         ) JOIN files f USING (file)
     """)
+
+
+def _tables(folder: Path, kind: str) -> list[str]:
+    """The tables of a kind, as DuckDB's patterns that match no other file."""
+    paths = sorted(folder.glob(f"{kind}-*.parquet"))
+    return [re.sub(r"([*?\[])", r"[\1]", str(p)) for p in paths]
 
 
 def _keep(con: Any, keep: Path) -> None:

@@ -23,12 +23,14 @@ def read_keys(path: Path) -> Iterator[pa.RecordBatch]:
     left out. `UserError`: a line is no id.
     """
     known: dict[bytes, int] = {}
+    before = 0
     for block in blocks(path):
         found = _KEY.findall(block.data)
         if len(found) != block.data.count(b"\n") - block.data.count(b"\n\n") + (
             block.data[-1:] != b"\n"
         ):
-            _refuse(path, bytes(block.data), block.first)
+            _refuse(path, block.data, before)
+        before += block.lines()
         if not found:
             continue
         for digits in {d for d, _ in found} - known.keys():

@@ -2,18 +2,20 @@
 
 import re
 from binascii import Error as Base64Error
-from binascii import a2b_base64
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
+from pybase64 import b64decode
 
 from builders.rows import Article
 from builders.wmt.archive import Form
 from builders.wmt.near import signature
 from builders.wmt.records import UnreadableError, record
+from builders.wmt.sentences import count_sentences, sentences_of
 
 _EPOCH = date(1970, 1, 1).toordinal()
 DIGITS_OF_DAY = 8
@@ -41,12 +43,8 @@ class Parsed(NamedTuple):
     bad: list[tuple[int, str, str | None]]
 
 
-class Fields(NamedTuple):
-    """What one line holds: days since 1970, sha256 of the base64 text, the split text."""
-
-    day: int
-    digest: bytes
-    text: str
+Fields = tuple[int, bytes, bytes]
+"""What one line holds: days since 1970, sha256 of the base64 text, the split text in UTF-8."""
 
 
 def sorting_key(day: date, digest: bytes) -> str:
@@ -54,15 +52,10 @@ def sorting_key(day: date, digest: bytes) -> str:
     return f"{day.year:04}{day.month:02}{day.day:02}000000000000\x00\x01{digest.hex()}\x00\x01"
 
 
-def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of a split text, one a line; lines of white space are none."""
-    return tuple([s for s in map(str.strip, text.split("\n")) if s])
-
-
-def article_of(day: int, digest: bytes, text: str) -> Article:
+def article_of(day: int, digest: bytes, text: bytes) -> Article:
     """An article from what `fields_of` found; `day` counts from 1970-01-01."""
     when = date.fromordinal(day + _EPOCH)
-    sentences = sentences_of(text)
+    sentences = sentences_of(text.decode())
     return Article(sorting_key(when, digest), when, sentences, "\n".join(sentences))
 
 
@@ -77,7 +70,7 @@ def days_of(digits: bytes) -> int | None:
         return None
 
 
-def fields_of(data: bytearray | bytes, start: int, end: int, form: Form, last: int) -> Fields:
+def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fields:
     """The fields of the line `data[start:end]`; `last` is the last possible day since 1970.
 
     `UnreadableError` says why it is no article.
@@ -85,11 +78,11 @@ def fields_of(data: bytearray | bytes, start: int, end: int, form: Form, last: i
     if end > start and data[end - 1] == 13:
         end -= 1
     if form == "jsonl":
-        when, text, encoded = record(bytes(data[start:end]))
+        when, split, encoded = record(data[start:end])
         day, digest = when.toordinal() - _EPOCH, sha256(encoded).digest()
         if day > last:
             raise UnreadableError("future_date", when.isoformat())
-        return Fields(day, digest, text)
+        return day, digest, split.encode()
     first = data.find(b"\t", start, end)
     second = data.find(b"\t", first + 1, end) if first >= 0 else -1
     if second < 0:
@@ -98,34 +91,30 @@ def fields_of(data: bytearray | bytes, start: int, end: int, form: Form, last: i
     if data.find(b"\t", second + 1, end) >= 0:
         n = data.count(b"\t", start, end) + 1
         raise UnreadableError("malformed_line", f"{n} fields instead of 3")
-    digits = bytes(data[start : min(first, start + 16)])
-    known = days_of(digits)
+    known = days_of(data[start:first]) if first - start == DIGITS_OF_DAY else None
     if known is None:
-        raise UnreadableError("bad_date", digits.decode("utf-8", "replace"))
+        seen = data[start : min(first, start + 16)]
+        raise UnreadableError("bad_date", seen.decode("utf-8", "replace"))
     if known > last:
         raise UnreadableError("future_date", date.fromordinal(known + _EPOCH).isoformat())
     if second + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
-    with memoryview(data) as view:
-        try:
-            raw = a2b_base64(view[first + 1 : second], strict_mode=True)
-        except Base64Error as error:
-            raise UnreadableError("bad_base64", str(error)) from None
-        digest = sha256(view[second + 1 : end]).digest()
+    field = data[first + 1 : second]
     try:
-        return Fields(known, digest, raw.decode())
+        text = b64decode(field, None, True)
+        text.decode()
+    except Base64Error as error:
+        raise UnreadableError("bad_base64", str(error)) from None
     except UnicodeDecodeError as error:
         raise UnreadableError("bad_utf8", f"byte {error.start} of the split text") from None
+    return known, sha256(data[second + 1 : end]).digest(), text
 
 
-def parse(data: bytearray | bytes, form: Form, last: date, near: bool) -> Parsed:
+def parse(data: bytes, form: Form, last: date, near: bool) -> Parsed:
     """Every line of a block; `near` asks for signatures."""
     limit = last.toordinal() - _EPOCH
     places: list[int] = []
-    days: list[int] = []
-    counts: list[int] = []
-    digests: list[bytes] = []
-    signatures: list[bytes] = []
+    found: list[Fields] = []
     bad: list[tuple[int, str, str | None]] = []
     start = line = 0
     size = len(data)
@@ -134,31 +123,32 @@ def parse(data: bytearray | bytes, form: Form, last: date, near: bool) -> Parsed
         end = size if end < 0 else end
         line += 1
         try:
-            day, digest, text = fields_of(data, start, end, form, limit)
-            parts = text.split("\n")
-            sentences = len(parts) - [*map(str.strip, parts)].count("")
-            if not sentences:
-                raise UnreadableError("no_sentences", None)
+            found.append(fields_of(data, start, end, form, limit))
             places.append(line)
-            days.append(day)
-            counts.append(sentences)
-            digests.append(digest)
-            if near:
-                signatures.append(signature(text))
         except UnreadableError as why:
             bad.append((line, why.reason, why.detail))
         start = end + 1
-    at, day_column, number = (np.array(c, np.int32) for c in (places, days, counts))
-    joined = b"".join(digests), b"".join(signatures)
-    return Parsed(line, at, day_column, number, *joined, bad)
+    counts = count_sentences([text for _, _, text in found])
+    for n in np.flatnonzero(counts == 0)[::-1].tolist():
+        bad.append((places.pop(n), "no_sentences", None))
+        del found[n]
+    return Parsed(
+        line,
+        np.array(places, np.int32),
+        np.array([day for day, _, _ in found], np.int32),
+        counts[counts > 0],
+        b"".join([digest for _, digest, _ in found]),
+        b"".join([signature(text.decode()) for _, _, text in found]) if near else b"",
+        sorted(bad),
+    )
 
 
-def parse_given(data: bytearray | bytes, form: Form, given: tuple[date, bool]) -> Parsed:
+def parse_given(data: bytes, form: Form, given: tuple[date, bool]) -> Parsed:
     """`parse` as work for `over_blocks`: this module is light to import in a new process."""
     return parse(data, form, *given)
 
 
-def decode(data: bytearray | bytes, form: Form, wanted: Lines) -> tuple[list[Article], int | None]:
+def decode(data: bytes, form: Form, wanted: Lines) -> tuple[list[Article], int | None]:
     """The articles on some lines of a block, and the first line that is another one."""
     found: list[Article] = []
     start = at = 0
@@ -171,13 +161,13 @@ def decode(data: bytearray | bytes, form: Form, wanted: Lines) -> tuple[list[Art
             fields = fields_of(data, start, len(data) if end < 0 else end, form, _LAST)
         except UnreadableError:
             return found, line
-        if fields.digest != digest:
+        if fields[1] != digest:
             return found, line
         found.append(article_of(*fields))
     return found, None
 
 
-def search(data: bytearray | bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
+def search(data: bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
     """The articles of a block that are among days and sha256; lines of other days stay unread."""
     found = []
     start = 0
@@ -185,11 +175,10 @@ def search(data: bytearray | bytes, form: Form, wanted: dict[int, set[bytes]]) -
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end
         if form != "wmt" or days_of(bytes(data[start : start + DIGITS_OF_DAY])) in wanted:
-            try:
-                fields = fields_of(data, start, end, form, _LAST)
-            except UnreadableError:
-                fields = None
-            if fields and fields.text.strip() and fields.digest in wanted.get(fields.day, ()):
-                found.append(article_of(*fields))
+            with suppress(UnreadableError):
+                day, digest, text = fields_of(data, start, end, form, _LAST)
+                if digest in wanted.get(day, ()):
+                    article = article_of(day, digest, text)
+                    found += [article] if article.sentences else []
         start = end + 1
     return found

@@ -11,22 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.dates import MONTHS, WEEKDAYS
 from builders.errors import UserError
 from builders.rows import Article, Passage
 from builders.schema import arrow_schema, batches, regrouped
 from builders.wmt.archive import BLOCK, Form, Paths, find_archives
 from builders.wmt.lines import KEY, decode
 from builders.wmt.read import Listed, other_archive
-from builders.wmt.spread import over_blocks
+from builders.wmt.spread import Place, over_blocks
 
 SENTENCES = 6
-"""Sentences of a passage."""
+"""Sentences of a passage (StreamingQA, section 2.1)."""
 _ROWS = 65_536
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 def in_words(day: date) -> str:
@@ -35,7 +31,7 @@ def in_words(day: date) -> str:
     The day is that of UTC. The original's code takes the day of the machine's time zone, which
     west of UTC is the day before; its released data was made at UTC.
     """
-    return f"{_WEEKDAYS[day.weekday()]}, {_MONTHS[day.month - 1]} {day.day}, {day.year}"
+    return f"{WEEKDAYS[day.weekday()]}, {MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def passage_prefix(day: date) -> str:
@@ -48,13 +44,18 @@ def question_prefix(day: date) -> str:
     return f"Today is {in_words(day)}. "
 
 
-def passages(article: Article, size: int = SENTENCES) -> Iterator[Passage]:
-    """An article in chunks of `size` sentences, the last one shorter; numbered from 0."""
-    sha256 = sha256_of(article.id)
+def texts(article: Article, size: int = SENTENCES) -> Iterator[tuple[str, str]]:
+    """Id and text of an article's chunks of `size` sentences, the last one shorter; from 0."""
     prefix = passage_prefix(article.day)
     for number, start in enumerate(range(0, len(article.sentences), size)):
-        text = prefix + " ".join(article.sentences[start : start + size])
-        yield Passage(f"{article.id}_{number}", article.id, number, article.day, text, sha256)
+        yield f"{article.id}_{number}", prefix + " ".join(article.sentences[start : start + size])
+
+
+def passages(article: Article, size: int = SENTENCES) -> Iterator[Passage]:
+    """An article's passages; `UserError` where its id holds no sha256."""
+    sha256 = sha256_of(article.id)
+    for number, (name, text) in enumerate(texts(article, size)):
+        yield Passage(name, article.id, number, article.day, text, sha256)
 
 
 def sha256_of(article: str) -> str:
@@ -142,8 +143,8 @@ def _write(
     places = Listed(articles, files)
     counts = {"articles": 0, "passages": 0, "sentences_of_a_passage": size}
 
-    def about(file: int, found: Any) -> Any:
-        lines = places.in_block(file, found)
+    def about(place: Place, found: Any) -> Any:
+        lines = places.in_block(place, found)
         return (lines, size) if lines else None
 
     def flow() -> Iterator[pa.RecordBatch]:
@@ -164,7 +165,7 @@ def _write(
 
 
 def _passages(
-    data: bytearray | bytes, form: Form, given: tuple[Any, int]
+    data: bytes, form: Form, given: tuple[Any, int]
 ) -> tuple[int, pa.RecordBatch, int | None]:
     """The passages of the wanted lines of one block."""
     lines, size = given

@@ -13,7 +13,7 @@ from builders.errors import UserError
 from builders.rows import Article, ArticleRef
 from builders.wmt.archive import BLOCK, Block, Paths, find_archives
 from builders.wmt.lines import KEY, Lines, days_of, decode, search
-from builders.wmt.spread import over_blocks
+from builders.wmt.spread import Place, over_blocks
 
 Wanted = Path | Iterable[ArticleRef] | Iterable[str]
 
@@ -56,14 +56,15 @@ class _Places:
         """Lines, ascending, and their sha256 in hex."""
         raise NotImplementedError
 
-    def in_block(self, file: int, block: Block) -> Lines | None:
-        if file != self._file:
-            self._file = file
-            self._lines, self._sha = self.of(file)
-        low, high = np.searchsorted(self._lines, [block.first + 1, block.first + block.lines + 1])
+    def in_block(self, place: Place, block: Block) -> Lines | None:
+        if place.file != self._file:
+            self._file = place.file
+            self._lines, self._sha = self.of(place.file)
+        first = place.first + 1
+        low, high = np.searchsorted(self._lines, [first, first + block.lines()])
         if low == high:
             return None
-        places = (self._lines[low:high] - block.first - 1).tolist()
+        places = (self._lines[low:high] - first).tolist()
         return list(zip(places, map(bytes.fromhex, self._sha[low:high]), strict=True))
 
 
@@ -134,7 +135,7 @@ def _by_id(
         wanted.setdefault(days, set()).add(bytes.fromhex(parts[4]))
     missing = set(ids)
 
-    def about(file: int, found: Block) -> dict[int, set[bytes]] | None:
+    def about(place: Place, found: Block) -> dict[int, set[bytes]] | None:
         return wanted if missing else None
 
     for _, articles in over_blocks(files, search, about, jobs=jobs, block=block):

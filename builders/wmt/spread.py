@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -28,8 +29,8 @@ class Place(NamedTuple):
 
 def over_blocks(
     files: Sequence[Path],
-    work: Callable[[bytearray | bytes, Form, A], T],
-    about: Callable[[int, Block], A | None],
+    work: Callable[[bytes, Form, A], T],
+    about: Callable[[Place, Block], A | None],
     *,
     jobs: int = 1,
     block: int = BLOCK,
@@ -37,7 +38,7 @@ def over_blocks(
 ) -> Iterator[tuple[Place, T]]:
     """`work(data, form, argument)` of every block, in the order of the archive.
 
-    `about(number of the file, block)` gives the argument, None: the block is passed over. With
+    `about(place, block)` gives the argument, None: the block is passed over. With
     more than one job this process decompresses and the others work; `work` has to be a function
     of a module. An archive of a block or two starts no process. `UserError`: see `blocks`, or a
     process that died.
@@ -45,32 +46,38 @@ def over_blocks(
     total = sum(f.stat().st_size for f in files)
     with progress(total, "B", label) as bar:
         if jobs <= 1 or total <= 2 * block:
-            for number, found in _each(files, block, bar.advance):
-                argument = about(number, found)
+            for place, found in _each(files, block, bar.advance):
+                argument = about(place, found)
                 if argument is not None:
-                    yield Place(number, found.first), work(found.data, found.form, argument)
+                    yield place, work(found.data, found.form, argument)
             return
-        context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
         waiting: deque[tuple[Place, Future[T]]] = deque()
-        try:
-            for number, found in _each(files, block, bar.advance):
-                argument = about(number, found)
+        with processes(jobs) as pool:
+            for place, found in _each(files, block, bar.advance):
+                argument = about(place, found)
                 if argument is None:
                     continue
                 if len(waiting) >= jobs * _AHEAD:
-                    place, future = waiting.popleft()
-                    yield place, future.result()
-                task = pool.submit(work, bytes(found.data), found.form, argument)
-                waiting.append((Place(number, found.first), task))
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+                waiting.append((place, pool.submit(work, found.data, found.form, argument)))
             while waiting:
-                place, future = waiting.popleft()
-                yield place, future.result()
-        except BrokenProcessPool:
-            hint = "if memory ran out, give fewer jobs"
-            raise UserError("a reading process died", hint=hint) from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+                done, future = waiting.popleft()
+                yield done, future.result()
+
+
+@contextmanager
+def processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """So many processes; what they have not begun at the end is left. `UserError`: one died."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        hint = "if memory ran out, give fewer jobs"
+        raise UserError("a reading process died", hint=hint) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _begin() -> None:
@@ -80,8 +87,10 @@ def _begin() -> None:
 
 def _each(
     files: Sequence[Path], size: int, advance: Callable[[int], None]
-) -> Iterator[tuple[int, Block]]:
+) -> Iterator[tuple[Place, Block]]:
     for number, path in enumerate(files):
+        first = 0
         for found in blocks(path, size):
-            yield number, found
+            yield Place(number, first), found
+            first += found.lines()
             advance(found.read)

@@ -4,8 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from filters.toxicity.bands import threshold, to_judge
+from filters.toxicity.bands import Judged, threshold_by_bands, to_judge
 from filters.toxicity.base import Scorer, Scoring, Surroundings
+from filters.toxicity.calibration import Calibration, calibrate
 from filters.toxicity.classifier import Transformers
 from filters.toxicity.local import Local
 from filters.toxicity.perspective import Perspective
@@ -26,11 +27,14 @@ __all__ = [
     "PAPER",
     "SCORERS",
     "AnyScorer",
+    "Calibration",
+    "Judged",
     "Scorer",
     "Scoring",
     "Surroundings",
     "Thresholds",
     "ToxicityScores",
-    "threshold",
+    "calibrate",
+    "threshold_by_bands",
     "to_judge",
 ]

@@ -6,11 +6,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 WIDTH = 0.05
 PER_BAND = 50
 SHARE = 0.30
+
+
+class Judged(NamedTuple):
+    """One judgement of one row, by a person or a table; with two annotators a row has two."""
+
+    score: Annotated[float, "what the scorer gave the row, from 0 to 1"]
+    toxic: Annotated[bool, "what the judge said of it"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,12 @@ class Found:
     threshold: Annotated[float | None, "scores from here up are removed; null: judge more bands"]
     next_band: Annotated[float | None, "lower end of the next band to judge; null: settled"]
     bands: Annotated[tuple[Band, ...], "judged bands, the highest first"]
+
+    @property
+    def thin(self) -> tuple[Band, ...]:
+        """Bands from the threshold up that fewer than `PER_BAND` judgements speak for."""
+        low = self.threshold or 0.0
+        return tuple(b for b in self.bands if b.low >= low and b.judged < PER_BAND)
 
 
 def place(score: float, width: float = WIDTH) -> int:
@@ -68,19 +81,20 @@ def to_judge(
     }
 
 
-def threshold(
-    judgements: Iterable[tuple[float, bool]], *, width: float = WIDTH, share: float = SHARE
+def threshold_by_bands(
+    judged: Iterable[Judged | tuple[float, bool]], *, width: float = WIDTH, share: float = SHARE
 ) -> Found:
-    """The score from which rows are removed.
-
-    `judgements` holds (score, toxic), one an annotator and row. From 1.0 down, bands are removed
+    """The score from which rows are removed, for any scorer. From 1.0 down, bands are removed
     until two neighbouring ones have less than `share` toxic; the first of these two is removed
     too. A band without judgements (no row has such a score) is passed over: it neither is toxic
     nor ends the way down. Where the judged bands end before two such neighbours, `next_band`
     is the one to judge next; below the lowest band everything is removed (threshold 0).
+
+    The rule compares shares within bands, so the rows must be mixed as those of the release are:
+    a table made of half toxic rows ends far too low. `ValueError`: a score not from 0 to 1.
     """
     counts: dict[int, list[int]] = {}
-    for score, toxic in judgements:
+    for score, toxic in judged:
         count = counts.setdefault(place(score, width), [0, 0])
         count[0] += 1
         count[1] += toxic

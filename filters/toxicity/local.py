@@ -30,11 +30,12 @@ class Local(Strict):
 
     It has one score, `profanity`; the other five are null. `neutral` words are taken out before
     a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
-    its other words. The threshold is set by eye on the table of the tests, not by judged bands.
+    its other words. The threshold is what the band rule finds on `calibration.yaml` and the
+    sentences of `samples/news`: few rows of one judge, where the paper has 50 a band and two.
     """
 
     scorer: Literal["local"] = "local"
-    thresholds: Thresholds = Thresholds(profanity=0.80)
+    thresholds: Thresholds = Thresholds(profanity=0.50)
     neutral: tuple[str, ...] = NEUTRAL
 
     def start(self, surroundings: Surroundings) -> "_Running":

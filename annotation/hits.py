@@ -1,0 +1,129 @@
+"""`make hits`: rows of a dataset out to people, as one batch."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from annotation.batch import Batch
+from annotation.batches import (
+    BatchManifest,
+    batch_id,
+    folders,
+    layout_sha256,
+    ledger,
+    write_batch,
+)
+from annotation.dataset import open_dataset
+from annotation.folders import alone
+from annotation.items import Ledger, attention, make_items
+from annotation.joins import Sources
+from annotation.layout import FOLDER, Layout, load_layout
+from annotation.packing import pack
+from annotation.platforms import PLATFORMS, Delivery
+from builders.config import did_you_mean
+from builders.errors import UserError
+from builders.store import Store
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a batch is made from; `again` sends rows that an earlier batch has sent."""
+
+    layout: str
+    dataset: str | None
+    platform: str
+    number: int = 100
+    config: str | None = None
+    split: str | None = None
+    news: Sequence[str] = ()
+    pages: Path | None = None
+    until: date | None = None
+    seed: int = 0
+    again: bool = False
+    delivery: Delivery = field(default_factory=Delivery)
+    releases: Path = Path("releases")
+    build: Path = Path("build")
+    out: Path = Path("hits")
+    say: Callable[[str], None] = lambda text: None
+
+
+def make_batch(order: Order) -> tuple[Path, BatchManifest]:
+    """Draw rows, show them as items, pack them into HITs and write `<out>/<layout>/<number>`."""
+    platform = PLATFORMS.get(order.platform)
+    if platform is None:
+        near = did_you_mean(order.platform, PLATFORMS)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(PLATFORMS)}"
+        raise UserError(f"no platform {order.platform!r}", hint=hint)
+    layout = load_layout(order.layout)
+    layout_folder = place_of(order.layout)
+    name = layout_folder.name
+    given = order.dataset or layout.dataset
+    if given is None:
+        raise UserError(f"the layout {name} names no dataset", hint="give one with --dataset")
+    dataset = open_dataset(
+        given, order.releases, config=order.config or _own(layout, given), split=order.split
+    )
+    sources = Sources(order.news, order.pages, order.until, Store(order.build, order.say))
+    shelf = order.out / name
+    with alone(shelf):
+        made = make_items(
+            layout,
+            name,
+            dataset,
+            sources,
+            number=order.number,
+            seed=order.seed,
+            ledger=Ledger() if order.again else ledger(shelf),
+        )
+        hits = pack(made.items, made.groups, attention(layout, name), layout, order.seed)
+        before = folders(shelf)
+        number = int(before[-1].name) + 1 if before else 1
+        batch = Batch(
+            id="",
+            number=number,
+            layout=name,
+            layout_sha256=layout_sha256(layout_folder),
+            dataset=dataset.name,
+            platform=order.platform,
+            seed=order.seed,
+            hits=hits,
+            folder=shelf / f"{number:04}",
+        )
+        batch = replace(batch, id=batch_id(batch))
+        manifest = write_batch(
+            batch,
+            layout,
+            layout_folder,
+            order.delivery,
+            dataset_sha256=dataset.sha256,
+            config=dataset.config,
+            splits=dataset.splits,
+            counts=made.counts,
+        )
+    return batch.folder, manifest
+
+
+def summary(folder: Path, manifest: BatchManifest) -> list[str]:
+    """What was made, and what it costs."""
+    counts, pay = manifest.counts, manifest.pay
+    usual = {"hits", "items", "attention", "assignments", "rows"}
+    left = [f"{n:,} {name}" for name, n in sorted(counts.items()) if n and name not in usual]
+    lines = [
+        f"{folder}: {counts['items']:,} items of {manifest.dataset} in {counts['hits']:,} HITs "
+        f"for {manifest.platform}",
+        f"  {manifest.assignments} workers each at {pay.per_hit} {pay.currency} a HIT "
+        f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
+    ]
+    return lines + ([f"  left out: {', '.join(left)}"] if left else [])
+
+
+def place_of(name: str) -> Path:
+    """The folder of a layout that `load_layout` has found."""
+    own = FOLDER / name
+    return own if (own / "layout.yaml").is_file() else Path(name).resolve()
+
+
+def _own(layout: Layout, given: str) -> str | None:
+    """The layout's config, where the dataset is the layout's own; a file has none."""
+    return None if Path(given).is_file() else layout.config

@@ -1,0 +1,47 @@
+"""Salted hashes of the platforms' worker and assignment ids; the ids themselves are not kept."""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from builders.config import shown
+from builders.errors import UserError
+
+SALT = ".salt"
+VARIABLE = "FACTDRIFT_SALT"
+
+
+def read_salt(hits: Path) -> bytes:
+    """The salt: of the environment, else of `hits/.salt`, which is made once, at random.
+
+    Whoever has it can test a guessed id: it stays with the batches and is never published.
+    """
+    if given := os.environ.get(VARIABLE):
+        return given.encode()
+    path = hits / SALT
+    try:
+        hits.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            salt = path.read_bytes().strip()
+            if len(salt) < 16:
+                hint = f"delete it and import all results anew, or set {VARIABLE}"
+                raise UserError("too short for a salt", where=shown(path), hint=hint) from None
+            return salt
+        with os.fdopen(handle, "wb") as file:
+            salt = secrets.token_hex(32).encode()
+            file.write(salt + b"\n")
+        return salt
+    except OSError as error:
+        raise UserError(f"cannot be used: {error.strerror}", where=shown(path)) from error
+
+
+def hashed(salt: bytes, what: str, platform: str, name: str) -> str:
+    """16 hex digits for an id of a platform; empty for none."""
+    if not name:
+        return ""
+    text = "\t".join((what, platform, name))
+    return hmac.new(salt, text.encode(), hashlib.sha256).hexdigest()[:16]

@@ -1,0 +1,269 @@
+"""What a layout is: a folder with `layout.yaml` and `task.html.j2`; adding one needs no Python."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from builders.config import Strict, did_you_mean, load, mistakes, shown
+from builders.errors import UserError
+
+FOLDER = Path(__file__).parent / "layouts"
+
+Kind = Literal["choice", "choices", "flag", "text", "span", "spans", "group"]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+class Shown(Strict):
+    """A field of an item: text (or a list of paragraphs) that the worker sees.
+
+    `column` is where it comes from in the dataset's row, dotted for nested ones
+    (`draw.article`), the field's own name by default; `article` and `page` name the text that a
+    row's article or page id leads to; of kind `list`, its sentences. `marks`: another field with
+    spans to highlight in it; `dates`: highlight what looks like a date in it, too.
+
+    On the page: a `date` is a day (`2020-05-06`) or UTC seconds, and is written out; of
+    `paragraphs` each is a text, or an object with `text` and perhaps `heading` and `kind`
+    (`builders.rows.Paragraph`); `spans` is a list of `{"start", "end"}` in code points (with
+    "paragraph" for `paragraphs`, and perhaps "kind", one of mention or date). Where the row has
+    no column of that name, its own `paragraph`, `start` and `end` are the one span; none, if null.
+    """
+
+    label: str | None = None
+    kind: Literal["text", "paragraphs", "list", "spans", "number", "date"] = "text"
+    column: str | None = None
+    join: Literal["article", "page", "search"] | None = None
+    optional: bool = False
+    marks: Name | None = None
+    dates: bool = False
+
+
+class Choice(Strict):
+    """One value of a choice; `key` is its key on the keyboard."""
+
+    value: str
+    label: str
+    help: str | None = None
+    key: Annotated[str, Field(pattern=r"^[a-z0-9]$")] | None = None
+
+
+class Check(Strict):
+    """What a text must be like; the page says it as one types and the import checks it again.
+
+    `not_field` and `has_field`: the text of that shown field must not, or must, be in it (case
+    and spaces aside). `words_from`: no capitalised word or number that the named field lacks;
+    `keeps_words`: each one that it has, its first word and what stands in [brackets] aside;
+    `keeps_numbers`: each number that it has. The first word of the answer is never looked at by
+    `words_from`. A word counts without its case and a final 's. `starts_with` is whole words, case
+    aside; the others are exact. Each name may be a field or an earlier answer.
+    """
+
+    min_length: int = Field(default=1, ge=0)
+    max_length: int = Field(default=500, ge=1)
+    starts_with: tuple[str, ...] = ()
+    ends_with: str | None = None
+    contains: str | None = None
+    contains_once: str | None = None
+    excludes: tuple[str, ...] = ()
+    not_field: Name | None = None
+    has_field: Name | None = None
+    words_from: Name | None = None
+    keeps_words: Name | None = None
+    keeps_numbers: Name | None = None
+    message: str | None = None
+
+
+class Answer(Strict):
+    """One thing that is asked for.
+
+    `field`: of a span, the shown field to mark in; of a choice, a shown `list` field whose
+    entries are the choices. `when`: asked only where an earlier answer has one of these values.
+    `answers`: of a group, what each of its `min_items` to `max_items` entries holds. `agree`: how
+    two workers' values are compared: the same value, the same text after SQuAD normalisation,
+    overlapping spans, or not at all. `within`: of a choice from a list, an earlier answer; only
+    entries that are words of it can be chosen, and they are clicked in its text.
+    """
+
+    kind: Kind
+    label: str
+    help: str | None = None
+    required: bool = True
+    choices: tuple[Choice, ...] = ()
+    field: Name | None = None
+    within: Name | None = None
+    check: Check = Check()
+    when: Mapping[Name, tuple[str, ...]] = {}
+    answers: Mapping[Name, "Answer"] = {}
+    min_items: int = Field(default=1, ge=0)
+    max_items: int = Field(default=1, ge=1)
+    initial: Name | None = None
+    """A shown field, or an earlier answer, whose text the answer starts with, to be edited."""
+    agree: Literal["value", "text", "span", "none"] | None = None
+
+
+class Pay(Strict):
+    """Pay for one HIT; the hourly rate it implies is printed wherever the pay is."""
+
+    currency: str = "USD"
+    per_hit: Decimal = Field(gt=0)
+    minutes_per_hit: Decimal = Field(gt=0)
+
+    @property
+    def hourly(self) -> Decimal:
+        """Pay in an hour at the expected pace."""
+        return (self.per_hit * 60 / self.minutes_per_hit).quantize(Decimal("0.01"))
+
+
+class Qualifications(Strict):
+    """Who may work on it; each platform has its own words for these."""
+
+    approval_percent: int | None = Field(default=95, ge=0, le=100)
+    approved_hits: int | None = Field(default=500, ge=0)
+    countries: tuple[str, ...] = ()
+    expert: bool = False
+    adult: bool = False
+
+
+class Rule(Strict):
+    """When a row is decided.
+
+    `majority` or `unanimous` over the answer `of` (all answers that are compared, without it);
+    `any`: every counted judgment is taken as it is; `sampled`: per-worker batches of which an
+    expert checks `sampled` items, the batch accepted or rejected whole. `accept`: the values of
+    `of` that accept a row; another agreed value rejects it.
+    """
+
+    by: Literal["majority", "unanimous", "any", "sampled"] = "majority"
+    of: Name | None = None
+    accept: tuple[str, ...] = ()
+    sampled: int = Field(default=2, ge=1)
+
+
+class Layout(Strict):
+    """One HIT layout."""
+
+    title: str
+    summary: str
+    instructions: tuple[str, ...] = Field(min_length=1)
+    """Paragraphs of plain text."""
+    examples: tuple[Mapping[str, str], ...] = ()
+    """Worked examples: a label and a text each."""
+    dataset: str | None = None
+    """The dataset whose rows it shows, `streamingqa`; a folder or file given by hand otherwise."""
+    config: str | None = None
+    fields: Mapping[Name, Shown]
+    answers: Mapping[Name, Answer]
+    assignments: int = Field(default=3, ge=1)
+    items_per_hit: int = Field(default=5, ge=1)
+    pay: Pay
+    qualifications: Qualifications = Qualifications()
+    rule: Rule = Rule()
+    together: tuple[str, ...] = ()
+    """Columns: rows that are alike in them go into one HIT, `[subject, relation]`."""
+    balance: str | None = None
+    """A column of the dataset over whose values the drawn rows are spread evenly: `relation`."""
+    attention: tuple[Mapping[str, object], ...] = ()
+    """Items with known answers: `fields` and `answers`, mixed in one a HIT."""
+    min_seconds: float = Field(default=3, ge=0)
+    """Less time on an item than this is flagged as too fast."""
+
+    @model_validator(mode="after")
+    def _names_hold_together(self) -> "Layout":
+        found: list[tuple[tuple[int | str, ...], str]] = [
+            (("fields", name, "marks"), f"no field {field.marks!r} of kind spans")
+            for name, field in self.fields.items()
+            if field.marks and self._kind(field.marks) != "spans"
+        ]
+        found += [
+            (("answers", name), "a field has this name")
+            for name in self.answers.keys() & self.fields
+        ]
+        for place, answer, before in _walk(("answers",), self.answers, ()):
+            checks = answer.check
+            for what, name in [
+                ("field", answer.field),
+                ("initial", answer.initial),
+                ("check", checks.not_field),
+                ("check", checks.has_field),
+                ("check", checks.words_from),
+                ("check", checks.keeps_words),
+                ("check", checks.keeps_numbers),
+                ("within", answer.within),
+            ]:
+                if name and name not in self.fields and name not in before:
+                    near = did_you_mean(name, [*self.fields, *before])
+                    hint = f", did you mean {near!r}?" if near else ""
+                    found.append(((*place, what), f"no field {name!r}{hint}"))
+            found += [
+                ((*place, "when"), f"{name!r} is not asked before")
+                for name in answer.when
+                if name not in before
+            ]
+            found += [(place, text) for text in _wants(answer)]
+            kinds = _FIELDS_OF.get(answer.kind, ())
+            kind = self._kind(answer.field) if answer.field else None
+            if kinds and kind and kind not in kinds:
+                wanted = " or ".join(kinds)
+                found.append(((*place, "field"), f"{answer.field!r} is not of kind {wanted}"))
+        if self.rule.of and self.rule.of not in self.answers:
+            found.append((("rule", "of"), f"no answer {self.rule.of!r}"))
+        if found:
+            raise mistakes(found)
+        return self
+
+    def _kind(self, field: str) -> str | None:
+        return self.fields[field].kind if field in self.fields else None
+
+
+_FIELDS_OF = {
+    "choice": ("list",),
+    "choices": ("list",),
+    "span": ("text", "paragraphs"),
+    "spans": ("text", "paragraphs"),
+}
+
+
+def _walk(
+    place: tuple[int | str, ...], answers: Mapping[str, Answer], before: tuple[str, ...]
+) -> list[tuple[tuple[int | str, ...], Answer, tuple[str, ...]]]:
+    """Every answer with its place and the names of those asked before it."""
+    out: list[tuple[tuple[int | str, ...], Answer, tuple[str, ...]]] = []
+    for name, answer in answers.items():
+        out.append(((*place, name), answer, before))
+        out += _walk((*place, name, "answers"), answer.answers, before)
+        before = (*before, name)
+    return out
+
+
+def _wants(answer: Answer) -> list[str]:
+    """What an answer of this kind lacks."""
+    wrong = []
+    if answer.kind in ("choice", "choices") and not answer.choices and not answer.field:
+        wrong.append("a choice needs `choices`, or the `field` that lists them")
+    if answer.kind in ("span", "spans") and not answer.field:
+        wrong.append(f"a {answer.kind} needs the `field` to mark in")
+    if (answer.kind == "group") != bool(answer.answers):
+        wrong.append("a group, and only a group, has `answers`")
+    return wrong
+
+
+def layouts(folder: Path = FOLDER) -> list[str]:
+    """The names of the layouts of a folder."""
+    return sorted(p.parent.name for p in folder.glob("*/layout.yaml"))
+
+
+def load_layout(name: str, folder: Path = FOLDER) -> Layout:
+    """A layout by name, or by the path of its folder; `UserError` with file:line for mistakes."""
+    path = folder / name
+    if not (path / "layout.yaml").is_file():
+        path = Path(name)
+    if not (path / "layout.yaml").is_file():
+        near = did_you_mean(name, layouts(folder))
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(layouts(folder))}"
+        raise UserError(f"no layout {name!r} in {shown(folder)}", hint=hint)
+    layout = load(path / "layout.yaml", Layout)
+    if not (path / "task.html.j2").is_file():
+        raise UserError("no task.html.j2 beside layout.yaml", where=shown(path))
+    return layout

@@ -1,0 +1,150 @@
+"""A submission against the batch that it says it answers: judgments, or why it is refused."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from annotation.batch import Batch, Hit, Item, Json
+from annotation.batches import LAYOUT, folders, load_manifest, read_batch
+from annotation.checks import problems
+from annotation.ids import hashed
+from annotation.layout import Layout, load_layout
+from annotation.submission import Refused, Submission
+from builders.config import did_you_mean, shown
+from builders.errors import UserError
+from builders.rows import Judgment
+from builders.store import row_id
+
+DUPLICATE = "duplicate_worker"
+"""Flag of a worker's further submission for a HIT."""
+
+
+@dataclass
+class Batches:
+    """The batches under `hits/`, found by id and read, checked, when an answer names them."""
+
+    root: Path
+    _places: dict[str, Path] = field(default_factory=dict)
+    _read: dict[str, tuple[Batch, dict[str, Hit]]] = field(default_factory=dict)
+    _layouts: dict[str, Layout] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shelves = sorted(p for p in self.root.iterdir() if p.is_dir()) if self.root.is_dir() else []
+        for folder in (f for shelf in shelves for f in folders(shelf)):
+            found = load_manifest(folder)
+            if found.layout != folder.parent.name:
+                text = f"a batch of the layout {found.layout}, in the folder of another"
+                raise UserError(text, where=shown(folder))
+            other = self._places.setdefault(found.id, folder)
+            if other != folder:
+                text = f"the same batch as {shown(other)}"
+                raise UserError(text, where=shown(folder), hint="remove the copy")
+        if not self._places:
+            hint = "make one with `make hits`, or name their folder with --hits"
+            raise UserError("no batches here", where=shown(self.root), hint=hint)
+
+    def get(self, name: str) -> tuple[Batch, dict[str, Hit]] | None:
+        """A batch and its HITs by id."""
+        if name in self._places and name not in self._read:
+            batch = read_batch(self._places[name])
+            self._read[name] = batch, {hit.id: hit for hit in batch.hits}
+        return self._read.get(name)
+
+    def near(self, name: str) -> str:
+        """What to say of an id that is none of a batch."""
+        near = did_you_mean(name, self._places)
+        return f"did you mean {near}?" if near else f"not among the {len(self._places)} of hits/"
+
+    def layout(self, batch: Batch) -> Layout:
+        """The layout as it was when the batch was made: the batch has a copy."""
+        if batch.id not in self._layouts:
+            self._layouts[batch.id] = load_layout(str((batch.folder / LAYOUT).resolve()))
+        return self._layouts[batch.id]
+
+    def newest(self, layout: str) -> Layout:
+        """The layout as the newest of its batches has it: its rule holds for all of them."""
+        mine = [name for name, folder in self._places.items() if folder.parent.name == layout]
+        found = self.get(mine[-1]) if mine else None
+        if found is None:
+            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
+        return self.layout(found[0])
+
+    def items(self, layout: str) -> dict[str, Item]:
+        """Every item of a layout's batches, by id, with its known answers."""
+        found: dict[str, Item] = {}
+        for name, folder in self._places.items():
+            if folder.parent.name == layout:
+                batch = self.get(name)
+                for hit in batch[0].hits if batch else ():
+                    found.update((item.id, item) for item in hit.items)
+        return found
+
+
+def match(
+    given: Submission, batches: Batches, platform: str, salt: bytes
+) -> list[Judgment] | Refused:
+    """One judgment an item, in the order of the HIT; or the first thing that is wrong with it."""
+
+    def refused(reason: str, detail: str = "") -> Refused:
+        return Refused(given.where, given.line, reason, detail)
+
+    known = batches.get(given.batch)
+    if known is None:
+        return refused("unknown batch", batches.near(given.batch[:40]))
+    batch, hits = known
+    hit = hits.get(given.hit)
+    if hit is None:
+        return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
+    items = {item.id: item for item in hit.items}
+    if extra := sorted(given.answers.keys() - items.keys()):
+        return refused("unknown item", f"{extra[0][:40]!r} is not in HIT {hit.id}")
+    if missing := [name for name in items if name not in given.answers]:
+        return refused("missing item", f"{missing[0]}, {len(missing)} of {len(items)}")
+    if strange := sorted(given.item_seconds.keys() - items.keys()):
+        return refused("unknown item", f"{strange[0][:40]!r} has a time")
+    layout = batches.layout(batch)
+    for item in hit.items:
+        wrong = problems(layout, item.fields, given.answers[item.id])
+        if wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            return refused("invalid answer", f"item {item.id}: {wrong[0]}{more}")
+    return list(_judgments(given, batch, hit, platform, salt))
+
+
+def _judgments(
+    given: Submission, batch: Batch, hit: Hit, platform: str, salt: bytes
+) -> Iterator[Judgment]:
+    worker = hashed(salt, "worker", platform, given.worker)
+    assignment = hashed(salt, "assignment", platform, given.assignment)
+    for item in hit.items:
+        yield Judgment(
+            id=row_id(batch.id, hit.id, item.id, worker),
+            layout=batch.layout,
+            batch=batch.id,
+            hit=hit.id,
+            item=item.id,
+            row=item.row,
+            dataset=batch.dataset,
+            worker=worker,
+            platform=platform,
+            assignment=assignment,
+            answers=_canonical(given.answers[item.id]),
+            seconds=_time(given, item.id, len(hit.items)),
+            flags=(),
+            counted=True,
+        )
+
+
+def _canonical(answers: Mapping[str, Json]) -> str:
+    """Answers as JSON, keys sorted, what was left empty left out."""
+    kept = {name: value for name, value in answers.items() if value not in (None, "", [])}
+    return json.dumps(kept, sort_keys=True, ensure_ascii=False)
+
+
+def _time(given: Submission, item: str, items: int) -> float | None:
+    """Seconds on an item: its own, else its share of the HIT's."""
+    own = given.item_seconds.get(item)
+    if own is not None:
+        return round(float(own), 1)
+    return None if given.seconds is None else round(float(given.seconds) / items, 1)

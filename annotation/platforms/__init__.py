@@ -1,0 +1,12 @@
+"""Where people work: one file a platform, listed here."""
+
+from annotation.platforms.base import Decide, Delivery, Platform
+from annotation.platforms.static import Static
+
+PLATFORMS: dict[str, Platform] = {
+    "static": Static(),
+}
+"""By name, as the command line has them. A results file goes to the first that knows it, `static`
+last: it takes what no other knows."""
+
+__all__ = ["PLATFORMS", "Decide", "Delivery", "Platform"]

@@ -1,0 +1,169 @@
+"""`make judgments`: results of a platform in, judgments and gold rows out.
+
+Judgments of earlier runs stay; a file that was read before changes nothing. What cannot be taken
+is in `refused.jsonl` of the run, with file, line and reason, and counted.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from annotation.folders import alone, replacing
+from annotation.ids import read_salt
+from annotation.matching import Batches, match
+from annotation.platforms import PLATFORMS, Platform
+from annotation.shelf import Shelf
+from annotation.submission import Refused, Submission
+from builders.config import did_you_mean, shown
+from builders.errors import UserError
+from builders.files import find_files
+
+REFUSED = "refused.jsonl"
+_TAKEN = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+_SHOWN = 20
+
+
+@dataclass
+class Imported:
+    """What a run of `make judgments` came to; `refused` counts by reason."""
+
+    files: int = 0
+    submissions: int = 0
+    new: int = 0
+    known: int = 0
+    further: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
+    examples: list[Refused] = field(default_factory=list)
+    judgments: dict[str, int] = field(default_factory=dict)
+    decisions: dict[str, dict[str, int]] = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """The report, a line each; refused lines by their place, the first few."""
+        out = [
+            f"{self.submissions:,} submissions in {self.files} files: {self.new:,} new, "
+            f"{self.known:,} known already, {self.further:,} a worker's further ones for a HIT, "
+            f"{sum(self.refused.values()):,} refused"
+        ]
+        out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
+        out += [f"  {_said(one)}" for one in self.examples]
+        for layout, n in sorted(self.judgments.items()):
+            gold = ", ".join(f"{k} {v:,}" for k, v in sorted(self.decisions[layout].items()))
+            out.append(f"{layout}: {n:,} judgments; rows: {gold or 'none'}")
+        return out + self.written
+
+
+def import_results(
+    given: Sequence[str],
+    *,
+    hits: Path,
+    out: Path,
+    platform: str | None = None,
+    feedback: Path | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Imported:
+    """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
+
+    `platform`: by default each file says itself. `feedback`: a folder for the files by which the
+    platform approves or rejects work. The same files in the same order give the same tables.
+    """
+    hint = "results are .json, .jsonl or .csv files"
+    files = find_files(list(given), lambda n: n.lower().endswith(_TAKEN), "results", hint)
+    batches = Batches(hits)
+    done = Imported(files=len(files))
+    with alone(out):
+        salt = read_salt(hits)
+        shelves: dict[str, Shelf] = {}
+        sources = [(path, _platform(path, platform)) for path in files]
+        with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
+            for source, by in sources:
+                say(f"  {shown(source)}: {by.name}")
+                if not _read(source, by, batches, salt, out, shelves, done, report.write):
+                    nothing = Refused(shown(source), 0, "no submissions in it")
+                    _refuse(nothing, done, report.write)
+        for name in sorted(shelves):
+            counts = done.decisions.setdefault(name, {})
+            for row in shelves[name].settle(batches):
+                counts[row.decision] = counts.get(row.decision, 0) + 1
+            done.judgments[name] = len(shelves[name].by_id)
+        if feedback is not None:
+            _tell(sources, batches, salt, shelves, feedback, done)
+    return done
+
+
+def _read(
+    path: Path,
+    by: Platform,
+    batches: Batches,
+    salt: bytes,
+    out: Path,
+    shelves: dict[str, Shelf],
+    done: Imported,
+    write_line: Callable[[str], object],
+) -> bool:
+    """Take one file; whether anything was in it."""
+    any_found = False
+    for one in by.read(path):
+        any_found = True
+        found = one if isinstance(one, Refused) else match(one, batches, by.name, salt)
+        done.submissions += not isinstance(one, Refused)
+        if isinstance(found, Refused):
+            _refuse(found, done, write_line)
+            continue
+        name = found[0].layout
+        if name not in shelves:
+            shelves[name] = Shelf(out / name)
+        came = shelves[name].add(found)
+        done.new += came == "new"
+        done.known += came == "known"
+        done.further += came == "further"
+    return any_found
+
+
+def _refuse(one: Refused, done: Imported, write_line: Callable[[str], object]) -> None:
+    done.refused[one.reason] = done.refused.get(one.reason, 0) + 1
+    if len(done.examples) < _SHOWN:
+        done.examples.append(one)
+    value = {"file": one.where, "line": one.line, "reason": one.reason, "detail": one.detail}
+    write_line(json.dumps(value, sort_keys=True) + "\n")
+
+
+def _said(one: Refused) -> str:
+    place = f"{one.where}:{one.line}" if one.line else one.where
+    detail = "".join(c if c.isprintable() else "?" for c in one.detail)
+    return f"{place}: {one.reason}" + (f": {detail}" if detail else "")
+
+
+def _platform(path: Path, name: str | None) -> Platform:
+    if name is None:
+        return next(one for one in PLATFORMS.values() if one.knows(path))
+    if name not in PLATFORMS:
+        near = did_you_mean(name, PLATFORMS)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(PLATFORMS)}"
+        raise UserError(f"no platform {name!r}", hint=hint)
+    return PLATFORMS[name]
+
+
+def _tell(
+    sources: Sequence[tuple[Path, Platform]],
+    batches: Batches,
+    salt: bytes,
+    shelves: Mapping[str, Shelf],
+    folder: Path,
+    done: Imported,
+) -> None:
+    """Write what the platforms take to approve or reject work."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, by in sources:
+
+        def decide(one: Submission, by: Platform = by) -> str | None:
+            found = match(one, batches, by.name, salt)
+            if isinstance(found, Refused):
+                return None
+            kept = shelves[found[0].layout].of(found)
+            if any(j.counted for j in kept):
+                return ""
+            return ", ".join(sorted({flag for j in kept for flag in j.flags})) or ""
+
+        done.written += [shown(folder / name) for name in by.feedback(path, decide, folder)]

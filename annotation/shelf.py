@@ -1,0 +1,113 @@
+"""The judgments of one layout: kept as a table, settled by quality control."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from annotation.folders import replacing
+from annotation.matching import DUPLICATE, Batches
+from annotation.quality import settle
+from builders.config import shown
+from builders.errors import UserError
+from builders.rows import Gold, Judgment
+from builders.schema import arrow_schema, writing
+from builders.store import row_id
+
+JUDGMENTS, GOLD = "judgments.parquet", "gold.parquet"
+Key = tuple[str, str, str]
+
+
+class Shelf:
+    """The judgments of one layout: those of earlier runs, and new ones as they come."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.by_id = {one.id: one for one in _judgments(folder / JUDGMENTS)}
+        self.first: dict[Key, tuple[str, tuple[str, ...]]] = {}
+        sets: dict[tuple[Key, str], list[str]] = {}
+        for one in self.by_id.values():
+            if not _further(one):
+                sets.setdefault((_key(one), one.assignment), []).append(_content(one))
+        for (key, assignment), contents in sets.items():
+            self.first[key] = assignment, tuple(sorted(contents))
+
+    def add(self, found: list[Judgment]) -> str:
+        """Take the judgments of one submission: `new`, `known`, or `further`."""
+        key = _key(found[0])
+        content = found[0].assignment, tuple(sorted(map(_content, found)))
+        first = self.first.setdefault(key, content)
+        if first == content:
+            new = [one for one in found if one.id not in self.by_id]
+        else:
+            found = [
+                replace(
+                    one,
+                    id=_further_id(one),
+                    flags=(DUPLICATE,),
+                    counted=False,
+                )
+                for one in found
+            ]
+            new = [one for one in found if one.id not in self.by_id]
+        self.by_id.update((one.id, one) for one in new)
+        return "known" if not new else "new" if first == content else "further"
+
+    def settle(self, batches: Batches) -> list[Gold]:
+        """Have quality control look at all of them, write both tables and return the gold rows."""
+        found = [_bare(self.by_id[name]) for name in sorted(self.by_id)]
+        name = self.folder.name
+        judged, gold = settle(batches.newest(name), found, batches.items(name))
+        self.by_id = {one.id: one for one in judged}
+        write(self.folder / JUDGMENTS, Judgment, sorted(judged, key=lambda one: one.id))
+        write(self.folder / GOLD, Gold, sorted(gold, key=lambda one: one.row))
+        return gold
+
+    def of(self, found: list[Judgment]) -> list[Judgment]:
+        """The judgments that a submission became, as quality control left them."""
+        further = [self.by_id[i] for i in map(_further_id, found) if i in self.by_id]
+        return further or [self.by_id[one.id] for one in found if one.id in self.by_id]
+
+
+def write(path: Path, row: type, found: Iterable[Any]) -> None:
+    """Rows as a Parquet file, replaced in one step."""
+    with replacing(path) as temporary, writing(temporary, row) as into:
+        for one in found:
+            into.append(one)
+
+
+def _judgments(path: Path) -> list[Judgment]:
+    if not path.is_file():
+        return []
+    try:
+        table = pq.read_table(path, schema=arrow_schema(Judgment))
+    except (OSError, pa.ArrowException, ValueError) as error:
+        text = f"not a table of judgments: {error}".splitlines()[0]
+        raise UserError(text, where=shown(path)) from None
+    return [Judgment(**{**row, "flags": tuple(row["flags"])}) for row in table.to_pylist()]
+
+
+def _key(one: Judgment) -> Key:
+    return one.batch, one.hit, one.worker
+
+
+def _content(one: Judgment) -> str:
+    return f"{one.item}\t{one.answers}"
+
+
+def _further(one: Judgment) -> bool:
+    """Whether it is of a worker's further submission for a HIT: its id says so."""
+    return one.id != row_id(one.batch, one.hit, one.item, one.worker)
+
+
+def _bare(one: Judgment) -> Judgment:
+    """A judgment as it came in, without what quality control said of it last time."""
+    further = _further(one)
+    return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
+
+
+def _further_id(one: Judgment) -> str:
+    return row_id(one.id, one.assignment, _content(one))

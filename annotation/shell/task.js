@@ -1,0 +1,417 @@
+// The flow: which HIT and worker, items, drafts, time, submission.
+
+let hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
+let answers = {}, seconds = {}, since = null, saving = null;
+const address = new URLSearchParams(location.search);
+const memory = (() => { try { return window.localStorage; } catch (e) { return null; } })();
+
+function keep(key, value) {
+  try {
+    if (value === null) memory.removeItem(key);
+    else memory.setItem(key, value);
+  } catch (e) { /* no storage here: the page works without drafts */ }
+}
+
+function kept(key) {
+  try { return memory.getItem(key); } catch (e) { return null; }
+}
+
+function fail(text) {
+  byId('notice').textContent = text;
+  byId('notice').hidden = false;
+}
+
+function parameter(names) {
+  return names.map((n) => address.get(n)).find((v) => v && v.trim()) || '';
+}
+
+function start() {
+  settings = JSON.parse(byId('settings').textContent);
+  byId('help').addEventListener('click', help);
+  byId('instructions').addEventListener('toggle', () => byId('help').setAttribute('aria-expanded', String(byId('instructions').open)));
+  if (byId('examples')) byId('examples').open = innerWidth >= 960;
+  let hits;
+  try {
+    const text = byId('data').textContent.trim();
+    hits = settings.mode === 'mturk' ? [decoded(text)] : JSON.parse(text);
+  } catch (e) {
+    fail('This page has come without its items. Nothing was lost: please return the task, and tell us.');
+    return;
+  }
+  batch = settings.mode === 'mturk' ? hits[0].batch : settings.batch;
+  assignment = parameter(settings.assignment);
+  worker = parameter(settings.worker).trim().slice(0, 200);
+  idle = settings.mode === 'mturk' && (!assignment || assignment === 'ASSIGNMENT_ID_NOT_AVAILABLE');
+  if (settings.mode === 'preview') worker = worker || 'preview';
+  if (settings.mode === 'static' && !worker) {
+    askWho(hits);
+    return;
+  }
+  begin(hits);
+}
+
+function decoded(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (!value.items.length) throw new Error('no items');
+  return value;
+}
+
+function encoded(text) {
+  let out = '';
+  for (const byte of new TextEncoder().encode(text)) out += String.fromCharCode(byte);
+  return btoa(out);
+}
+
+function askWho(hits) {
+  const form = byId('who');
+  form.hidden = false;
+  byId('worker').value = kept('factdrift:worker') || '';
+  form.addEventListener('submit', (e) => {
+    e.preventDefault();
+    worker = clean(byId('worker').value);
+    if (!worker) return;
+    keep('factdrift:worker', worker);
+    form.hidden = true;
+    begin(hits);
+  });
+}
+
+function begin(hits) {
+  const wanted = address.get('hit');
+  if (!hits.length) return fail('There is nothing to do here: this page has no items.');
+  if (wanted === null) hit = hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
+  else hit = hits.find((h) => h.id === wanted) || hits[/^\d{1,9}$/.test(wanted) ? Number(wanted) - 1 : -1];
+  if (!hit) return fail('This page has no such set of items. Please use the link that you were given.');
+  if (kept(place('done'))) return finish(true);
+  restore();
+  byId('footer').hidden = false;
+  byId('next').addEventListener('click', next);
+  byId('back').addEventListener('click', () => go(at - 1));
+  document.addEventListener('keydown', keys);
+  document.addEventListener('visibilitychange', clock);
+  window.addEventListener('pagehide', () => { clock(); save(); });
+  document.addEventListener('pointerdown', (e) => {
+    clicked = false;
+    if (e.target.closest('.options input, .options label')) byKey = null;
+  });
+  document.addEventListener('mouseup', () => setTimeout(() => {
+    clicked = item.sources.some((s) => s.select && s.select());
+  }));
+  document.addEventListener('selectionchange', floating);
+  byId('mark').addEventListener('pointerdown', (e) => e.preventDefault());
+  byId('mark').addEventListener('click', () => { item.sources.some((s) => s.select && s.select()); floating(); });
+  if (idle) fail('This is a preview. Accept the task to work on it.');
+  go(Math.min(at, hit.items.length - 1), true);
+  return undefined;
+}
+
+// A number for a worker, the same on every visit.
+function spread(text) {
+  let sum = 2166136261;
+  for (let i = 0; i < text.length; i += 1) sum = Math.imul(sum ^ text.charCodeAt(i), 16777619) >>> 0;
+  return sum >>> 8;
+}
+
+// On touch screens a selection is marked by a button: there is no end of a drag to see.
+function floating() {
+  const touch = matchMedia('(pointer: coarse)').matches;
+  byId('mark').hidden = !touch || !item.sources.some((s) => s.selection && s.target(false) && s.selection());
+}
+
+function place(what) {
+  return 'factdrift:' + what + ':' + batch + ':' + hit.id + ':' + worker;
+}
+
+function restore() {
+  for (const it of hit.items) {
+    answers[it.id] = {};
+    seconds[it.id] = 0;
+  }
+  if (idle) return;
+  try {
+    const draft = JSON.parse(kept(place('draft')) || '{}');
+    for (const it of hit.items) {
+      if (draft.answers && has(draft.answers, it.id)) answers[it.id] = draft.answers[it.id];
+      if (draft.seconds && draft.seconds[it.id] > 0) seconds[it.id] = draft.seconds[it.id];
+    }
+    at = Math.max(0, Number(draft.at) || 0);
+  } catch (e) { keep(place('draft'), null); }
+}
+
+function save() {
+  clearTimeout(saving);
+  saving = null;
+  if (!idle && hit) keep(place('draft'), JSON.stringify({ at, answers, seconds }));
+}
+
+// Adds the time since the last look to the item, while the page can be seen.
+function clock() {
+  const now = performance.now();
+  if (since !== null && item) seconds[item.id] += (now - since) / 1000;
+  since = document.visibilityState === 'visible' ? now : null;
+}
+
+function open(index) {
+  const it = hit.items[index];
+  const next = { id: it.id, fields: it.fields, sources: [], views: [] };
+  const root = byId('task').content.cloneNode(true);
+  const scope = { defs: settings.answers, values: answers[it.id], up: null, item: next, name: null, edited: editedIn(answers[it.id]) };
+  const nested = (defs) => Object.values(defs).flatMap((d) => [d.field, ...nested(d.answers)]);
+  const read = nested(Object.fromEntries(Object.entries(settings.answers).map(([n, d]) => [n, reading(d)])));
+  for (const slot of root.querySelectorAll('[data-show]')) {
+    const name = slot.dataset.show;
+    const targets = () => next.views.filter((v) => (v.def.kind === 'span' || v.def.kind === 'spans') && v.def.field === name && v.shown());
+    targets.any = read.includes(name);
+    const field = makeField(name, slot.dataset.label, next, targets);
+    next.sources.push(field);
+    slot.append(field.node);
+  }
+  for (const slot of root.querySelectorAll('[data-answer]')) {
+    const name = slot.dataset.answer;
+    slot.append(makeAnswer(name, settings.answers[name], scope, next.views).node);
+  }
+  next.scope = scope;
+  next.rest = el('button', { type: 'button', class: 'small rest', onclick: noToTheRest }, 'No to the rest ', el('kbd', { 'aria-hidden': 'true', text: '0' }));
+  const flags = next.views.filter((v) => v.def.kind === 'flag' && v.def.required);
+  if (flags.length > 2) flags[flags.length - 1].node.after(next.rest);
+  return [next, root];
+}
+
+// What of an answer says where spans are marked.
+function reading(def) {
+  const inner = Object.fromEntries(Object.entries(def.answers || {}).map(([n, d]) => [n, reading(d)]));
+  return { field: def.kind === 'span' || def.kind === 'spans' ? def.field : null, answers: inner };
+}
+
+function go(index, first) {
+  if (index < 0) return;
+  clock();
+  at = index;
+  marking = null;
+  byKey = null;
+  checked = false;
+  let root;
+  [item, root] = open(at);
+  byId('item').replaceChildren(root);
+  if (idle) for (const node of byId('item').querySelectorAll('input, textarea, .answer button')) node.disabled = true;
+  changed();
+  const n = hit.items.length;
+  byId('count').textContent = n > 1 ? 'Item ' + (at + 1) + ' of ' + n : '';
+  byId('bar').style.width = (100 * at) / n + '%';
+  byId('back').hidden = at === 0;
+  byId('next').textContent = idle ? (at + 1 < n ? 'Next' : 'End of the preview') : at + 1 < n ? 'Next' : settings.mode === 'preview' || settings.mode === 'mturk' || settings.post ? 'Submit' : 'Finish';
+  byId('next').disabled = idle && at + 1 === n;
+  byId('says').textContent = '';
+  if (!first) {
+    byId('instructions').open = false;
+    window.scrollTo(0, 0);
+    byId('item').focus({ preventScroll: true });
+  }
+  for (const s of item.sources) {
+    const mark = s.body && s.body.scrollHeight > s.body.clientHeight + 20 && s.body.querySelector('.mention');
+    if (mark) s.body.scrollTop = mark.offsetTop - s.body.clientHeight / 3;
+  }
+}
+
+// Something was answered: every view and text follows.
+function changed() {
+  if (!item) return;
+  for (const v of item.views) if (v.refresh) v.refresh();
+  for (const s of item.sources) s.paint();
+  for (const v of item.views) if (v instanceof Marked && !v.node.hidden) v.update();
+  if (item.rest) item.rest.hidden = !open_().some((v) => v.def.kind === 'flag');
+  if (checked) saysWrong();
+  for (const b of document.querySelectorAll('.current')) b.classList.remove('current');
+  const view = keyed();
+  if (view) view.node.classList.add('current');
+  if (!saving) saving = setTimeout(save, 300);
+}
+
+// Visible required answers that have keys and no value yet.
+function open_() {
+  return inOrder(item.views.filter((v) => v.shown() && v.keys.size && v.get() === undefined));
+}
+
+function inOrder(views) {
+  return views.slice().sort((x, y) => (x.node.compareDocumentPosition(y.node) & Node.DOCUMENT_POSITION_PRECEDING ? 1 : -1));
+}
+
+function noToTheRest() {
+  for (const v of open_()) if (v.def.kind === 'flag') v.set(false);
+}
+
+// Which answer a key goes to: the one that has the focus, else the first without a value.
+let byKey = null, checked = false;
+function keyed() {
+  const free = open_();
+  const focused = item.views.find((v) => v.keys.size && v.shown() && v.node.contains(document.activeElement));
+  if (focused && (focused !== byKey || !free.length)) return focused;
+  return free[0] || focused || byKey || inOrder(item.views.filter((v) => v.keys.size && v.shown()))[0] || null;
+}
+
+function keys(e) {
+  if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) {
+    e.preventDefault();
+    next();
+    return;
+  }
+  if (e.key === 'Escape' && item.sources.some((s) => s.pending)) {
+    for (const s of item.sources) s.pending = null;
+    changed();
+  }
+  const typing = e.target.matches && e.target.matches('textarea, input:not([type=radio]):not([type=checkbox])');
+  if (typing || e.ctrlKey || e.metaKey || e.altKey || idle) return;
+  if (e.key === '?') {
+    help();
+    return;
+  }
+  if (e.key === '0' && item.rest.isConnected && !item.rest.hidden) {
+    noToTheRest();
+    return;
+  }
+  const view = keyed();
+  const act = view && view.keys.get(e.key.toLowerCase());
+  if (!act) return;
+  e.preventDefault();
+  act();
+  byKey = view;
+  const free = open_()[0];
+  const input = (free || view).node.querySelector(free ? 'input' : 'input:checked') || view.node.querySelector('input');
+  if (input) input.focus();
+  changed();
+}
+
+function help() {
+  const box = byId('instructions');
+  box.open = !box.open;
+  if (box.open) {
+    window.scrollTo(0, 0);
+    box.querySelector('summary').focus({ preventScroll: true });
+  }
+}
+
+function next() {
+  if (idle) {
+    if (at + 1 < hit.items.length) go(at + 1);
+    return;
+  }
+  if (!check()) return;
+  if (at + 1 < hit.items.length) {
+    go(at + 1);
+    save();
+    return;
+  }
+  for (let i = 0; i < hit.items.length - 1; i += 1) {
+    if (broken(open(i)[0].views).length) {
+      go(i);
+      check();
+      return;
+    }
+  }
+  submit();
+}
+
+// Whether the item is whole; says what is not, and goes there.
+function check() {
+  for (const v of item.views) v.touched = true;
+  checked = true;
+  changed();
+  const wrong = inOrder(broken(item.views));
+  if (!wrong.length) return true;
+  wrong[0].node.scrollIntoView({ block: 'center' });
+  wrong[0].focus();
+  return false;
+}
+
+function saysWrong() {
+  const n = broken(item.views).length;
+  byId('says').textContent = !n ? '' : n === 1 ? 'One thing is missing or needs a change.' : n + ' things are missing or need a change.';
+}
+
+function submission() {
+  clock();
+  const round = (x) => Math.round(x * 10) / 10;
+  const out = { format: 'factdrift-submission/1', batch, hit: hit.id, worker, assignment, seconds: 0, answers: {}, item_seconds: {} };
+  hit.items.forEach((it, i) => {
+    const made = open(i)[0];
+    for (const v of made.views) v.refresh();
+    out.answers[it.id] = results(made.views.filter((v) => !v.scope.up));
+    out.item_seconds[it.id] = round(seconds[it.id]);
+    out.seconds += seconds[it.id];
+  });
+  out.seconds = round(out.seconds);
+  return out;
+}
+
+async function submit() {
+  const made = submission();
+  if (settings.mode === 'mturk') {
+    const form = byId('form');
+    form.elements.assignmentId.value = assignment;
+    form.elements.hitId.value = address.get('hitId') || '';
+    form.elements.workerId.value = address.get('workerId') || '';
+    form.elements.submission.value = encoded(JSON.stringify(made));
+    byId('next').disabled = true;
+    keep(place('draft'), null);
+    hit = null;
+    form.submit();
+    return;
+  }
+  if (settings.mode === 'preview') {
+    closing(null);
+    finish(false, made);
+    return;
+  }
+  if (settings.post) {
+    byId('next').disabled = true;
+    byId('says').textContent = 'Sending \u2026';
+    try {
+      const reply = await fetch(settings.post, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(made), referrerPolicy: 'no-referrer', credentials: 'omit' });
+      if (!reply.ok) throw new Error(String(reply.status));
+    } catch (e) {
+      byId('next').disabled = false;
+      byId('says').replaceChildren('It could not be sent. Your answers are kept: try again, or ', download(made), '.');
+      return;
+    }
+    closing('sent');
+    finish(false);
+    return;
+  }
+  closing('saved');
+  finish(false, made);
+}
+
+function download(made) {
+  const blob = new Blob([JSON.stringify(made)], { type: 'application/json' });
+  return el('a', { class: 'button', href: URL.createObjectURL(blob), download: (batch + '-' + made.hit + '-' + made.worker).replace(/[^\w.-]+/g, '_') + '.json', text: 'save the results file' });
+}
+
+// The draft is done with; what became of it is remembered, for a reload.
+function closing(how) {
+  clearTimeout(saving);
+  keep(place('draft'), null);
+  if (how) keep(place('done'), how);
+}
+
+function finish(again, made) {
+  document.removeEventListener('keydown', keys);
+  const end = byId('end');
+  const parts = [el('h2', { text: again ? 'You have submitted this already' : settings.mode === 'preview' ? 'What would be submitted' : made ? 'One more step' : 'Thank you' })];
+  if (settings.mode === 'preview') parts.push(el('pre', { id: 'submission', text: JSON.stringify(made, null, 2) }));
+  else if (made) parts.push(el('p', { text: 'Your answers are complete. Save the results file and send it back as you were told.' }), el('p', {}, download(made)));
+  else if (!again) parts.push(el('p', { text: 'Your answers have arrived.' }));
+  if (settings.mode === 'static' && settings.code) {
+    const copy = el('button', { type: 'button', text: 'Copy', onclick: () => navigator.clipboard.writeText(settings.code).then(() => { copy.textContent = 'Copied'; }, () => {}) });
+    parts.push(el('p', { text: 'Your completion code:' }), el('p', { class: 'code' }, el('code', { id: 'code', text: settings.code }), copy));
+  }
+  if (settings.mode === 'static' && settings.complete) parts.push(el('p', {}, el('a', { class: 'button', href: settings.complete, rel: 'noreferrer', text: 'Back to where you came from' })));
+  end.replaceChildren(...parts);
+  end.hidden = false;
+  for (const id of ['item', 'footer', 'instructions', 'help', 'mark']) byId(id).hidden = true;
+  byId('count').textContent = '';
+  byId('bar').style.width = '100%';
+  window.scrollTo(0, 0);
+  end.focus({ preventScroll: true });
+  hit = null;
+}

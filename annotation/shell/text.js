@@ -1,0 +1,153 @@
+// Text: code points, words, dates, checks. Inside the page offsets are UTF-16; in answers they
+// count code points.
+
+const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['\u2019.][\p{L}\p{N}\p{M}]+)*/gu;
+const MONTH = '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\.?';
+const DATES = new RegExp(
+  '(?<![\\w+])(?:\\d{1,2}(?:st|nd|rd|th)? ' + MONTH + '(?:,? \\d{4})?|' + MONTH +
+  ' \\d{1,2}(?:st|nd|rd|th)?(?:,? \\d{4})?|' + MONTH + ' \\d{4}|\\d{4}-\\d{2}-\\d{2}|' +
+  '(?:1[0-9]|20)\\d{2}s?)(?![\\d\\w])', 'g');
+const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+function toCodePoints(text, end) {
+  let count = 0;
+  for (let i = 0; i < end; i += text.codePointAt(i) > 0xffff ? 2 : 1) count += 1;
+  return count;
+}
+
+function toUnits(text, count) {
+  let i = 0;
+  for (; count > 0 && i < text.length; count -= 1) i += text.codePointAt(i) > 0xffff ? 2 : 1;
+  return i;
+}
+
+// Text as it is handed in: trimmed, no half of a surrogate pair.
+function clean(text) {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd').trim();
+}
+
+function found(pattern, text) {
+  return Array.from(text.matchAll(pattern), (m) => [m.index, m.index + m[0].length]);
+}
+
+// [start, end) without blanks at its ends, and with the whole of the words it cuts.
+function snapped(text, words, start, end) {
+  while (start < end && /\s/.test(text[start])) start += 1;
+  while (end > start && /\s/.test(text[end - 1])) end -= 1;
+  for (const [from, to] of words) {
+    if (from < start && start < to) start = from;
+    if (from < end && end < to) end = to;
+  }
+  if (start > 0 && isLow(text, start)) start -= 1;
+  if (isLow(text, end)) end += 1;
+  return [start, end];
+}
+
+function isLow(text, i) {
+  const unit = text.charCodeAt(i);
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+// 2020-05-06, or UTC seconds, in words.
+function longDay(value) {
+  const day = typeof value === 'number' ? new Date(value * 1000) : new Date(String(value) + 'T00:00:00Z');
+  if (isNaN(day)) return String(value);
+  return DAYS[day.getUTCDay()] + ', ' + day.getUTCDate() + ' ' + MONTHS[day.getUTCMonth()] + ' ' + day.getUTCFullYear();
+}
+
+// The text of whatever a field or an answer holds.
+function textOf(value) {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map(textOf).join('\n');
+  if (typeof value === 'object') return String(value.text === undefined ? '' : value.text);
+  return String(value);
+}
+
+function squashed(text) {
+  return text.toLowerCase().replace(/\s+/g, ' ').trim();
+}
+
+// Words for comparison: [as written, lower case without a final 's].
+function tokens(text) {
+  return Array.from(text.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'\u2019]*/gu), (m) => [
+    m[0], m[0].toLowerCase().replace(/['\u2019]s?$/, '')]);
+}
+
+function telling(pairs) {
+  return pairs.filter((p) => /^\p{Lu}|\p{N}/u.test(p[0]));
+}
+
+function lacking(wanted, text) {
+  const have = new Set(tokens(text).map((p) => p[1]));
+  return Array.from(new Set(wanted.filter((p) => !have.has(p[1])).map((p) => p[0])));
+}
+
+function listed(words, last) {
+  return words.length < 2 ? words.join('') : words.slice(0, -1).join(', ') + ' ' + last + ' ' + words[words.length - 1];
+}
+
+// The rules of a check: what each says, and what is wrong with a text ('' for nothing).
+function rules(check, look) {
+  const out = [];
+  const add = (says, wrong) => out.push({ says, wrong });
+  if (check.starts_with.length) {
+    const says = 'Starts with ' + listed(check.starts_with, 'or');
+    add(says, (t) => check.starts_with.some((w) => {
+      const rest = t.slice(w.length);
+      return t.slice(0, w.length).toLowerCase() === w.toLowerCase() && !/^[\p{L}\p{N}]/u.test(rest);
+    }) ? '' : says);
+  }
+  if (check.ends_with) {
+    const says = 'Ends with "' + check.ends_with + '"';
+    add(says, (t) => (t.endsWith(check.ends_with) ? '' : says));
+  }
+  if (check.contains) {
+    const says = 'Has ' + check.contains;
+    add(says, (t) => (t.includes(check.contains) ? '' : says));
+  }
+  if (check.contains_once) {
+    const says = 'Has ' + check.contains_once + ' once';
+    add(says, (t) => (t.split(check.contains_once).length === 2 ? '' : says));
+  }
+  if (check.excludes.length) {
+    const says = 'Does not say ' + listed(check.excludes.map((w) => '"' + w + '"'), 'or');
+    add(says, (t) => (check.excludes.some((w) => t.includes(w)) ? says : ''));
+  }
+  if (check.not_field) {
+    const says = 'Is not just "' + named(check.not_field) + '" again';
+    add(says, (t) => {
+      const other = squashed(textOf(look(check.not_field)));
+      return other && squashed(t).includes(other) ? says : '';
+    });
+  }
+  if (check.has_field) {
+    const says = 'Has "' + named(check.has_field) + '" in it';
+    add(says, (t) => (squashed(t).includes(squashed(textOf(look(check.has_field)))) ? '' : says));
+  }
+  if (check.words_from) {
+    add('Adds no name or number', (t) => {
+      const more = lacking(telling(tokens(t).slice(1)), textOf(look(check.words_from)));
+      return more.length ? 'Not in "' + named(check.words_from) + '": ' + more.join(', ') : '';
+    });
+  }
+  if (check.keeps_words) {
+    add('Keeps every name and number', (t) => {
+      const from = textOf(look(check.keeps_words)).replace(/\[[^\]]*\]/g, ' ');
+      const first = /^\W*[\p{L}\p{N}]/u.test(textOf(look(check.keeps_words))) ? 1 : 0;
+      const less = lacking(telling(tokens(from).slice(first)), t);
+      return less.length ? 'Missing: ' + less.join(', ') : '';
+    });
+  }
+  if (check.keeps_numbers) {
+    add('Keeps every number and year', (t) => {
+      const less = lacking(tokens(textOf(look(check.keeps_numbers))).filter((p) => /\p{N}/u.test(p[0])), t);
+      return less.length ? 'Missing: ' + less.join(', ') : '';
+    });
+  }
+  if (check.min_length > 1) {
+    const says = 'At least ' + check.min_length + ' characters';
+    add(says, (t) => (toCodePoints(t, t.length) < check.min_length ? says : ''));
+  }
+  return out;
+}

@@ -1,0 +1,139 @@
+"""A submission: one worker's answers to one HIT, as any platform hands it in, and what is refused.
+
+`from_text` takes the JSON that the page makes (see `annotation`) and trusts nothing in it: wrong
+types, unknown keys, a key given twice, numbers that are none, half characters are refused.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.batch import Json
+
+FORMAT = "factdrift-submission/1"
+LONGEST = 4 << 20
+"""Characters of one submission."""
+_TEXTS = ("batch", "hit", "worker", "assignment")
+_KEYS = {"format", *_TEXTS, "seconds", "answers", "item_seconds"}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one worker said of one HIT; `worker` and `assignment` are the platform's own ids.
+
+    `where` and `line` say where it was read. Nothing in it is checked against a batch yet.
+    """
+
+    where: str
+    line: int
+    batch: str
+    hit: str
+    worker: str
+    assignment: str
+    seconds: float | None
+    answers: Mapping[str, Mapping[str, Json]]
+    item_seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What is not taken: a short reason that is counted, and what was seen."""
+
+    where: str
+    line: int
+    reason: str
+    detail: str = ""
+
+
+def from_text(
+    text: str, where: str, line: int, *, worker: str | None = None, assignment: str | None = None
+) -> Submission | Refused:
+    """A submission from its JSON; `worker` and `assignment` are put in where the platform says."""
+    if len(text) > LONGEST:
+        return Refused(where, line, "too long", f"{len(text):,} characters")
+    try:
+        value = decode(text)
+    except ValueError as error:
+        return Refused(where, line, "not valid JSON", str(error)[:120])
+    return from_value(value, where, line, worker=worker, assignment=assignment)
+
+
+def from_value(
+    value: object,
+    where: str,
+    line: int,
+    *,
+    worker: str | None = None,
+    assignment: str | None = None,
+) -> Submission | Refused:
+    """A submission from decoded JSON."""
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        return Refused(where, line, "not a submission", f"no format {FORMAT}")
+    told = {"worker": worker, "assignment": assignment}
+    value = {**value, **{name: text for name, text in told.items() if text is not None}}
+    wrong = _wrong(value)
+    if wrong:
+        return Refused(where, line, "not a submission", wrong)
+    return Submission(
+        where=where,
+        line=line,
+        batch=value["batch"],
+        hit=value["hit"],
+        worker=value["worker"],
+        assignment=value.get("assignment") or "",
+        seconds=value.get("seconds"),
+        answers=value["answers"],
+        item_seconds=value.get("item_seconds") or {},
+    )
+
+
+def decode(text: str) -> Any:
+    """JSON as it is meant: no key twice, no NaN, no half characters; `ValueError` otherwise."""
+    try:
+        text.encode()
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair") from None
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:40]!r} is given twice")
+    return found
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _wrong(value: Mapping[str, Any]) -> str:
+    unknown = sorted(value.keys() - _KEYS)
+    if unknown:
+        return f"unknown key {unknown[0][:40]!r}"
+    for name in _TEXTS:
+        if name != "assignment" and not value.get(name):
+            return f"no {name}"
+        if not isinstance(value.get(name) or "", str) or len(value.get(name) or "") > 200:
+            return f"{name} is not a text of up to 200 characters"
+    if value.get("seconds") is not None and not _seconds(value["seconds"]):
+        return "seconds is not a number from 0"
+    answers, times = value.get("answers"), value.get("item_seconds") or {}
+    if not isinstance(answers, dict) or not all(isinstance(a, dict) for a in answers.values()):
+        return "answers is not an object of objects"
+    if not isinstance(times, dict) or not all(_seconds(t) for t in times.values()):
+        return "item_seconds is not an object of numbers from 0"
+    return ""
+
+
+def _seconds(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and 0 <= value < 1e8  # type: ignore[arg-type,operator]

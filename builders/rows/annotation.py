@@ -1,0 +1,45 @@
+"""What people said of rows, and what follows from it."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+Decision = Literal["accepted", "rejected", "disputed", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """The answers of one worker for one item of a batch."""
+
+    id: Annotated[str, "content hash of batch, HIT, item and worker"]
+    layout: Annotated[str, "name of the layout"]
+    batch: Annotated[str, "id of the batch"]
+    hit: Annotated[str, "id of the HIT within the batch"]
+    item: Annotated[str, "id of the item: content hash of what was shown"]
+    row: Annotated[str, "id of the row of the dataset that was shown; empty: an attention item"]
+    dataset: Annotated[str, "dataset and version the row is from: `streamingqa 1.0.0`"]
+    worker: Annotated[str, "salted hash of the platform's worker id; the id itself is not kept"]
+    platform: Annotated[str, "platform that the answers came through"]
+    assignment: Annotated[str, "salted hash of the platform's assignment id"]
+    answers: Annotated[str, "JSON object: answer name -> value, keys sorted"]
+    seconds: Annotated[float | None, "time spent on the item; null: not known"]
+    flags: Annotated[
+        tuple[str, ...], "why it is doubtful: too_fast, failed_attention, duplicate_worker, …"
+    ]
+    counted: Annotated[bool, "false: set aside by quality control; it votes for nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What the judgments of one row come to, by its layout's rule."""
+
+    row: Annotated[str, "id of the row of the dataset"]
+    layout: Annotated[str, "name of the layout"]
+    dataset: Annotated[str, "dataset and version the row is from"]
+    decision: Annotated[
+        Decision,
+        "accepted or rejected by the layout's rule; disputed: no agreement; open: too few yet",
+    ]
+    answers: Annotated[str, "JSON object: answer name -> agreed value; every list of them if free"]
+    shown: Annotated[str, "JSON object: the fields that people saw"]
+    judgments: Annotated[int, "counted judgments"]
+    agreeing: Annotated[int, "of them, those that agree with the decision"]

@@ -1,0 +1,68 @@
+"""Cloze queries of one period."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+from builders.rows.facts import Answer
+from builders.rows.marks import RENDERED
+
+Split = Literal["unchanged", "updated", "new", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """One cloze query of one (subject, relation) in one period."""
+
+    id: Annotated[str, "content hash of subject, relation, template and period"]
+    subject: Annotated[str, "item id of the subject"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation: Annotated[str, "property id"]
+    relation_label: Annotated[str, "name of the relation"]
+    template: Annotated[str, "relation and place of the cloze variant in its file, from 1: `P54/1`"]
+    query: Annotated[str, "text with the object blanked; the same in every period", RENDERED]
+    period: Annotated[str, "period t+1 that is asked about: `2021Q3`, `2021M07`, `2021`"]
+    period_first: Annotated[date, "first day of the period"]
+    period_last: Annotated[date, "last day of the period"]
+    split: Annotated[Split, "what became of the answer set since the period before"]
+    answers: Annotated[
+        tuple[Answer, ...], "gold answers, by id; for `deleted`, those of the period before"
+    ]
+    previous_answers: Annotated[tuple[Answer, ...], "answers of the period before, by id"]
+    added: Annotated[tuple[str, ...], "ids of the objects that came, sorted"]
+    removed: Annotated[tuple[str, ...], "ids of the objects that went, sorted"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)"]
+    statements: Annotated[int, "number of statements of the subject (popularity)"]
+    subject_facts: Annotated[int, "number of mined facts of the subject (the paper's popularity)"]
+    answer_tokens: Annotated[
+        tuple[int, ...],
+        "tokens of each answer's label in the recipe's tokenizer, if any",
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """How one (subject, relation) differs between a period and the one before (no text yet)."""
+
+    subject: Annotated[str, "item id of the subject"]
+    relation: Annotated[str, "property id"]
+    period: Annotated[int, "index of the period t+1 (`builders.dates.Period.index`)"]
+    split: Annotated[Split, "unchanged, updated, new or deleted"]
+    answers: Annotated[tuple[str, ...], "certain objects in t+1, by id; for `deleted`, those in t"]
+    previous_answers: Annotated[tuple[str, ...], "certain objects in t, by id"]
+    added: Annotated[tuple[str, ...], "in t+1 and not in t"]
+    removed: Annotated[tuple[str, ...], "in t and not in t+1"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDelta(Delta):
+    """A `Delta` with the names that its text needs (an intermediate table)."""
+
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject"]
+    statements: Annotated[int, "number of statements of the subject"]
+    subject_facts: Annotated[int, "number of mined facts of the subject"]
+    names: Annotated[tuple[Answer, ...], "every object of the pair's answers, in no order"]

@@ -1,0 +1,117 @@
+"""Timelines aligned with text, and the time-sensitive questions made of them."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+from builders.rows.facts import Answer, Dated, Segment
+from builders.rows.marks import RENDERED
+
+AlignmentRule = Literal["link", "name", "similar", "none"]
+Specifier = Literal["in", "between", "before", "after"]
+Difficulty = Literal["easy", "hard"]
+Answerable = Literal["yes", "not_in_page", "nothing_holds"]
+Verification = Literal["automatic", "human"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSegment(Segment):
+    """A segment of a timeline and the names of its object: what is looked for in a page."""
+
+    object_label: Annotated[str, "English label of the object, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "other accepted names of the object, sorted"]
+    object_title: Annotated[str | None, "title of its English Wikipedia page; null: none"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedSegment(Segment):
+    """A segment of a timeline and where its subject's page names the object."""
+
+    object_label: Annotated[str, "English label of the object, else the `mul` label"]
+    aliases: Annotated[tuple[str, ...], "other accepted names of the object, sorted"]
+    page: Annotated[int, "page id; 0: not given"]
+    revision: Annotated[int, "revision id; 0: not given"]
+    rule: Annotated[
+        AlignmentRule,
+        "first rule that held: the object is linked, a name of it stands in the text, the text "
+        "is similar (TF-IDF), or none: unanswerable from the page",
+    ]
+    paragraph: Annotated[int | None, "place of the paragraph in the page, from 0"]
+    start: Annotated[int | None, "first character of the mention in the paragraph"]
+    end: Annotated[int | None, "character after the last"]
+    mention: Annotated[str | None, "the paragraph's `text[start:end]`"]
+    score: Annotated[float | None, "similarity in [0, 1], of the rule `similar`"]
+    start_stated: Annotated[
+        bool | None, "whether the start is written near the mention; null: no start or mention"
+    ]
+    end_stated: Annotated[
+        bool | None, "whether the end is written near the mention; null: no end or mention"
+    ]
+    verification: Annotated[Verification, "automatic, or human: people checked it"]
+
+
+@dataclass(frozen=True)
+class ReleasedAlignedSegment(AlignedSegment, Dated):
+    """A segment of a timeline with names, and where its subject's page names the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSubject:
+    """A subject with histories and the page that should tell them (an intermediate table)."""
+
+    subject: Annotated[str, "item id of the subject"]
+    label: Annotated[str, "English label of the subject, else the `mul` label"]
+    title: Annotated[str, "title of its English Wikipedia page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Answers as reading-comprehension trainers expect them, parallel lists."""
+
+    text: Annotated[tuple[str, ...], "spans of the context"]
+    answer_start: Annotated[tuple[int, ...], "first character of each in the context"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeQuestion:
+    """A question about one subject and relation at a time, over the subject's page."""
+
+    id: Annotated[str, "content hash of subject, relation, template, specifier and its dates"]
+    title: Annotated[str, "title of the page"]
+    context: Annotated[str, "the page's paragraphs, joined by line ends; empty with `no_text`"]
+    question: Annotated[str, "the question with its time specifier", RENDERED]
+    answers: Annotated[Spans, "where the context says the answer; empty: unanswerable from it"]
+    objects: Annotated[
+        tuple[Answer, ...], "every object that holds at the time, by id; empty: nothing is known to"
+    ]
+    answerable: Annotated[
+        Answerable,
+        "yes; not_in_page: something holds, but alignment did not find it in the page; "
+        "nothing_holds: no object is known to hold at the time",
+    ]
+    split: Annotated[str, "train, dev or test; a subject is in one of them"]
+    difficulty: Annotated[Difficulty, "easy: the specifier is the segment's own boundaries"]
+    specifier: Annotated[Specifier, "in, between, before or after"]
+    time_first: Annotated[
+        date | None, "first day of the time asked about (of its earliest unit); null: before …"
+    ]
+    time_last: Annotated[date | None, "last day of it (of its latest unit); null: after …"]
+    subject: Annotated[str, "item id of the subject"]
+    subject_label: Annotated[str, "English label of the subject, else the `mul` label"]
+    relation: Annotated[str, "property id"]
+    relation_label: Annotated[str, "name of the relation"]
+    template: Annotated[str, "relation and place of the variant in its file, from 1: `P54/1`"]
+    rules: Annotated[tuple[AlignmentRule, ...], "how each object was found, parallel to objects"]
+    paragraphs: Annotated[tuple[int, ...], "paragraph of each answer span, from 0"]
+    verification: Annotated[Verification, "automatic, or human: people checked the facts"]
+    page: Annotated[int, "page id; 0: not given"]
+    revision: Annotated[int, "revision id; 0: not given"]
+    context_sha256: Annotated[str, "sha256 of the context, hex: it can be checked when rebuilt"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeProbe(TimeQuestion):
+    """The same question at another time inside the same segment (consistency, section 4.5)."""
+
+    probe_of: Annotated[str, "id of the question whose specifier was moved"]
+    probe: Annotated[int, "number of the perturbation, from 1"]

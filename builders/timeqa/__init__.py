@@ -1,0 +1,1 @@
+"""Timelines aligned with the subjects' pages, and the time-sensitive questions made of them."""

@@ -1,0 +1,241 @@
+"""How well the alignment finds what people marked: `python -m builders.timeqa.measure FILE`.
+
+FILE: TimeQA's human-annotated questions (`human_annotated_train.json[.gz]`, repository
+wenhuchen/Time-Sensitive-QA). Each marked answer is aligned with its page again: its name is the
+object's label, the time in the question the segment's dates. The pages have no links, so rules
+(b) and (c) alone are measured. An answer of a question that is marked in several places may be
+found in any of them.
+
+Names: `marked`: the answer as it is written where it was marked, which is optimistic; `label`:
+perturbed as Wikidata's labels differ from text (`as_label`). Choices: `first`, the first
+mention; `nearest`, ours. Pages are halved by a hash of their path; weights were set mostly on
+`even`, some with `odd` in sight: read the halves as spread, not as a held-out test. Marks on
+headings and titles, which are no paragraphs here, are left out.
+"""
+
+import gzip
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from builders import rows
+from builders.errors import UserError
+from builders.timeqa.align import Alignment, Named, align_page
+from builders.timeqa.mentions import Mention, PageText
+from builders.timeqa.nearest import stated
+from builders.timeqa.spelling import names_of
+from builders.timeqa.stated import dates_in
+
+_TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’](?:s|t|re|ll|d)\b)")
+_HEADING = re.compile(r"(?!\S* \. )(?:\S+ ){1,8}\.")
+
+
+class Case(NamedTuple):
+    """One marked answer: its page, its segment, and the marks (paragraph, start, end)."""
+
+    path: str
+    question: str
+    page: rows.Page
+    segment: rows.Segment
+    answer: str
+    marks: tuple[tuple[int, int, int], ...]
+
+
+def joined(text: str) -> tuple[str, list[int]]:
+    """Tokens as people write them (`Jr .` is `Jr.`), and where each old character went."""
+    kept: list[str] = []
+    places: list[int] = []
+    dropped = {m.start() for m in _TIGHT.finditer(text)}
+    for n, char in enumerate(text):
+        places.append(len(kept))
+        if n not in dropped:
+            kept.append(char)
+    return "".join(kept), [*places, len(kept)]
+
+
+def as_label(answer: str) -> str:
+    """A name as Wikidata would have it rather than as the text does.
+
+    By a hash of the name one of: no full stops after initials; a bracket after it; `F.C.` after
+    it; dashes for hyphens and `&` for `and`; full stops in words of two or three capitals.
+    """
+    kind = hashlib.sha256(answer.encode()).digest()[0] % 5
+    if kind == 0:
+        return re.sub(r"(?<=\b[A-Z])\.", "", answer)
+    if kind == 1:
+        return f"{answer} (organisation)"
+    if kind == 2:
+        return f"{answer} F.C."
+    if kind == 3:
+        return answer.replace("-", "\N{EN DASH}").replace(" and ", " & ")
+    return re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer)
+
+
+def cases(path: Path) -> Iterator[Case]:
+    """Every marked answer of the file whose question says a time."""
+    for record in _records(path):
+        page, places = _page(record)
+        for question, answers in record["questions"]:
+            times = _times(question)
+            marked: dict[str, set[tuple[int, int, int]]] = {}
+            for a in answers:
+                if a["answer"].strip():
+                    n = a["para"]
+                    mark = (n, places[n][a["from"]], places[n][a["end"]])
+                    marked.setdefault(joined(a["answer"])[0].strip(), set()).add(mark)
+            for name, marks in marked.items():
+                marks = {m for m in marks if page.paragraphs[m[0]].text}
+                if not marks:
+                    continue
+                first, last = times or ((None, None), (None, None))
+                segment = rows.Segment(
+                    subject="Q1",
+                    relation=record["type"],
+                    object="Q2",
+                    start_first=first[0],
+                    start_last=first[1],
+                    end_first=last[0],
+                    end_last=last[1],
+                    end_open=False,
+                    end_inferred=False,
+                    statements=(),
+                    snapshot=date(2021, 1, 1),
+                )
+                yield Case(record["link"], question, page, segment, name, tuple(sorted(marks)))
+
+
+def _times(question: str) -> Sequence[tuple[date, date]]:
+    """The first and last date of a question; one date is both."""
+    found = [(w.first, w.last) for w in dates_in(question).written]
+    return (found[0], found[-1]) if found else ()
+
+
+def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
+    """The page; headings, which the file has as paragraphs, become sections and stay empty."""
+    paragraphs, places, section = [], [], ""
+    for n, old in enumerate(record["paras"]):
+        text, place = joined(old)
+        kind: rows.ParagraphKind = "list" if old.startswith("- ") else "text"
+        heading = (
+            n > 0
+            and kind == "text"
+            and old.endswith(" .")
+            and len(old.split()) <= 9
+            and " ." not in old[:-2]
+        )
+        if heading:
+            section = text.rstrip(".")
+        if heading or n == 0:
+            text = ""
+        paragraphs.append(rows.Paragraph(kind, section, text, ()))
+        places.append(place)
+    return rows.Page("Q1", record["paras"][0], 0, 0, tuple(paragraphs)), places
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    try:
+        data = path.read_bytes()
+        found = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot be read: {error}", where=path) from error
+    if not isinstance(found, list):
+        raise UserError("not a list of records", where=path)
+    return found
+
+
+class Found(NamedTuple):
+    """One case aligned: the row, and every mention with its name."""
+
+    case: Case
+    half: str
+    row: rows.AlignedSegment
+    text: PageText
+    mentions: list[Mention]
+
+    @property
+    def agrees(self) -> bool:
+        return self.row.paragraph in {m[0] for m in self.case.marks}
+
+
+def aligned(path: Path, label: bool) -> Iterator[Found]:
+    """Every case of the file, aligned."""
+    texts: dict[int, PageText] = {}
+    for case in cases(path):
+        name = as_label(case.answer) if label else case.answer
+        [row] = align_page(case.page, [(case.segment, Named(name, (), None))], Alignment())
+        text = texts.setdefault(id(case.page), PageText(case.page))
+        mentions, _ = text.named(names_of(name, (), None), None)
+        half = "odd" if hashlib.sha256(case.path.encode()).digest()[0] % 2 else "even"
+        yield Found(case, half, row, text, mentions)
+
+
+def counted(found: Sequence[Found]) -> dict[str, Counter[str]]:
+    """Counts by half of the pages: of our choice, of the first mention, of the people's marks."""
+    counts: dict[str, Counter[str]] = {"even": Counter(), "odd": Counter()}
+    for one in found:
+        count, case, row = counts[one.half], one.case, one.row
+        wanted = {m[0] for m in case.marks}
+        first = one.mentions[0] if one.mentions else None
+        best = one.mentions and row.paragraph is not None
+        count["answers"] += 1
+        count[f"rule {row.rule}"] += 1
+        count["any"] += bool(wanted & {m.paragraph for m in one.mentions})
+        count["several paragraphs"] += len({m.paragraph for m in one.mentions}) > 1
+        count["nearest: top 1"] += one.agrees
+        count["nearest: exact span"] += (row.paragraph, row.start, row.end) in case.marks
+        count["first: top 1"] += first is not None and first.paragraph in wanted
+        if first and best and row.start_stated is not None:
+            marks = [Mention(*m) for m in case.marks]
+            count["start stated: nearest"] += row.start_stated
+            count["start stated: first"] += bool(stated(one.text, first, case.segment)[0])
+            count["start stated: people"] += any(
+                stated(one.text, m, case.segment)[0] for m in marks
+            )
+    return counts
+
+
+def shown(one: Found) -> str:
+    """A disagreement to read: what people marked and what was chosen."""
+    lines = [f"{one.case.path} {one.case.segment.relation}: {one.case.question}"]
+    spans = [("people", *m) for m in one.case.marks]
+    if one.row.paragraph is not None and one.row.start is not None and one.row.end is not None:
+        spans.append(("chosen", one.row.paragraph, one.row.start, one.row.end))
+    for who, n, start, end in spans:
+        text = one.text.texts[n]
+        left, right = text[max(0, start - 150) : start], text[end : end + 150]
+        lines.append(f"  {who} {n}: {left}[[{text[start:end]}]]{right}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a line a figure (even pages, odd pages, all), then so many disagreements."""
+    if len(arguments) not in (1, 2) or not all(a.isdecimal() for a in arguments[1:]):
+        print("usage: python -m builders.timeqa.measure FILE [DISAGREEMENTS]", file=sys.stderr)
+        return 2
+    for label in (True, False):
+        try:
+            found = list(aligned(Path(arguments[0]), label))
+        except UserError as error:
+            print(error, file=sys.stderr)
+            return 1
+        counts = counted(found)
+        halves = (counts["even"], counts["odd"], counts["even"] + counts["odd"])
+        print(f"names: {'label' if label else 'marked'}")
+        for key in sorted(halves[2], key=lambda k: (":" in k, k)):
+            cells = (f"{c[key]:5} {c[key] / max(1, c['answers']):6.1%}" for c in halves)
+            print(f"  {key:24}" + "   ".join(cells))
+    unlike = [f for f in found if not f.agrees]
+    unlike.sort(key=lambda f: hashlib.sha256(f.case.question.encode()).digest())
+    for one in unlike[: int(arguments[1]) if len(arguments) > 1 else 0]:
+        print(shown(one))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,211 @@
+"""A real browser for pages: Chromium by selenium, one for all tests, at two sizes."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+_FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync "
+    "--disable-dev-shm-usage --hide-scrollbars"
+).split()
+
+
+class Browser:
+    """Loads pages from files, and keeps watch of errors and requests."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.folder = folder
+        self.pages = 0
+
+    def size(self, name: str) -> None:
+        """1280x900, or a phone of 390x844 with touch."""
+        width, height = SIZES[name]
+        phone = name == "phone"
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone},
+        )
+        touch = {"enabled": phone, "maxTouchPoints": 1}
+        self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", touch)
+
+    def write(self, text: str) -> str:
+        """A page as a file; its address."""
+        self.pages += 1
+        path = self.folder / f"page{self.pages}.html"
+        path.write_text(text, encoding="ascii")
+        return path.as_uri()
+
+    def open(self, text: str, query: str = "") -> None:
+        """Load a page; earlier messages are forgotten."""
+        self.go(self.write(text) + query)
+
+    def go(self, address: str) -> None:
+        self.messages()
+        self.requests()
+        self.driver.get(address)
+        # files share one storage in Chromium; each page has its own batch, so drafts do not meet
+
+    def js(self, code: str, *arguments: object) -> Any:
+        return self.driver.execute_script(code, *arguments)
+
+    def all(self, selector: str) -> list[Any]:
+        return [e for e in self.driver.find_elements("css selector", selector) if e.is_displayed()]
+
+    def one(self, selector: str) -> Any:
+        found = self.all(selector)
+        assert found, f"nothing is shown for {selector}"
+        return found[0]
+
+    def text(self, selector: str) -> str:
+        return str(self.js("return document.querySelector(arguments[0]).textContent", selector))
+
+    def keys(self, *keys: str) -> None:
+        """Press keys, wherever the focus is."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
+
+    def chord(self, hold: str, *keys: str) -> None:
+        from selenium.webdriver import ActionChains
+
+        chain = ActionChains(self.driver, duration=0).key_down(hold)
+        for key in keys:
+            chain = chain.send_keys(key)
+        chain.key_up(hold).perform()
+
+    def click(self, node: Any) -> None:
+        """A real click or tap; the page's own bars must not cover the place."""
+        self.js("arguments[0].scrollIntoView({block: 'center'})", node)
+        node.click()
+
+    def press(self, label: str) -> None:
+        """Click the button whose text starts so."""
+        buttons = [b for b in self.all("button") if b.text.strip().startswith(label)]
+        assert buttons, f"no button {label!r} among {[b.text for b in self.all('button')]}"
+        self.click(buttons[0])
+
+    def drag(self, words: str, inside: str = ".passage") -> None:
+        """Select words with the mouse, from the first to the last letter."""
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.actions.pointer_input import PointerInput
+
+        first, last = self._where(words, inside)
+        mouse = PointerInput("mouse", "drag")
+        chain = ActionChains(self.driver, duration=10, devices=[mouse])
+        action = chain.w3c_actions.pointer_action
+        action.move_to_location(*first)
+        action.pointer_down()
+        action.move_to_location(*last)
+        action.pointer_up()
+        chain.perform()
+
+    def tap_ends(self, words: str, inside: str = ".passage") -> None:
+        """Tap the first and the last letter of words."""
+        from selenium.webdriver import ActionChains
+        from selenium.webdriver.common.actions.pointer_input import PointerInput
+
+        for end in (0, 1):
+            place = self._where(words, inside)[end]
+            finger = PointerInput("touch", "finger")
+            chain = ActionChains(self.driver, duration=10, devices=[finger])
+            action = chain.w3c_actions.pointer_action
+            action.move_to_location(*place)
+            action.pointer_down()
+            action.pointer_up()
+            chain.perform()
+
+    def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Left end of the first and right end of the last of some words, on the screen."""
+        found = self.js(_FIND, words, inside)
+        assert found, f"{words!r} does not stand in {inside}"
+        (x1, y1), (x2, y2) = found
+        return (round(x1), round(y1)), (round(x2), round(y2))
+
+    def submission(self) -> dict[str, Any]:
+        """What a preview shows at its end."""
+        value: dict[str, Any] = json.loads(self.text("#submission"))
+        return value
+
+    def messages(self) -> list[str]:
+        """Warnings and errors of the console since the last look."""
+        return [m["message"] for m in self.driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """Addresses asked for since the last look, other than the page's file itself."""
+        out = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                out.append(message["params"]["request"]["url"])
+        return [u for u in out if not u.startswith(("file:", "data:", "blob:"))]
+
+    def overflow(self) -> int:
+        """Pixels by which the page is wider than the screen."""
+        return int(
+            self.js("const d = document.documentElement; return d.scrollWidth - d.clientWidth")
+        )
+
+
+_FIND = """
+const [words, inside] = arguments;
+for (const box of document.querySelectorAll(inside)) {
+  if (!box.offsetParent) continue;
+  const walk = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  let text = '';
+  while (walk.nextNode()) {
+    nodes.push([walk.currentNode, text.length]);
+    text += walk.currentNode.data;
+  }
+  const at = text.indexOf(words);
+  if (at < 0) continue;
+  const letter = (i) => {
+    const [node, base] = nodes.filter((n) => n[1] <= i).pop();
+    const range = document.createRange();
+    range.setStart(node, i - base);
+    range.setEnd(node, i - base + 1);
+    return range;
+  };
+  letter(at).startContainer.parentElement.scrollIntoView({block: 'center', behavior: 'instant'});
+  const a = letter(at).getBoundingClientRect();
+  const b = letter(at + words.length - 1).getBoundingClientRect();
+  return [[a.left + 1, a.top + a.height / 2], [b.right - 1, b.top + b.height / 2]];
+}
+return null;
+"""
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One Chromium for the session; skips where it, its driver or selenium is not installed."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+    chromedriver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
+    if not chromium or not chromedriver:
+        pytest.skip(
+            "no browser: install chromium and chromium-driver, or set CHROMIUM and CHROMEDRIVER"
+        )
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium (extra dev)")
+    from selenium.webdriver.chrome.service import Service
+
+    folder = tmp_path_factory.mktemp("pages")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*_FLAGS, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    service = Service(executable_path=chromedriver, log_output=subprocess.DEVNULL)
+    driver = webdriver.Chrome(options=options, service=service)
+    try:
+        yield Browser(driver, folder)
+    finally:
+        driver.quit()

@@ -1,0 +1,216 @@
+"""Files of pages that are damaged, hostile or something else: counted, or a clear error."""
+
+import bz2
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.wikipedia import dump, units
+from builders.wikipedia.read import read_pages
+from tests import exports
+from tests.exports import HEAD, TAIL, export, lines, multistream, page
+
+GOOD = page("Good", "good text", number=7)
+WANTED = {"Good": "Q1", "Bad": "Q2"}
+
+
+def read(data: bytes, tmp_path: Path, name: str = "x.xml", **more: Any) -> dict[str, int]:
+    path = tmp_path / name
+    path.write_bytes(data)
+    return read_pages(path, more.pop("wanted", WANTED), tmp_path / "out", **more)
+
+
+def dropped(tmp_path: Path) -> list[tuple[str, str, str | None]]:
+    found = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    return [(d["reason"], d["item"], d["detail"]) for d in found]
+
+
+def titles(tmp_path: Path) -> list[str]:
+    found: list[str] = pq.read_table(tmp_path / "out/pages.parquet")["title"].to_pylist()
+    return found
+
+
+BAD = page("Bad", "TEXT", number=3)
+ELEMENT = '<text bytes="4" xml:space="preserve">TEXT</text>'
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (BAD.replace("TEXT", ""), "empty_page"),
+        (BAD.replace("TEXT", " \n "), "empty_page"),
+        (BAD.replace("TEXT", "{{navbox}}"), "no_paragraphs"),
+        (BAD.replace(ELEMENT, ""), "no_text"),
+        (BAD.replace(ELEMENT, '<text deleted="deleted" />'), "deleted_text"),
+        (BAD[: BAD.index("<revision>")] + "</page>", "no_revision"),
+        (BAD.replace("TEXT", "a & b"), "bad_xml"),
+        (BAD.replace("TEXT", "&lol;"), "bad_xml"),
+        (BAD.replace("TEXT", "a < b"), "bad_xml"),
+        (BAD.replace("TEXT", "a \x01 b"), "bad_xml"),
+        (BAD.replace("<revision>", "<revision><x>"), "bad_xml"),
+        (BAD.replace("<id>3</id>", "<id>3</id><redirect title='[bad]'/>"), "bad_redirect"),
+        (BAD.replace("  </page>\n", ""), "cut_page"),
+    ],
+)
+def test_bad_page(bad: str, reason: str, tmp_path: Path) -> None:
+    counts = read(export([bad, GOOD]), tmp_path)
+    assert titles(tmp_path) == ["Good"]
+    first, second = dropped(tmp_path)
+    assert first[:2] == (reason, "x.xml:3")
+    assert second[1] == "Q2"
+    assert counts[f"dropped/{reason}"] == 1
+    assert counts["not_found"] == 1
+
+
+def test_bad_page_without_a_title(tmp_path: Path) -> None:
+    read(export([BAD.replace("<title>Bad</title>", ""), GOOD]), tmp_path)
+    assert dropped(tmp_path)[0] == ("no_title", "x.xml:0", None)
+
+
+@pytest.mark.parametrize(("old", "place"), [(b"TEXT", "page"), (b"Bad", "title")])
+def test_not_utf8(old: bytes, place: str, tmp_path: Path) -> None:
+    read(export([BAD, GOOD]).replace(old, b"caf\xe9"), tmp_path)
+    reason, _, detail = dropped(tmp_path)[0]
+    assert reason == "bad_utf8" and detail and place in detail
+    assert titles(tmp_path) == ["Good"]
+
+
+def test_entities_are_never_defined(tmp_path: Path) -> None:
+    bomb = '<!DOCTYPE m [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>\n'
+    read(bomb.encode() + export([BAD.replace("TEXT", "&b;"), GOOD]), tmp_path)
+    assert dropped(tmp_path)[0][0] == "bad_xml"
+    assert titles(tmp_path) == ["Good"]
+
+
+def test_the_last_revision_is_read(tmp_path: Path) -> None:
+    more = "<revision><id>9</id><text>newer</text></revision>\n  </page>"
+    read(export([BAD.replace("</page>", more), GOOD]), tmp_path)
+    found = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert [(f["revision"], f["paragraphs"][0]["text"]) for f in found] == [
+        (1007, "good text"),
+        (9, "newer"),
+    ]
+
+
+@pytest.mark.parametrize("pack", ["plain", "streams", "chopped"])
+def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (units, dump):
+        monkeypatch.setattr(module, "LONGEST", 100_000)
+    monkeypatch.setattr(units, "BLOCK", 30_000)
+    monkeypatch.setattr(units, "PACKED", 1)
+    monkeypatch.setattr("builders.wikipedia.files.PIECE", 1 << 14)
+    pages = [page("Bad", "x y " * 60_000, number=3), GOOD]
+    data = {
+        "plain": export(pages),
+        "streams": multistream(pages, 1),
+        "chopped": exports.chopped(export(pages), 70_000),
+    }[pack]
+    read(data, tmp_path)
+    assert titles(tmp_path) == ["Good"]
+    assert [d[:2] for d in dropped(tmp_path)] == [("too_long", "x.xml:3"), ("no_page", "Q2")]
+
+
+def test_five_megabytes_in_one_page(tmp_path: Path) -> None:
+    text = "a [[B]] {{nowrap|c}} ''d''\n\n" * 180_000
+    read(export([page("Good", text)]), tmp_path)
+    found = pq.read_table(tmp_path / "out/pages.parquet")["paragraphs"].combine_chunks()
+    assert len(found.flatten()) == 180_000
+
+
+def test_a_second_page_of_an_item(tmp_path: Path) -> None:
+    rows = [{"title": "Good", "text": "a", "page": 5}, {"title": "X", "text": "b", "item": "Q1"}]
+    read(lines(rows), tmp_path, "x.jsonl")
+    assert titles(tmp_path) == ["Good"]
+    assert ("second_page", "x.jsonl:0", None) in dropped(tmp_path)
+    again = export([GOOD, GOOD.replace("<id>7<", "<id>8<")])
+    read(again, tmp_path)
+    assert ("second_page", "x.xml:8", None) in dropped(tmp_path)
+
+
+def test_titles_of_two_items_and_of_none(tmp_path: Path) -> None:
+    wanted = [("Good", "Q3"), ("good", "Q1"), ("a|b", "Q4")]
+    counts = read(export([GOOD]), tmp_path, wanted=wanted)
+    assert pq.read_table(tmp_path / "out/pages.parquet")["item"].to_pylist() == ["Q1"]
+    assert dropped(tmp_path) == [("same_title", "Q3", None), ("bad_title", "Q4", None)]
+    assert (counts["wanted"], counts["found"], counts["not_found"]) == (3, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{not json", "bad_json"),
+        (b'{"title": "Bad", "text": "caf\xe9"}', "bad_json"),
+        (b"[1]", "no_record"),
+        (b"{}", "no_title"),
+        (b'{"title": 3}', "no_title"),
+        (b'{"title": "a[b"}', "no_title"),
+        (b'{"title": "Bad"}', "no_text"),
+        (b'{"title": "Bad", "text": 3}', "bad_field"),
+        (b'{"title": "Bad", "text": ""}', "empty_page"),
+        (b'{"title": "Bad", "text": "a", "page": "x"}', "bad_field"),
+        (b'{"title": "Bad", "text": "a", "page": -1}', "bad_field"),
+        (b'{"title": "Bad", "text": "a", "item": "P1"}', "bad_field"),
+        (b'{"title": "Bad", "paragraphs": "a"}', "bad_field"),
+        (b'{"title": "Bad", "paragraphs": [1]}', "bad_field"),
+        (b'{"title": "Bad", "paragraphs": [{"text": "a", "kind": "x"}]}', "bad_field"),
+        (b'{"title": "Bad", "text": "a", "links": 1}', "bad_link"),
+        (b'{"title": "Bad", "text": "a", "links": [{"start": 0, "end": 2, "target": "x"}]}',
+         "bad_link"),
+        (b'{"title": "Bad", "text": "abc", "links": [{"start": 0, "end": 2, "target": "x"}, '
+         b'{"start": 1, "end": 3, "target": "y"}]}', "bad_link"),
+        (b"[" * 100_000, "bad_json"),
+    ],
+)  # fmt: skip
+def test_bad_line(line: bytes, reason: str, tmp_path: Path) -> None:
+    good = b'{"title": "Good", "text": "g"}\n'
+    read(good + b"\n" + line + b"\n" + good.strip(), tmp_path, "x.jsonl")
+    assert titles(tmp_path) == ["Good"]
+    assert (reason, "x.jsonl:3") in [d[:2] for d in dropped(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("x.xml", b"", "empty"),
+        ("x.xml", b"<html><body>404</body></html>", "no MediaWiki export"),
+        ("x.xml", b"hello", "no pages in this file"),
+        ("x.xml", (HEAD + TAIL).encode(), "no page in it"),
+        ("x.xml.bz2", bz2.compress(b"613:1:Jane\n"), "index of a dump"),
+        ("x.7z", b"7z\xbc\xaf\x27\x1c0000", "7z"),
+        ("x.xml.bz2", b"BZh91AY&SY" + b"x" * 100, "cut short or damaged"),
+        ("x.xml.gz", gzip.compress(export([GOOD] * 9))[:-60], "cut short or damaged"),
+        ("x.xml.bz2", bz2.compress(export([GOOD] * 9))[:-60], "cut short or damaged"),
+        ("x.xml.bz2", multistream([GOOD] * 9, 2)[:-100], "cut short or damaged"),
+        ("x.parquet", b"PAR1xxxxPAR1", "damaged"),
+    ],
+)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_not_a_file_of_pages(name: str, data: bytes, says: str, jobs: int, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says) as error:
+        read(data, tmp_path, name, jobs=jobs)
+    assert name in str(error.value)
+
+
+def test_parquet_of_something_else(tmp_path: Path) -> None:
+    path = exports.parquet(tmp_path / "x.parquet", [{"id": 1, "body": "x"}])
+    with pytest.raises(UserError, match="no columns `title`"):
+        read_pages(path, WANTED, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [({"Good": "P1"}, "not the id"), ({"Good": "Q1\n"}, "not the id")],
+)
+def test_what_is_wanted_is_wrong(wanted: dict[str, str], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=says):
+        read(export([GOOD]), tmp_path, wanted=wanted)
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    files = [exports.write(tmp_path / d / "x.xml", export([GOOD])) for d in "ab"]
+    with pytest.raises(UserError, match="two files have the name"):
+        read_pages(files, WANTED, tmp_path / "out")

@@ -1,0 +1,260 @@
+"""Files of pages to `pages.parquet`: every form, any number of processes, redirects."""
+
+import bz2
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from builders.errors import UserError
+from builders.rows import Dropped, Page
+from builders.schema import arrow_schema
+from builders.wikipedia import units
+from builders.wikipedia.read import read_pages
+from builders.wikipedia.titles import Titles
+from tests import exports
+from tests.exports import export, lines, multistream, page
+
+PAGES = [
+    page("Jane Roe", "'''Jane''' of [[Old club]] and [[A&B]].\n* [[twice]]", number=1),
+    page("Talk:Jane Roe", "[[x]]", number=2, space=1),
+    page("Old club", "#REDIRECT [[Club]]", number=3, redirect="Club"),
+    page("Unwanted", "long text " * 50, number=4),
+    page("Club", "The '''Club''' & co. [[Jane Roe]]", number=5),
+    page("Twice", "#REDIRECT [[Old club]]", number=6, redirect="Old club"),
+    page("Short name", "#redirect [[Long_name#x]]", number=7),
+    page("Long name", "A page of [[Unwanted]].", number=8),
+    page("Module:X", "return 1", number=9, space=828, model="Scribunto"),
+    page("Loop", "#REDIRECT [[Loop 2]]", number=10, redirect="Loop 2"),
+    page("Loop 2", "#REDIRECT [[Loop]]", number=11, redirect="Loop"),
+    page("Lost", "#REDIRECT [[Nowhere]]", number=12, redirect="Nowhere"),
+    page("Chain", "#REDIRECT [[Twice]]", number=13, redirect="Twice"),
+    page("Far", "#REDIRECT [[Chain]]", number=14, redirect="Chain"),
+    page("A&B", "{{Infobox x|born={{birth date|1960|3|4}}}}", number=15),
+]
+WANTED = {
+    "Jane_Roe": "Q10",
+    "A&B": "Q9",
+    "Short name": "Q2",
+    "Twice": "Q3",
+    "Loop": "Q4",
+    "Lost": "Q5",
+    "Far": "Q6",
+    "Not there": "Q7",
+}
+TARGETS = ["Club"]
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def texts(row: dict[str, Any]) -> list[str]:
+    return [p["text"] for p in row["paragraphs"]]
+
+
+def digests(folder: Path) -> list[str]:
+    names = ("pages.parquet", "dropped.parquet")
+    return [hashlib.sha256((folder / n).read_bytes()).hexdigest() for n in names]
+
+
+MAKE: dict[str, Callable[[Path], Path]] = {
+    "plain": lambda p: exports.write(p / "x.xml", export(PAGES)),
+    "gz": lambda p: exports.write(p / "x.xml.gz", export(PAGES)),
+    "zst": lambda p: exports.write(p / "x.xml.zst", export(PAGES)),
+    "bz2": lambda p: exports.write(p / "x.xml.bz2", bz2.compress(export(PAGES))),
+    "streams": lambda p: exports.write(p / "x.xml.bz2", multistream(PAGES, 2)),
+    "streams of one page": lambda p: exports.write(p / "x.xml.bz2", multistream(PAGES, 1)),
+    "streams cut anywhere": lambda p: exports.write(
+        p / "x.xml.bz2", exports.chopped(export(PAGES), 313)
+    ),
+    "streams shorter than tags": lambda p: exports.write(
+        p / "x.xml.bz2", exports.chopped(export(PAGES), 5)
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are cut into several units, small as they are."""
+    monkeypatch.setattr(units, "PACKED", 1)
+    monkeypatch.setattr(units, "BLOCK", 1000)
+
+
+@pytest.mark.parametrize("form", MAKE)
+def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
+    counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
+    table = pq.read_table(tmp_path / "out/pages.parquet")
+    assert table.schema.equals(arrow_schema(Page))
+    found = table.to_pylist()
+    assert [(r["item"], r["title"], r["page"], r["revision"]) for r in found] == [
+        ("Q2", "Long name", 8, 1008),
+        ("Q3", "Club", 5, 1005),
+        ("Q9", "A&B", 15, 1015),
+        ("Q10", "Jane Roe", 1, 1001),
+    ]
+    assert texts(found[3]) == ["Jane of Old club and A&B.", "twice"]
+    links = [x for p in found[3]["paragraphs"] for x in p["links"]]
+    assert [(x["start"], x["end"], x["target"]) for x in links] == [
+        (8, 16, "Club"),
+        (21, 24, "A&B"),
+        (0, 5, "Club"),
+    ]
+    assert texts(found[2]) == ["born: March 4, 1960"]
+    dropped = pq.read_table(tmp_path / "out/dropped.parquet")
+    assert dropped.schema.equals(arrow_schema(Dropped))
+    assert [(d["reason"], d["subject"]) for d in dropped.to_pylist()] == [
+        ("redirect_loop", "Q4"),
+        ("redirect_to_nothing", "Q5"),
+        ("redirect_chain", "Q6"),
+        ("no_page", "Q7"),
+    ]
+    assert counts == {
+        "articles": 5, "redirects": 8, "other_namespace": 2, "other_model": 0, "wanted": 8,
+        "found": 4, "found_by_redirect": 2, "not_found": 4, "paragraphs": 5, "links": 5,
+        "redirects_followed_to_targets": 2, "dropped/no_page": 1, "dropped/redirect_chain": 1,
+        "dropped/redirect_loop": 1, "dropped/redirect_to_nothing": 1,
+    }  # fmt: skip
+    assert not (tmp_path / "out/build").exists()
+
+
+@pytest.mark.parametrize("form", ["plain", "bz2", "streams"])
+def test_any_number_of_jobs_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
+    files = [MAKE[form](tmp_path), exports.write(tmp_path / "more.jsonl", lines(RECORDS))]
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        read_pages(files, WANTED | {"A": "Q20", "B": "Q21"}, out, jobs=jobs, targets=TARGETS)
+    assert len(rows(tmp_path / "1/pages.parquet")) == 6
+    assert digests(tmp_path / "1") == digests(tmp_path / "2")
+
+
+RECORDS: list[dict[str, Any]] = [
+    {"title": "a", "text": "one  two\n\n three", "links": [{"start": 3, "end": 8, "target": "b"}],
+     "page": 4, "revision": "5"},
+    {"title": "Other", "item": "Q21", "paragraphs": [
+        "first", {"text": " x  y ", "kind": "list", "section": "S",
+                  "links": [{"start": 1, "end": 6, "target": "the_y"}]}]},
+    {"title": "C", "redirect": "A"},
+    {"title": "D", "wikitext": "#REDIRECT [[A]]"},
+    {"title": "E", "wikitext": "'''e''' [[F]]"},
+    {"title": "Unwanted", "text": "u"},
+]  # fmt: skip
+EXPECTED = [
+    ("Q20", "A", 4, 5, [("text", "", "one two", [(4, 7, "B")]), ("text", "", "three", [])]),
+    ("Q21", "Other", 0, 0, [("text", "", "first", []), ("list", "S", "x y", [(0, 3, "The y")])]),
+    ("Q22", "A", 4, 5, [("text", "", "one two", [(4, 7, "B")]), ("text", "", "three", [])]),
+    ("Q24", "E", 0, 0, [("text", "", "e F", [(2, 3, "F")])]),
+]
+
+
+def as_tuples(path: Path) -> list[Any]:
+    return [
+        (
+            r["item"], r["title"], r["page"], r["revision"],
+            [
+                (p["kind"], p["section"], p["text"],
+                 [(x["start"], x["end"], x["target"]) for x in p["links"]])
+                for p in r["paragraphs"]
+            ],
+        )
+        for r in rows(path)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x.jsonl.bz2", "x.jsonl.zst", "odd"])
+def test_json_lines(name: str, tmp_path: Path) -> None:
+    data = b"\xef\xbb\xbf" + lines(RECORDS)
+    path = exports.write(tmp_path / name, bz2.compress(data) if name.endswith("bz2") else data)
+    wanted = {"A": "Q20", "B": "Q21", "D": "Q22", "E": "Q24"}
+    read_pages(path, wanted, tmp_path / "out")
+    assert as_tuples(tmp_path / "out/pages.parquet") == EXPECTED
+
+
+def test_parquet(tmp_path: Path) -> None:
+    full = [dict.fromkeys(("text", "links", "page", "item", "redirect")) | r for r in (
+        {"title": "A", "text": "one  two\n\n three", "links": RECORDS[0]["links"], "page": 4},
+        {"title": "Z", "text": "z", "item": "Q21"},
+        {"title": "C", "redirect": "A"},
+    )]  # fmt: skip
+    path = exports.parquet(tmp_path / "x.parquet", full)
+    read_pages(path, {"A": "Q20", "B": "Q21", "C": "Q22"}, tmp_path / "out", jobs=2)
+    found = as_tuples(tmp_path / "out/pages.parquet")
+    assert [f[:2] for f in found] == [("Q20", "A"), ("Q21", "Z"), ("Q22", "A")]
+    assert found[0][4] == EXPECTED[0][4]
+    again = tmp_path / "again"
+    read_pages(tmp_path / "out/pages.parquet", {"A": "Q20", "Z": "Q21"}, again)
+    assert as_tuples(again / "pages.parquet") == found[:2]
+
+
+def test_a_folder_without_its_index(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    name = "enwiki-20260101-pages-articles-multistream"
+    exports.write(folder / f"{name}.xml.bz2", multistream(PAGES, 3))
+    index = bz2.compress(b"613:1:Jane Roe\n")
+    exports.write(folder / f"{name}-index.txt.bz2", index)
+    for given in (folder, str(folder / "*.bz2")):
+        read_pages(given, {"Club": "Q1"}, tmp_path / "out")
+        assert [r["title"] for r in rows(tmp_path / "out/pages.parquet")] == ["Club"]
+
+
+def test_row_groups_are_small(tmp_path: Path) -> None:
+    pages = [page(f"P{n}", "x" * 5_000_000 + f" {n}", number=n) for n in range(9)]
+    path = exports.write(tmp_path / "x.xml", export(pages))
+    read_pages(path, {f"P{n}": f"Q{n + 1}" for n in range(9)}, tmp_path / "out")
+    file = pq.ParquetFile(tmp_path / "out/pages.parquet")
+    sizes = [file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)]
+    assert file.metadata.num_rows == 9
+    assert len(sizes) == 3 and max(sizes) < 64 << 20
+
+
+def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from builders.wikipedia import reader
+
+    path = MAKE["streams cut anywhere"](tmp_path)
+    read_pages(path, WANTED, tmp_path / "whole", targets=TARGETS)
+    read = 0
+    real = reader.Reader.read
+
+    def count(self: Any, unit: Any) -> Any:
+        nonlocal read
+        read += 1
+        if read == 8:
+            raise KeyboardInterrupt
+        return real(self, unit)
+
+    monkeypatch.setattr(reader.Reader, "read", count)
+    with pytest.raises(UserError, match="stopped"):
+        read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
+    read = 100
+    read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
+    again = read - 100
+    read = 100
+    read_pages(path, WANTED, tmp_path / "anew", targets=TARGETS)
+    monkeypatch.undo()
+    assert again < read - 100
+    assert digests(tmp_path / "out") == digests(tmp_path / "whole")
+
+
+def test_titles_are_found_by_hash(tmp_path: Path) -> None:
+    from builders.wikipedia.titles import hash_of
+
+    made = Titles.of((f"title {n}", f"Q{n + 1}") for n in range(5000))
+    made.save(tmp_path / "t.npy")
+    back = Titles.load(tmp_path / "t.npy")
+    assert len(back) == 5000 and back.digest() == made.digest()
+    assert all(back.find(hash_of(f"Title {n}")) == n + 1 for n in range(5000))
+    assert back.find(hash_of("Title 5000")) == -1 and back.find(0) == -1
+    assert back.find(2**64 - 1) == -1
+    assert back.has_item(5000) and not back.has_item(5001)
+    assert Titles.of({}).find(1) == -1
+
+
+def test_a_real_dump_of_another_wiki(real_data: Path, tmp_path: Path) -> None:
+    path = real_data / "wikidata/samples/pages-articles-2020-minidump.xml.bz2"
+    counts = read_pages(path, {"Q74056970": "Q74056970"}, tmp_path)
+    assert counts["other_namespace"] + counts["other_model"] == 47
+    assert counts["found"] == 0

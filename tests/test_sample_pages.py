@@ -1,0 +1,199 @@
+"""The bundled Wikipedia sample: committed dump, its text, and what a release needs of it."""
+
+import bz2
+import gzip
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from samples.wikipedia import make
+
+HERE = Path(make.__file__).parent
+ITEMS = HERE.parent / "wikidata" / "wikidata-20260202-all.json.gz"
+SCHEMA = "{http://www.mediawiki.org/xml/export-0.11/}"
+NO_ITEM = "Transfers & loans in football"
+DISAMBIGUATION = "Milan (disambiguation)"
+EMPTY = "Craig Ferguson"
+UNBALANCED = "WhatsApp"
+PAGES = make.read_all(HERE / "text")
+CONTENT = [
+    page
+    for page in PAGES
+    if page.text and not (page.redirect or page.namespace)
+    if page.title not in (NO_ITEM, DISAMBIGUATION)
+]
+
+
+def dump() -> bytes:
+    return (HERE / f"{make.NAME}.xml.bz2").read_bytes()
+
+
+def items() -> dict[str, Any]:
+    """Claims by English sitelink, of every item of the sample that has one."""
+    found = {}
+    with gzip.open(ITEMS, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            entity = {} if line[0] in "[]" else json.loads(line.strip().rstrip(","))
+            if title := (entity.get("sitelinks") or {}).get("enwiki", {}).get("title"):
+                found[title] = entity["claims"] or {}
+    return found
+
+
+def innermost_gone(pattern: str, text: str) -> str:
+    """`text` without what `pattern` finds, from the inside out."""
+    while True:
+        text, count = re.subn(pattern, "", text, flags=re.DOTALL)
+        if not count:
+            return text
+
+
+def paragraphs(text: str) -> list[str]:
+    """Blocks of prose and lists: no templates, tables, footnotes, files, headings, categories."""
+    text = innermost_gone(r"<!--.*?-->|<ref[^>]*/>|<ref.*?</ref>|<gallery.*?</gallery>", text)
+    text = innermost_gone(r"\{\{(?:(?!\{\{|\}\}).)*\}\}|\{\|(?:(?!\{\||\|\}).)*\|\}", text)
+    text = innermost_gone(r"\[\[(?:Category|File|[a-z]{2}):(?:\[\[[^\]]*\]\]|[^\[\]])*\]\]", text)
+    blocks = re.split(r"\n\s*\n", re.sub(r"^=.*=$", "\n", text, flags=re.MULTILINE))
+    return [block.strip() for block in blocks if re.search(r"\w{3}", block)]
+
+
+def test_dump_is_what_the_text_gives() -> None:
+    made = make.dump()
+    assert sorted(made) == sorted(path.name for path in HERE.glob("*.bz2"))
+    for name, packed in made.items():
+        committed = (HERE / name).read_bytes()
+        assert bz2.decompress(packed) == bz2.decompress(committed), name
+        assert packed == committed, name
+
+
+def test_dump_is_xml_with_the_text_of_the_pages() -> None:
+    root = ElementTree.fromstring(bz2.decompress(dump()))  # noqa: S314 - our own bytes
+    assert root.tag == f"{SCHEMA}mediawiki"
+    assert root.findtext(f"{SCHEMA}siteinfo/{SCHEMA}dbname") == "enwiki"
+    found = root.findall(f"{SCHEMA}page")
+    assert len(found) == len(PAGES)
+    for element, page in zip(found, PAGES, strict=True):
+        text = element.find(f"{SCHEMA}revision/{SCHEMA}text")
+        redirect = element.find(f"{SCHEMA}redirect")
+        assert text is not None
+        assert (text.text or "") == page.text
+        assert text.get("bytes") == str(len(page.text.encode()))
+        assert element.findtext(f"{SCHEMA}title") == page.title
+        assert element.findtext(f"{SCHEMA}ns") == str(page.namespace)
+        assert element.findtext(f"{SCHEMA}id") == str(page.page)
+        assert ("" if redirect is None else redirect.get("title")) == page.redirect
+
+
+def test_index_leads_to_streams_of_at_most_twenty_pages() -> None:
+    packed = dump()
+    index = bz2.decompress((HERE / f"{make.NAME}-index.txt.bz2").read_bytes()).decode()
+    rows = [line.split(":", 2) for line in index.splitlines()]
+    assert [int(page) for _, page, _ in rows] == [page.page for page in PAGES]
+    for offset, group in itertools.groupby(rows, key=lambda row: int(row[0])):
+        stream = bz2.BZ2Decompressor().decompress(packed[offset:]).decode()
+        wanted = [(title, page) for _, page, title in group]
+        assert len(wanted) <= make.PAGES_IN_A_STREAM
+        assert re.findall(r"<title>(.*)</title>\s*<ns>\d+</ns>\s*<id>(\d+)", stream) == wanted
+
+
+def test_titles_are_sitelinks_of_the_sample() -> None:
+    known = items()
+    assert len(CONTENT) >= 60
+    assert [page.title for page in CONTENT if page.title not in known] == []
+    assert EMPTY in known
+    assert NO_ITEM not in known
+
+
+def test_the_odd_pages() -> None:
+    by_title = {page.title: page for page in PAGES}
+    assert by_title[EMPTY].text == ""
+    assert by_title[NO_ITEM].text
+    assert "{{disambiguation" in by_title[DISAMBIGUATION].text
+    assert [page.title for page in PAGES if page.namespace] == ["Talk:Cristiano Ronaldo"]
+    redirects = {page.title: page.redirect for page in PAGES if page.redirect}
+    assert redirects == {
+        "Inter Miami": "Inter Miami CF",
+        "Inter Miami C.F.": "Inter Miami",
+        "MLS All-Decade Team": "List of Major League Soccer all-decade teams",
+    }
+    assert "Inter Miami CF" in by_title
+    assert redirects["MLS All-Decade Team"] not in by_title
+
+
+@pytest.mark.parametrize("page", CONTENT, ids=lambda page: page.title)
+def test_length_and_balance(page: make.Page) -> None:
+    balanced = all(
+        page.text.count(left) == page.text.count(right) for left, right in ("{}", "[]")
+    ) and page.text.count("<ref") == len(re.findall(r"</ref>|<ref[^>]*/>", page.text))
+    assert balanced == (page.title != UNBALANCED)
+    if balanced:
+        blocks = paragraphs(page.text)
+        assert 5 <= len(blocks) <= 12, blocks
+        assert 150 <= len(" ".join(blocks).split()) <= 450
+
+
+def test_every_relation_and_the_years_of_its_segments() -> None:
+    """Of the years in which a segment begins or ends 95 % stand on the subject's page."""
+    known, relations, years = items(), set(), []
+    for page in CONTENT:
+        histories = 0
+        for relation, statements in known[page.title].items():
+            dated = [
+                re.match(r"\+(\d{4})", point["datavalue"]["value"]["time"])
+                for one in statements
+                for name in ("P580", "P582")
+                for point in one.get("qualifiers", {}).get(name, [])
+                if point["snaktype"] == "value"
+            ]
+            if relation == "P31" or len(statements) < 2 or not dated:
+                continue
+            histories += 1
+            relations.add(relation)
+            years += [match[1] in page.text for match in dated if match]
+        assert histories, page.title
+    assert len(relations) == 16
+    assert sum(years) >= 0.95 * len(years)
+
+
+HEAD = "---\ntitle: A\npage: 1\nrevision: 2\ntimestamp: 2026-01-01T00:00:00Z\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a": "Text"}, "a.wiki:1: expected `---`"),
+        ({"a": HEAD.replace("title", "name")}, "a.wiki:2: expected `title: …`"),
+        ({"a": HEAD.replace(": A", ": [A]")}, "a.wiki:2: expected `title: …`"),
+        ({"a": HEAD.replace("page: 1", "page: one")}, "a.wiki:3: expected `page: …`"),
+        ({"a": HEAD.replace("Z", "")}, "a.wiki:5: expected `timestamp: …`"),
+        ({"a": HEAD.replace("Z\n---", "Z")}, "a.wiki:6: expected `---`"),
+        ({"a": HEAD, "b": HEAD.replace("page: 1", "page: 2")}, "b.wiki:2: A is also in a.wiki"),
+        ({"a": HEAD, "b": HEAD.replace(": A", ": B")}, "b.wiki:3: 1 is also in a.wiki"),
+    ],
+)
+def test_mistakes_name_file_and_line(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    for name, text in files.items():
+        (tmp_path / f"{name}.wiki").write_text(text, encoding="utf-8")
+    with pytest.raises(make.PageError) as caught:
+        make.dump(tmp_path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "namespace", "redirect"),
+    [
+        ("A", "#REDIRECT [[B c]]", 0, "B c"),
+        ("A", "#redirect [[B#Section|b]] {{R}}", 0, "B"),
+        ("A", "See #REDIRECT [[B]]", 0, ""),
+        ("Talk:A", "", 1, ""),
+        ("Star Trek: A", "", 0, ""),
+        ("Talk", "", 0, ""),
+    ],
+)
+def test_page(title: str, text: str, namespace: int, redirect: str) -> None:
+    page = make.Page(title, 1, 1, "", text)
+    assert (page.namespace, page.redirect) == (namespace, redirect)

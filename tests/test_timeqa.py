@@ -1,0 +1,75 @@
+"""The sample release `timeqa`, as its users meet it."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import ROOT, run
+
+MODES = ("easy", "hard", "consistency")
+
+
+@pytest.fixture(scope="module")
+def rows(sample: Path) -> dict[str, list[dict[str, Any]]]:
+    data = sample / "releases/timeqa/1.0.0/data"
+    return {
+        mode: [
+            r for f in sorted((data / mode).glob("*.parquet")) for r in pq.read_table(f).to_pylist()
+        ]
+        for mode in MODES
+    }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_answer_stands_where_the_row_says(
+    rows: dict[str, list[dict[str, Any]]], mode: str
+) -> None:
+    assert len(rows[mode]) > 200
+    for row in rows[mode]:
+        assert hashlib.sha256(row["context"].encode()).hexdigest() == row["context_sha256"]
+        spans = list(zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True))
+        assert all(row["context"][at : at + len(text)] == text for text, at in spans)
+        assert bool(spans) == (row["answerable"] == "yes")
+        assert bool(row["objects"]) == (row["answerable"] != "nothing_holds")
+        assert row["question"].endswith("?")
+
+
+def test_a_subject_is_in_one_split(rows: dict[str, list[dict[str, Any]]]) -> None:
+    found: dict[str, set[str]] = {}
+    for mode in MODES:
+        for row in rows[mode]:
+            found.setdefault(row["subject"], set()).add(row["split"])
+    assert all(len(splits) == 1 for splits in found.values())
+    assert {s for splits in found.values() for s in splits} == {"train", "dev", "test"}
+
+
+def test_easy_never_asks_where_nothing_holds_and_hard_does(
+    rows: dict[str, list[dict[str, Any]]],
+) -> None:
+    assert "nothing_holds" not in {r["answerable"] for r in rows["easy"]}
+    empty = sum(r["answerable"] == "nothing_holds" for r in rows["hard"])
+    assert 0.06 < empty / len(rows["hard"]) < 0.18
+
+
+def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:
+    asked = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
+    for row in rows["consistency"]:
+        question = asked[row["probe_of"]]
+        assert row["objects"] == question["objects"]
+        assert row["question"] != question["question"]
+
+
+def test_without_text_a_release_has_offsets_and_checksums(sample: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "timeqa.yaml"
+    text = (ROOT / "builders/recipes/timeqa.yaml").read_text("utf-8")
+    text = text.replace("../../samples", str(ROOT / "samples"))
+    recipe.write_text(text + "  text: false\n", "utf-8")
+    run("release", recipe, "--out", tmp_path / "r", "--build", sample / "build")
+    whole, bare = (
+        pq.read_table(folder / "timeqa/1.0.0/data/easy/train.parquet").to_pylist()
+        for folder in (sample / "releases", tmp_path / "r")
+    )
+    assert [{**row, "context": ""} for row in whole] == bare

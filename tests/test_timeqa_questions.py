@@ -1,0 +1,373 @@
+"""Questions by hand: which times are asked, what they say and who answers them."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from builders.cloze.templates import Ask, Relation
+from builders.rows import AlignedSegment, Dropped, Gap
+from builders.timeqa.ask import Asked, Pair, Questions, ask_pair
+from builders.timeqa.probes import probes
+from tests.histories import Interval, day
+
+NOW = date(2022, 9, 15)
+UNKNOWN: Interval = (None, None)
+SEED = 7
+
+
+def relation(*asks: Any, mode: str = "accumulate") -> Relation:
+    """A relation with these question variants."""
+    return Relation.model_construct(
+        relation="P54",
+        label="member of sports team",
+        mode=mode,
+        questions=tuple(
+            Ask.model_validate(a) for a in asks or ("Which team had <subject> <time>?",)
+        ),
+    )
+
+
+def segment(thing: str, start: str, end: str | None, **more: Any) -> AlignedSegment:
+    """An aligned segment; no start: unknown; no `end`: open; an empty one: ended, day unknown."""
+    begins = day(start) if start else UNKNOWN
+    ends = (NOW, NOW) if end is None else day(end) if end else UNKNOWN
+    made = AlignedSegment(
+        subject="Q1",
+        relation="P54",
+        object=thing,
+        start_first=begins[0],
+        start_last=begins[1],
+        end_first=ends[0],
+        end_last=ends[1],
+        end_open=end is None,
+        end_inferred=False,
+        statements=(f"Q1${thing}-{start}",),
+        snapshot=NOW,
+        object_label=f"Club {thing}",
+        aliases=(),
+        page=11,
+        revision=12,
+        rule="link",
+        paragraph=0,
+        start=0,
+        end=4,
+        mention="Club",
+        score=None,
+        start_stated=None,
+        end_stated=None,
+        verification="automatic",
+    )
+    return replace(made, **more)
+
+
+def gap(start: str, end: str | None) -> Gap:
+    """Something unnamed that held."""
+    one = segment("Q0", start, end)
+    dates = (one.start_first, one.start_last, one.end_first, one.end_last)
+    if end is None:
+        dates = (*dates[:2], None, None)
+    return Gap("s", "Q1", "P54", None, *dates, one.end_open, "unknown_value", NOW)
+
+
+def ask(
+    *segments: AlignedSegment,
+    gaps: tuple[Gap, ...] = (),
+    about: Relation | None = None,
+    label: str = "Ann Lee",
+    **settings: Any,
+) -> tuple[list[Asked], list[Dropped]]:
+    pair = Pair("Q1", label, "P54", segments, gaps)
+    return ask_pair(pair, about or relation(), Questions(**settings), SEED)
+
+
+def easy(*segments: AlignedSegment, **more: Any) -> list[tuple[str, str]]:
+    """Time and answers of the easy questions, one variant."""
+    asked, _ = ask(*segments, **more)
+    return [_short(a) for a in asked if a.difficulty == "easy"]
+
+
+def hard(*segments: AlignedSegment, seeds: int = 60, **more: Any) -> set[tuple[str, str]]:
+    """Time and answers of the hard questions under many seeds."""
+    about = more.pop("about", relation())
+    pair = Pair("Q1", "Ann Lee", "P54", segments, more.pop("gaps", ()))
+    settings = Questions(**{"hard": 4, "unanswerable": 0, **more})
+    asked = [a for seed in range(seeds) for a in ask_pair(pair, about, settings, seed)[0]]
+    return {_short(a) for a in asked if a.difficulty == "hard"}
+
+
+def _short(a: Asked) -> tuple[str, str]:
+    time = a.question.removeprefix("Which team had Ann Lee ").removesuffix("?")
+    return time, " ".join(o.id for o in a.objects)
+
+
+EASY: dict[str, tuple[list[AlignedSegment], list[tuple[str, str]]]] = {
+    "years": ([segment("Q2", "2003", "2009")], [("from 2003 to 2009", "Q2")]),
+    "months": (
+        [segment("Q2", "2003-02", "2009-11")],
+        [("from February 2003 to November 2009", "Q2")],
+    ),
+    "days": (
+        [segment("Q2", "2003-02-05", "2009-11-30")],
+        [("from 5 February 2003 to 30 November 2009", "Q2")],
+    ),
+    "mixed": ([segment("Q2", "2003", "2009-11-30")], [("from 2003 to 30 November 2009", "Q2")]),
+    "one year": ([segment("Q2", "2003", "2003")], [("in 2003", "Q2")]),
+    "one day": ([segment("Q2", "2003-02-05", "2003-02-05")], [("on 5 February 2003", "Q2")]),
+    "a year and a month of it": ([segment("Q2", "2003-01", "2003")], [("in 2003", "Q2")]),
+    "two months": ([segment("Q2", "2003-02-05", "2003-04-01")], [("in February 2003", "Q2")]),
+    "two years": ([segment("Q2", "2003", "2004")], [("from 2003 to 2004", "Q2")]),
+    "open": ([segment("Q2", "2003-02", None)], [("after February 2003", "Q2")]),
+    "two open": (
+        [segment("Q2", "2003", None), segment("Q3", "2004", None)],
+        [("in 2003", "Q2"), ("in 2004", "Q2 Q3")],
+    ),
+    "open in the year of the snapshot": ([segment("Q2", "2022", None)], []),
+    "open since the snapshot's month": (
+        [segment("Q2", "2022-08", None)],
+        [("after August 2022", "Q2")],
+    ),
+    "announced": ([segment("Q2", "2023", None, end_first=None, end_last=None)], []),
+    "ends after the snapshot": ([segment("Q2", "2019", "2025")], []),
+    "decade": (
+        [
+            segment(
+                "Q2", "2001", "2009", start_first=date(2000, 1, 1), start_last=date(2009, 12, 31)
+            )
+        ],
+        [("in 2009", "Q2")],
+    ),
+    "inferred end": ([segment("Q2", "2001", "2009", end_inferred=True)], [("in 2001", "Q2")]),
+    "start unknown": ([segment("Q2", "", "2009-05")], [("in May 2009", "Q2")]),
+    "end unknown": ([segment("Q2", "2009-05", "")], [("in May 2009", "Q2")]),
+    "undated": ([segment("Q2", "", "")], []),
+    "before Christ": (
+        [segment("Q2", "2001", "2009", start_first=date.min, start_last=date.min)],
+        [("in 2009", "Q2")],
+    ),
+    "first century": ([segment("Q2", "0037-05", "0041")], [("from May AD 37 to AD 41", "Q2")]),
+    "successor in the year of the end": (
+        [segment("Q2", "2003", "2009"), segment("Q3", "2009", "2012")],
+        [("from 2003 to 2009", "Q2"), ("from 2009 to 2012", "Q3")],
+    ),
+    "overlap": (
+        [segment("Q10", "2003", "2009"), segment("Q9", "2005", "2012")],
+        [("from 2003 to 2009", "Q9 Q10"), ("from 2005 to 2012", "Q9 Q10")],
+    ),
+    "the same years": (
+        [segment("Q2", "2003", "2009"), segment("Q3", "2003", "2009")],
+        [("from 2003 to 2009", "Q2 Q3")],
+    ),
+    "begins and ends in the year of the end": (
+        [segment("Q2", "2003", "2009"), segment("Q3", "2009", "2009")],
+        [("in 2009", "Q2 Q3")],
+    ),
+    "undated beside it": ([segment("Q2", "2003", "2009"), segment("Q3", "", "")], []),
+}
+
+
+@pytest.mark.parametrize("case", EASY)
+def test_easy(case: str) -> None:
+    segments, expected = EASY[case]
+    assert easy(*segments) == expected
+
+
+def test_pointwise_easy_asks_in() -> None:
+    about = relation(mode="pointwise")
+    assert easy(segment("Q2", "2003-05", "2003-05"), about=about) == [("in May 2003", "Q2")]
+    assert easy(segment("Q2", "2003-05", "2009"), about=about) == [("in May 2003", "Q2")]
+    assert easy(segment("Q2", "2003-05-01", None), about=about) == [("on 1 May 2003", "Q2")]
+
+
+def test_hard_years() -> None:
+    found = hard(
+        segment("Q2", "2003", "2006"), segment("Q3", "2006", "2009"), segment("Q4", "2009", "2010")
+    )
+    assert found == {
+        ("in 2004", "Q2"),
+        ("in 2005", "Q2"),
+        ("between 2004 and 2005", "Q2"),
+        ("before 2004", "Q2"),
+        ("before 2005", "Q2"),
+        ("before 2006", "Q2"),
+        ("in 2007", "Q3"),
+        ("in 2008", "Q3"),
+        ("between 2007 and 2008", "Q3"),
+        ("after 2009", "Q4"),
+    }
+
+
+def test_hard_grain() -> None:
+    """Days are asked for only where no month has room, and never of coarser data."""
+    assert hard(segment("Q2", "2003-02-05", "2003-02-08"), short_months=0) == {
+        ("on 6 February 2003", "Q2"),
+        ("on 7 February 2003", "Q2"),
+        ("between 6 February 2003 and 7 February 2003", "Q2"),
+        ("before 6 February 2003", "Q2"),
+        ("before 7 February 2003", "Q2"),
+        ("before 8 February 2003", "Q2"),
+        ("after 5 February 2003", "Q2"),
+        ("after 6 February 2003", "Q2"),
+        ("after 7 February 2003", "Q2"),
+    }
+    months = hard(segment("Q2", "2003-02-05", "2003-04"))
+    assert {t for t, _ in months} == {
+        "in March 2003",
+        "before March 2003",
+        "before April 2003",
+        "after March 2003",
+        "after 5 February 2003",
+    }
+
+
+def test_hard_open_stops_at_the_snapshot() -> None:
+    assert {t for t, _ in hard(segment("Q2", "2019", None))} == {
+        "in 2020",
+        "in 2021",
+        "between 2020 and 2021",
+        "before 2020",
+        "before 2021",
+        "after 2020",
+        "after 2021",
+    }
+
+
+def test_hard_pointwise_looks_on_and_back() -> None:
+    about = relation(mode="pointwise")
+    found = hard(segment("Q2", "2003", "2003"), segment("Q3", "2005", "2005"), about=about)
+    assert {a for t, a in found if t.startswith("before")} == {"Q2"}
+    assert {t for t, _ in found if t.startswith("before")} == {"before 2004", "before 2005"}
+    assert {t for t, _ in found if t.startswith("after")} == {"after 2004", "after 2003"}
+    assert ("between 2002 and 2004", "Q2") in found
+    assert ("between 2002 and 2006", "Q2 Q3") in found
+    assert not {t for t, _ in found if t.startswith("in")}
+
+
+def test_before_and_after_have_one_answer() -> None:
+    same = [segment("Q2", "2003", "2009"), segment("Q3", "2003", "2009")]
+    assert not {t for t, _ in hard(*same) if t.split()[0] in ("before", "after")}
+    _, dropped = ask(*same, hard=4)
+    assert {d.reason for d in dropped} == {"ambiguous"}
+
+
+def test_unanswerable_is_near_and_empty() -> None:
+    segments = [segment("Q2", "2003", "2005"), segment("Q3", "2006", "2008")]
+    found: list[Asked] = []
+    for seed in range(80):
+        pair = Pair("Q1", "Ann Lee", "P54", tuple(segments))
+        asked, _ = ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)
+        found += [a for a in asked if a.answerable == "nothing_holds"]
+    assert {a.difficulty for a in found} == {"hard"}
+    assert {a.objects + a.rules + a.selected for a in found} == {()}
+    assert {a.specifier for a in found} == {"in", "between"}
+    years = {d.year for a in found for d in (a.time_first, a.time_last) if d}
+    assert years == {*range(1993, 2003), *range(2009, 2019)}
+    held = ask(*segments, segment("Q4", "2010", None), segment("Q5", "", "2002"), unanswerable=0.9)
+    assert not [a for a in held[0] if a.answerable == "nothing_holds"]
+
+
+def test_gap_puts_all_it_may_touch_in_doubt() -> None:
+    segments = [segment("Q2", "2003", "2005"), segment("Q3", "2006", "2008")]
+    asked, dropped = ask(*segments, gaps=(gap("2007", None),))
+    assert {a.objects[0].id for a in asked if a.objects} == {"Q2"}
+    assert {d.reason for d in dropped} == {"in_doubt"}
+
+
+@pytest.mark.parametrize(
+    ("label", "thing", "aliases", "kept"),
+    [
+        ("Ann Lee", "Club Q2", (), True),
+        ("Ann Lee", "Lee", (), False),
+        ("Ann Lee", "Club", ("Ann",), False),
+        ("Ann Lee", "Club", ("IN",), True),
+        ("Bangor City Stadium", "Bangor Town", (), False),
+        ("Zoë Brontë", "Bronte Athletic", (), False),
+        ("Ann Lee", "Which Team Had", (), False),
+        ("Ann Lee", "Team Sky", (), True),
+        ("Ann Lee", "Club", ("March",), False),
+        ("Ann Lee", "2003 Club", (), True),
+    ],
+)
+def test_gives_answer(label: str, thing: str, aliases: tuple[str, ...], kept: bool) -> None:
+    one = segment("Q2", "2003-03", "2009", object_label=thing, aliases=aliases)
+    asked, dropped = ask(one, label=label, hard=1, unanswerable=0)
+    assert [a.difficulty for a in asked if a.difficulty == "easy"] == (["easy"] if kept else [])
+    assert {d.reason for d in dropped} == (set() if kept else {"gives_answer"})
+
+
+def test_answerable_and_rules() -> None:
+    asked, _ = ask(
+        segment("Q20", "2003", "2009", rule="none"),
+        segment("Q3", "2003", "2009", rule="name"),
+        segment("Q4", "2012", "2015", rule="none"),
+    )
+    easy_ones = {a.time.first and a.time.first.number: a for a in asked if a.difficulty == "easy"}
+    both, missing = easy_ones[2003], easy_ones[2012]
+    assert (both.answerable, [o.id for o in both.objects]) == ("yes", ["Q3", "Q20"])
+    assert both.rules == ("name", "none")
+    assert [s.segment for s in both.selected] == [0, 1]
+    assert (missing.answerable, missing.rules) == ("not_in_page", ("none",))
+    assert (both.page, both.revision, both.verification) == (11, 12, "automatic")
+
+
+def test_one_object_twice_has_its_best_rule() -> None:
+    asked, _ = ask(
+        segment("Q2", "2003", "2006", rule="none"),
+        segment("Q3", "2004", "2012", rule="link"),
+        segment("Q2", "2007", "2009", rule="similar"),
+    )
+    over = next(a for a in asked if a.time.first and a.time.first.number == 2004)
+    assert (over.time.last and over.time.last.number, over.rules) == (2012, ("similar", "link"))
+
+
+def test_templates() -> None:
+    about = relation(
+        {"ask": "Which side had <subject> <time>?", "times": ["between"]},
+        {"ask": "<time>, which team had <subject>?", "times": ["in"]},
+        {"ask": "What team had <subject> <time>?", "times": ["between"]},
+    )
+    asked, dropped = ask(
+        segment("Q2", "2003", "2005"), segment("Q3", "2006", "2006"), segment("Q4", "2007", None),
+        about=about, variants=2, hard=4, unanswerable=0,
+    )  # fmt: skip
+    assert sorted({(a.template, a.specifier) for a in asked}) == [
+        ("P54/1", "between"),
+        ("P54/2", "in"),
+        ("P54/3", "between"),
+    ]
+    assert "In 2006, which team had Ann Lee?" in {a.question for a in asked}
+    assert {(d.step, d.reason) for d in dropped} == {("ask", "no_template")}
+    assert all(d.item.startswith("Q1$") and d.subject == "Q1" for d in dropped)
+
+
+def test_a_choice_does_not_hang_on_other_rows() -> None:
+    """A segment far away changes nothing in what is asked of the first."""
+    first = segment("Q2", "1980-05-01", "1990-06-30")
+    alone, _ = ask(first, unanswerable=0)
+    beside, _ = ask(segment("Q3", "2001", "2002"), first, unanswerable=0)
+    hard_alone = [a for a in alone if a.difficulty == "hard"]
+    assert hard_alone[0].specifier in ("in", "between", "before")
+    assert {a.id for a in hard_alone} <= {a.id for a in beside}
+    assert ask(first) == ask(first)
+
+
+def test_probes_move_inside_the_segment() -> None:
+    about = relation("Which team had <subject> <time>?", "What team had <subject> <time>?")
+    pair = Pair(
+        "Q1", "Ann Lee", "P54", (segment("Q2", "1980", "2000"), segment("Q3", "2000", None))
+    )
+    asked, _ = ask_pair(pair, about, Questions(hard=4), SEED)
+    made = probes(asked, pair, about, Questions(), SEED)
+    of = {a.id: a for a in asked}
+    assert len({p.id for p in made} | set(of)) == len(made) + len(of)
+    for p in made:
+        origin = of[p.probe_of or ""]
+        assert (p.template, p.specifier, p.objects) == (
+            origin.template, origin.specifier, origin.objects,
+        )  # fmt: skip
+        assert p.time != origin.time
+    counts = {a.id: [p.probe for p in made if p.probe_of == a.id] for a in asked}
+    assert {tuple(c) for i, c in counts.items() if of[i].objects} == {(1, 2, 3)}
+    assert {tuple(c) for i, c in counts.items() if not of[i].objects} <= {()}
+    assert made == probes(asked, pair, about, Questions(), SEED)

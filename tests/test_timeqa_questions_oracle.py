@@ -1,0 +1,296 @@
+"""Questions of random histories, each row judged by readings, by an oracle of its own."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from builders.rows import AlignedSegment, AlignmentRule, Gap, Segment
+from builders.timeqa.ask import Asked, Pair, Questions, ask_pair
+from builders.timeqa.probes import probes
+from builders.timeqa.specifiers import DAY, MONTH, YEAR, Time, index, select, span, unit
+from tests import oracle
+from tests.histories import EXCLUSIVE, Interval, day, history
+from tests.test_timeqa_questions import relation
+from tests.timeqa_oracle import Said, answers, precision, readings, said, verdict
+
+ASKS = ("Which team did <subject> play for <time>?", "<time>, which team had <subject>?")
+RULES: tuple[AlignmentRule, ...] = ("link", "name", "similar", "none")
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+NO_SHRINK = (Phase.explicit, Phase.reuse, Phase.generate)
+
+
+def aligned(one: Segment, rule: AlignmentRule) -> AlignedSegment:
+    """A segment with names and the rule that found it."""
+    return AlignedSegment(
+        **{name: getattr(one, name) for name in Segment.__slots__},
+        object_label=f"Club {one.object}", aliases=(), page=1, revision=2, rule=rule, paragraph=0,
+        start=0, end=4, mention="Club", score=None, start_stated=None, end_stated=None,
+        verification="automatic",
+    )  # fmt: skip
+
+
+def near(seed: int) -> Pair:
+    """The segments and gaps of a random history, merged into a timeline by the house's oracle."""
+    chance = Random(seed)
+    snapshot = date(2019, 1, 1) + timedelta(chance.randint(0, 1500))
+    facts, gaps = history(seed, "Q1", snapshot)
+    merged = oracle.segments(facts, EXCLUSIVE)
+    segments = [aligned(s, chance.choice(RULES)) for s in merged]
+    return Pair("Q1", "Ann Lee", "P54", tuple(segments), tuple(gaps))
+
+
+def career(seed: int) -> Pair:
+    """One thing after another over decades, at changing precision; some overlap."""
+    chance = Random(seed)
+    snapshot = date(2021, 3, 9)
+    at = date(1960 + chance.randint(0, 55), chance.randint(1, 12), chance.randint(1, 28))
+    made = []
+    for n in range(chance.randint(1, 6)):
+        start = at + timedelta(chance.choice((0, 0, 1, 30, 400, -200)))
+        at = start + timedelta(chance.choice((0, 10, 50, 300, 900, 4000)))
+        is_open = at >= snapshot or chance.random() < 0.1
+        begins, ends = _known(chance, start), _known(chance, at)
+        if is_open:
+            ends = snapshot, snapshot
+        if begins[0] and begins[1] and ends[0] and ends[1]:
+            begins, ends = (begins[0], min(begins[1], ends[1])), (max(ends[0], begins[0]), ends[1])
+            if begins[0] > begins[1] or ends[0] > ends[1]:
+                continue
+        one = Segment(
+            "Q1", "P54", f"Q{chance.randint(2, 5)}", *begins, *ends,
+            is_open, False, (f"Q1${n}",), snapshot,
+        )  # fmt: skip
+        made.append(aligned(one, chance.choice(RULES)))
+    return Pair("Q1", "Ann Lee", "P54", tuple(made), ())
+
+
+def _known(chance: Random, at: date) -> Interval:
+    kind = chance.choices(("%Y-%m-%d", "%Y-%m", "%Y", ""), (40, 20, 38, 2))[0]
+    return day(at.strftime(kind)) if kind else (None, None)
+
+
+def check(a: Asked, pair: Pair, pointwise: bool) -> Said:
+    """One row against its own text and all readings of its pair."""
+    template = ASKS[int(a.template.removeprefix("P54/")) - 1].replace("<subject>", "Ann Lee")
+    head, _, tail = template.partition("<time>")
+    text = a.question.removeprefix(head).removesuffix(tail)
+    text = text[0].lower() + text[1:]
+    time = said(text)
+    assert a.question == f"{head}{text if head else text[0].upper() + text[1:]}{tail}"
+    assert time.kind == a.specifier
+    assert time.days() == (a.time_first, a.time_last)
+    snapshot = pair.segments[0].snapshot
+    assert all(u.last <= snapshot for u in time.units)
+    assert all(u.first > v.last for u, v in zip(time.units[1:], time.units, strict=False))
+    found = answers(pair.segments, pair.gaps, time, snapshot)
+    assert found is not None, f"{a.question} is in doubt"
+    things = {pair.segments[i].object for i in found}
+    assert [o.id for o in a.objects] == sorted(things, key=lambda q: int(q[1:]))
+    assert [s.segment for s in a.selected] == sorted(found)
+    best = [
+        min((pair.segments[i].rule for i in found if pair.segments[i].object == o.id),
+            key=RULES.index)
+        for o in a.objects
+    ]  # fmt: skip
+    assert list(a.rules) == best
+    missing = "not_in_page" if things else "nothing_holds"
+    assert a.answerable == ("yes" if set(best) - {"none"} else missing)
+    if time.kind in ("before", "after"):
+        assert len(things) == 1
+    if a.segment is None:
+        assert a.difficulty == "hard" and not things
+        outside(time, pair)
+    else:
+        assert a.segment in found
+        own = pair.segments[a.segment]
+        (boundaries if a.difficulty == "easy" else inside)(time, text, own, pointwise)
+    return time
+
+
+def outside(time: Said, pair: Pair) -> None:
+    """A window is at most ten years from the first or the last day that is known."""
+    known: list[AlignedSegment | Gap] = [*pair.segments, *pair.gaps]
+    starts, ends = [s.start_first for s in known], [s.end_last for s in known]
+    ten = timedelta(3653)
+    first, last = time.units[0].first, time.units[-1].last
+    before = None not in starts and min(d for d in starts if d)
+    after = None not in ends and max(d for d in ends if d)
+    assert (before and before - ten <= first and last < before) or (
+        after and after < first and last <= after + ten
+    )
+
+
+def boundaries(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:
+    """Easy: each unit is a boundary at its precision, or the first month of a short segment."""
+    start, end = (own.start_first, own.start_last), (own.end_first, own.end_last)
+    units = [(u.first, u.last) for u in time.units]
+    assert start == end or not (own.end_open and end in units)
+    if time.kind == "between":
+        assert units == [start, end] and text.startswith("from ") and not pointwise
+    elif time.kind == "after":
+        assert units == [start] and own.end_open
+    else:
+        assert time.kind == "in"
+        first = own.start_first or date.min
+        short = (own.end_last or date.max) - first < timedelta(62)
+        month = time.units[0].length == 31 and units[0][0] <= first <= units[0][1]
+        assert units[0] in (start, end) or (short and month)
+
+
+def inside(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:
+    """Hard: strictly inside, or for before and after at its end or start; no finer than it."""
+    assert not text.startswith("from ")
+    a, b = time.units[0], time.units[-1]
+    spread = list(readings(own, ()))
+    firsts, lasts = {s for s, _ in spread}, {e for _, e in spread}
+    held = min(lasts) if not own.end_open else own.snapshot
+    begun = a.first > max(firsts)
+    ended = b.last < held or (own.end_open and b.last <= own.snapshot)
+    bounds = [(own.start_first, own.start_last)]
+    if not own.end_open:
+        bounds.append((own.end_first, own.end_last))
+    if pointwise:
+        assert time.kind != "in"
+        if time.kind == "between":
+            assert a.last < min(firsts) or b.first > max(firsts)
+        assert min(u.length for u in time.units) >= min(31, *(precision(*p) for p in bounds))
+        return
+    edge = {"before": bounds[-1], "after": bounds[0]}.get(time.kind)
+    if edge == (a.first, a.last) and not own.end_open:
+        return
+    assert begun and ended
+    assert min(u.length for u in time.units) >= max(precision(*p) for p in bounds)
+
+
+def ask_all(pair: Pair, pointwise: bool, seed: int) -> tuple[list[Asked], list[Asked], list[str]]:
+    about = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
+    how = Questions(hard=4, variants=1 + seed % 2, unanswerable=0.3, probes=2)
+    asked, dropped = ask_pair(pair, about, how, seed)
+    doubtful = [d.detail or "" for d in dropped if d.reason == "in_doubt"]
+    return asked, probes(asked, pair, about, how, seed), doubtful
+
+
+SEEDS = st.integers(0, 2**32)
+
+
+@given(SEEDS, st.sampled_from((near, career)), st.booleans())
+@settings(max_examples=400, deadline=None, suppress_health_check=SLOW, phases=NO_SHRINK)
+def test_every_row_is_so_under_every_reading(
+    seed: int, make: Callable[[int], Pair], pointwise: bool
+) -> None:
+    pair = make(seed)
+    asked, moved, doubtful = ask_all(pair, pointwise, seed)
+    origins = {a.id: a for a in asked}
+    assert len(origins) == len(asked)
+    said_of = {a.id: check(a, pair, pointwise) for a in asked}
+    for p in moved:
+        origin = origins[p.probe_of or ""]
+        assert check(p, pair, pointwise) != said_of[origin.id]
+        assert (p.objects, p.segment, p.specifier) == (
+            origin.objects, origin.segment, origin.specifier,
+        )  # fmt: skip
+    assert len({p.id for p in moved} | set(origins)) == len(moved) + len(origins)
+    if not pair.gaps:
+        dropped_rightly([said(t) for t in doubtful], pair)
+
+
+def dropped_rightly(times: Sequence[Said], pair: Pair) -> None:
+    """What was dropped as in doubt is so: some segment neither surely answers nor surely not."""
+    for time in times:
+        snapshot = pair.segments[0].snapshot
+        if time.kind != "between":
+            assert answers(pair.segments, (), time, snapshot) is None
+
+
+def test_the_generators_reach_every_kind_of_row() -> None:
+    seen: Counter[tuple[str, ...]] = Counter()
+    for seed in range(250):
+        for make in (near, career):
+            asked, moved, _ = ask_all(make(seed), seed % 5 == 0, seed)
+            seen.update((a.difficulty, a.specifier, a.answerable) for a in asked)
+            seen.update(("probe", p.specifier) for p in moved)
+            seen.update(("several",) for a in asked if len(a.objects) > 1)
+    kinds = {
+        *(("easy", s, a) for s in ("in", "between", "after") for a in ("yes", "not_in_page")),
+        *(
+            ("hard", s, a)
+            for s in ("in", "between", "before", "after")
+            for a in ("yes", "not_in_page")
+        ),
+        *(("hard", s, "nothing_holds") for s in ("in", "between")),
+        *(("probe", s) for s in ("in", "between", "before", "after")),
+        ("several",),
+    }
+    assert {k for k in kinds if seen[k] < 5} == set()
+
+
+@pytest.mark.parametrize("kind", ["in", "between", "before", "after"])
+def test_select_on_a_small_calendar(kind: str) -> None:
+    """Any span against any time: what is settled is so; but for `between` all that is so is."""
+    chance = Random(f"small {kind}")
+    snapshot = date(2013, 6, 30)
+    settled: Counter[bool | None] = Counter()
+    for _ in range(1500):
+        points = sorted(date(2010, 1, 1) + timedelta(chance.randint(0, 1400)) for _ in range(4))
+        if chance.random() < 0.5:
+            points[1], points[2] = points[2], points[1]
+        bounds = points[0], points[1], points[2], points[3]
+        one = aligned(Segment("Q1", "P54", "Q2", *bounds, False, False, ("s",), snapshot), "link")
+        if chance.random() < 0.2:
+            first = chance.random() < 0.5
+            one = replace(one, start_first=None) if first else replace(one, end_last=None)
+        if chance.random() < 0.2 and points[1] <= snapshot:
+            one = aligned(
+                Segment("Q1", "P54", "Q2", points[0], points[1], snapshot, snapshot, True, False,
+                        ("s",), snapshot), "link",
+            )  # fmt: skip
+        grain = chance.choice((DAY, MONTH, YEAR))
+        numbers = sorted(
+            index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
+            for _ in range(2)
+        )
+        a, b = (unit(grain, n) for n in numbers)
+        if kind == "between" and a == b:
+            continue
+        time = {
+            "in": Time("in", a, a),
+            "between": Time("between", a, b),
+            "before": Time("before", None, a),
+            "after": Time("after", a, None),
+        }[kind]
+        units = (a, b) if kind == "between" else (a,)
+        words = said(_text(kind, [(date.fromordinal(u.first), u.grain) for u in units]))
+        found = select(time, [span(one)], snapshot.toordinal())
+        ours = None if found is None else bool(found)
+        theirs = verdict(one, words, snapshot)
+        assert ours is None or ours == theirs, (one, time)
+        if kind != "between":
+            assert ours == theirs, (one, time)
+        settled[ours] += 1
+    assert min(settled[x] for x in (True, False, None)) > 50
+
+
+def _text(kind: str, units: Sequence[tuple[date, int]]) -> str:
+    form = {DAY: "%-d %B %Y", MONTH: "%B %Y", YEAR: "%Y"}
+    words = [d.strftime(form[grain]) for d, grain in units]
+    if kind == "between":
+        return f"between {words[0]} and {words[1]}"
+    return f"{'on' if kind == 'in' and units[0][1] == DAY else kind} {words[0]}"
+
+
+def test_a_gap_is_in_doubt_wherever_it_may_be() -> None:
+    pair = career(3)
+    whole = Gap(
+        "g", "Q1", "P54", None, None, None, None, None, True, "unknown_value", date(2021, 3, 9)
+    )
+    about = relation(*ASKS)
+    asked, dropped = ask_pair(
+        Pair("Q1", "Ann Lee", "P54", pair.segments, (whole,)), about, Questions(), 1
+    )
+    assert asked == [] and "in_doubt" in {d.reason for d in dropped}
