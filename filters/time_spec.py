@@ -119,7 +119,7 @@ def specify(question: Question, seed: int) -> Specified:
         return Specified(text, "none")
     text = _PRESENT.sub(r"\1 was ", text)
     code = hashlib.sha256(f"{seed}\ttime_spec\t{question.id}".encode()).digest()[0]
-    if code % 2:
+    if code % 2 or text[-2:-1].isdigit():  # not `at the age of 41 9 years ago`
         return Specified(put(text, f"in {month_year(draw.article_day)}"), "absolute")
     ago = relative(draw.article_day, draw.question_day)
     return Specified(put(text, ago), "relative") if ago else Specified(text, "none")

@@ -9,7 +9,7 @@ from builders.questions.clauses import STATIVE, Clause
 from builders.questions.lexicon import COUNTRIES, DEMONYMS, PLACES, TITLES, words
 from builders.questions.nouns import ROLES, THINGS
 from builders.questions.people import Cast, scored, which
-from builders.questions.verbs import PAST_OF
+from builders.questions.verbs import PARTICIPLE, PAST_OF
 
 _HUMAN = words("""
     appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust
@@ -17,6 +17,15 @@ _HUMAN = words("""
 """) - {"visit"}
 _BOUGHT = frozenset(["buy", "acquire", "purchase"])
 _DATED_BY_ANOTHER = re.compile(r"\b(?:since|after|before|following)\b|\bto [a-z]+ ")
+_REPEATED = words("be win serve lead head coach become hold lose visit meet score play")
+_TELLING = words("report announce say claim confirm reveal declare blame name")
+_BEYOND_NAMES = re.compile(r"(?<!^)\b(?:in|on|for|as|of|to|with|at|from|after|over|against|by)\b")
+_PASSED = frozenset(["surpass", "exceed", "top"])
+_COUNTED = words("report confirm record register announce")
+_COUNTS = re.compile(
+    r"\b(?:its|the country's|the) (?:first|second|third|record|highest)\b|\bfirst case"
+)
+"""What many countries do in turn: they pass a number, they report a first case."""
 _ALONE = frozenset(["succeed", "defeat", "beat", "replace", "marry", "murder", "oust"])
 _STATES = ("Which country", "Which state")
 _DATABLE = words("""
@@ -38,8 +47,8 @@ _PLACED = words("""
     die arrest kill hold crash land arrive sign open meet sentence explode erupt occur happen begin
     start end shoot bury attack bomb beat defeat win detain capture strike hit gather protest
     perform marry host take assassinate murder find bear crown launch break discover stab collapse
-    appoint swear ask name dismiss execute extradite deport unveil convict speak play jail behead ambush rescue collide derail
-    sink seize celebrate convene finish hospitalize evacuate inaugurate
+    appoint swear ask name dismiss execute extradite deport unveil convict speak play jail behead
+    ambush rescue collide derail sink seize celebrate convene finish hospitalize evacuate inaugurate
 """)
 _LIVE = words("""
     be remain lead own chair head run govern direct manage coach
@@ -82,8 +91,7 @@ def _when(clause: Clause) -> str | None:
 def _did(clause: Clause, subject: str, late: bool) -> tuple[str, str]:
     """What goes before and after the rest in an inverted question: `did Sánchez`, `win`."""
     aux, verb = _tense(clause, late)
-    if subject.startswith("The "):
-        subject = "the" + subject[3:]
+    subject = _the(subject)
     if aux is None:
         present = clause.form == "present" and not late
         return f"{'does' if present else 'did'} {subject} {clause.base}", ""
@@ -136,6 +144,14 @@ def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Aske
     if word is None or (clause.when and clause.when.preposition == "since" and late):
         return
     if clause.base in ("thank", "welcome") or (word in _STATES and clause.base in STATIVE - {"be"}):
+        return
+    if clause.base == "bear" and rest[:1].isupper():
+        return  # `was born Norma Jeane Mortenson`
+    if clause.base in ("work", "live", "belong") and clause.when is None:
+        return
+    if clause.base in _TELLING and not _BEYOND_NAMES.search(rest):
+        return
+    if clause.base in _PASSED or (clause.base in _COUNTED and _COUNTS.search(rest)):
         return
     aux, verb = _tense(clause, late)
     if aux in ("were", "are"):
@@ -205,9 +221,21 @@ def _names(cast: Cast, text: str) -> list[str]:
     return sorted((n for n in cast.first if n in text), key=len, reverse=True)
 
 
+def _reduced_end(text: str) -> bool:
+    """Whether a text ends in a participle, which what comes next would belong to."""
+    found = text.split()
+    return len(found) > 1 and found[-1] in PARTICIPLE and found[-1] not in PAST_OF
+
+
 def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked]:
     if clause.when is None or _DATED_BY_ANOTHER.search(clause.rest):
         return
+    if clause.base == "bear" and rest[:1].isupper():
+        return
+    if clause.again and clause.base in _REPEATED:
+        return
+    if _reduced_end(clause.rest):
+        return  # `part of the deal signed in 2016`
     head, text, kind = clause.when.preposition, clause.when.text, clause.when.kind
     if clause.base not in _DATABLE or not 0 <= len(rest.split()) <= 14:
         return
@@ -304,7 +332,10 @@ def _lower(word: str) -> str:
 
 
 def _the(subject: str) -> str:
-    return "the" + subject[3:] if subject.startswith("The ") else subject
+    """A subject inside a question: `the President of France`, `former chancellor X`."""
+    first = subject.split()[0]
+    plain = first in ("The", "Former") or (first.lower() in ROLES and first not in TITLES)
+    return subject[0].lower() + subject[1:] if plain and first.istitle() else subject
 
 
 def _titled(before: str) -> bool:
@@ -347,7 +378,7 @@ def _phrases(
         word, answer, about = word_for(clause, cast, text)
         if not word and text.startswith(("with ", "to ")):
             word, answer, about = _companion(clause, cast, text)
-        if word == "Where" and clause.base not in _PLACED:
+        if word == "Where" and (clause.base not in _PLACED or _reduced_end(before)):
             word = None
         if word:
             yield Asked(inverted(clause, word, subject, before, _when(clause), late), answer, about)

@@ -21,8 +21,10 @@ from builders.questions.verbs import PARTICIPLE, PAST, PAST_OF, PRESENT
 
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–•]| - |\b(?:it|he|she|they|him|them|we|us|I|you|me|there|these|those|"
-    r"(?<= )-[a-z]+|According|However|this|if|whether|not|never|n't|cannot|meanwhile|however|instead|each|both|own|same|such|other|others|"
-    r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them|our|my|your|"
+    r"(?<= )-[a-z]+|According|However|this|if|whether|not|never|n't|cannot|meanwhile|however"
+    r"|instead|each|both|own|same|such|other|others|"
+    r"another|former|then|later|earlier|further|himself|herself|itself|themselves|one of them"
+    r"|our|my|your|"
     r"their|so|how|what|why|yesterday|today|tomorrow|tonight)\b",
 )
 _REFUSED_SUBJECT = re.compile(_REFUSED.pattern.replace("former|", ""))
@@ -36,17 +38,21 @@ _ADVERBS = words("""
 _WEEKDAY = "|".join(sorted(WEEKDAYS))
 _MONTH = "|".join(MONTHS)
 _DATED_LEAD = re.compile(
-    rf"^(?P<pp>(?:In|On|Since) (?P<d>(?:{_MONTH}) \d{{1,2}}, \d{{4}}|[^, ]+(?: [^, ]+){{0,3}}?)),? (?=[A-Z])"
+    rf"^(?P<pp>(?:In|On|Since) (?P<d>(?:{_MONTH}) \d{{1,2}}, \d{{4}}"
+    rf"|[^, ]+(?: [^, ]+){{0,3}}?)),? (?=[A-Z])"
 )
 _LEAD = re.compile(
     rf"^(?:(?:Late |Early |Earlier |Also )?(?:[Oo]n )?(?:{_WEEKDAY}|[Tt]oday|[Yy]esterday)"
     r"(?: (?:night|morning|evening|afternoon))?,? "
-    r"|(?:Meanwhile|Separately|In addition|Additionally|Also|Finally|However|Earlier|Later|Last week|Last month|"
-    r"This week|In a statement|Elsewhere|(?:In|At|During|Following|After|With|Citing|Speaking|Despite|Amid|As part of|Over|Ahead of|For)"
+    r"|(?:Meanwhile|Separately|In addition|Additionally|Also|Finally|However|Earlier|Later"
+    r"|Last week|Last month|"
+    r"This week|In a statement|Elsewhere|(?:In|At|During|Following|After|With|Citing|Speaking"
+    r"|Despite|Amid|As part of|Over|Ahead of|For)"
     r" [^,\"“”]{3,70}), )(?=[A-Z])"
 )
 _BETWEEN = re.compile(
-    rf"(?<=[\w.)]) (?:on )?(?:{_WEEKDAY}|today|yesterday)(?: (?:night|morning|evening|afternoon))?(?= [a-z]+(?:ed|s|ew|old|on|et|id)? )"
+    rf"(?<=[\w.)]) (?:on )?(?:{_WEEKDAY}|today|yesterday)(?: (?:night|morning|evening"
+    rf"|afternoon))?(?= [a-z]+(?:ed|s|ew|old|on|et|id)? )"
 )
 _TOPIC = re.compile(r"^[A-Z0-9][^:,.]{2,60}: (?=[A-Z])")
 _PARENTHESIS = re.compile(r" ?\([^()]*\)")
@@ -107,6 +113,8 @@ class Clause:
     apposition: str = ""
     told: bool = False
     """Whether the present or the perfect of the sentence was made past."""
+    again: bool = False
+    """Whether the sentence tells of one more time (`was also`, `won again`)."""
     year: int = 0
     """Of a day that the sentence gives without its year; 0: not known."""
 
@@ -146,8 +154,9 @@ def parse(sentence: str) -> Clause | None:
         return None
     narrated = _narrated(aux, verb, base, form, tail)
     told = narrated != (aux, verb, form)
+    again = bool({"also", "again"} & {*rest[:used]})
     return Clause(
-        subject, narrated[0], narrated[1], base, narrated[2], tail, when, apposition, told
+        subject, narrated[0], narrated[1], base, narrated[2], tail, when, apposition, told, again
     )
 
 

@@ -129,7 +129,8 @@ def _said(question: str, sentence: str) -> re.Match[str] | None:
     first, _, rest = body.partition(" ")
     for text in (body, rest) if first in DEMONYMS and " " in rest else (body,):
         if found := re.search(
-            rf"(?<!former )(?<!assistant )(?<!shadow )(?<!deputy )(?<!vice )\b{re.escape(text)}(?!\w)",
+            rf"(?<!former )(?<!assistant )(?<!shadow )(?<!deputy )(?<!vice"
+            rf" )\b{re.escape(text)}(?!\w)",
             sentence,
             re.IGNORECASE,
         ):

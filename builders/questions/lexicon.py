@@ -92,51 +92,51 @@ TITLES = words("""
     Vice-Chancellor Treasury_Secretary Lt. Gen. Col. Sen. Rep. Gov. Rev. Opposition_Leader
     U.S._Attorney Hon Hon. Senators Solicitor_General Inspector_General Surgeon_General
     Assistant_Attorney_General Deputy_Attorney_General Acting_Attorney_General
-    Associate_Attorney_General United_States_Attorney US_Attorney
-    Acting_Assistant_Attorney_General Special_Agent Special_Agent_in_Charge Assistant_Director
-    Assistant_Secretary Deputy_Secretary Under_Secretary District_Judge Magistrate_Judge
-    U.S._Magistrate_Judge U.S._District_Judge U.S._Circuit_Judge CEO CFO COO PM MP MEP MLA
-    Congressmember Councillor Maj. Capt. Sgt. Cmdr. Brig. Adm. Rear_Admiral Vice_Admiral
-    Brigadier_General Major_General Major-General Lieutenant_General Lieutenant-General
-    Air_Chief_Marshal Air_Marshal Field_Marshal Ayatollah Imam Rabbi Mullah Sheik Crown_Prince
-    Grand_Duke Duke Duchess Baroness Baron Count Archduke Reverend Monsignor Saint
-    Defense_Minister Defense_Secretary Home_Secretary Foreign_Secretary Trade_Minister
-    Environment_Minister Education_Minister Justice_Minister Transport_Minister Energy_Minister
-    Immigration_Minister Agriculture_Minister Secretary_General Press_Secretary Chief_Minister
-    First_Minister First_Lady First_Secretary Opposition_leader Shadow_Treasurer
+    Associate_Attorney_General United_States_Attorney US_Attorney Acting_Assistant_Attorney_General
+    Special_Agent Special_Agent_in_Charge Assistant_Director Assistant_Secretary Deputy_Secretary
+    Under_Secretary District_Judge Magistrate_Judge U.S._Magistrate_Judge U.S._District_Judge
+    U.S._Circuit_Judge CEO CFO COO PM MP MEP MLA Congressmember Councillor Maj. Capt. Sgt. Cmdr.
+    Brig. Adm. Rear_Admiral Vice_Admiral Brigadier_General Major_General Major-General
+    Lieutenant_General Lieutenant-General Air_Chief_Marshal Air_Marshal Field_Marshal Ayatollah Imam
+    Rabbi Mullah Sheik Crown_Prince Grand_Duke Duke Duchess Baroness Baron Count Archduke Reverend
+    Monsignor Saint Defense_Minister Defense_Secretary Home_Secretary Foreign_Secretary
+    Trade_Minister Environment_Minister Education_Minister Justice_Minister Transport_Minister
+    Energy_Minister Immigration_Minister Agriculture_Minister Secretary_General Press_Secretary
+    Chief_Minister First_Minister First_Lady First_Secretary Opposition_leader Shadow_Treasurer
     Assistant_Minister Parliamentary_Secretary Postmaster_General Comptroller Police_Commissioner
     Police_Chief Chief_Executive Executive_Director Managing_Director Coach Head_Coach Spokesman
     Spokeswoman Spokesperson Majority_Leader Minority_Leader Leader Co-Chair Vice-President
     Vice_Chairman Deputy_Premier Mister Lt._Gov. Lt._Col. Lt._Gen. Maj._Gen. Brig._Gen.
-    Deputy_Director Deputy Magistrate President-elect Inspector Superintendent Detective
-    Prosecutor Vice_Premier Attorney Cr Honourable Honorable Rt_Hon Right_Honourable Tsar HE H.E. His_Excellency Her_Excellency Brigadier Commodore Corporal Private Congressmen Warrant_Officer Wing_Commander Chief_Superintendent Pastor Canon
+    Deputy_Director Deputy Magistrate President-elect Inspector Superintendent Detective Prosecutor
+    Vice_Premier Attorney Cr Honourable Honorable Rt_Hon Right_Honourable Tsar HE H.E.
+    His_Excellency Her_Excellency Brigadier Commodore Corporal Private Congressmen Warrant_Officer
+    Wing_Commander Chief_Superintendent Pastor Canon
 """)
 
 ORG_HEADS = words("""
-    Government     Party Council Ministry Department Bank Court University College School Institute Agency
-    Commission Committee Congress Senate Parliament Assembly House Union Association Federation
-    Organization Organisation Authority Administration Bureau Office Service Services Corporation
-    Company Group Holdings Inc Inc. Ltd Ltd. Corp Corp. plc LLC Industries Airlines Airways Motors
-    Foundation Trust Fund League Alliance Front Movement Coalition Army Navy Force Forces Police
-    Society Club FC F.C. United City Rovers Wanderers Athletic Duma Guard Board Center Centre
-    Hospital Museum Studios Records Pictures Entertainment Times Post Herald Tribune Guardian
+    Government Party Council Ministry Department Bank Court University College School Institute
+    Agency Commission Committee Congress Senate Parliament Assembly House Union Association
+    Federation Organization Organisation Authority Administration Bureau Office Service Services
+    Corporation Company Group Holdings Inc Inc. Ltd Ltd. Corp Corp. plc LLC Industries Airlines
+    Airways Motors Foundation Trust Fund League Alliance Front Movement Coalition Army Navy Force
+    Forces Police Society Club FC F.C. United City Rovers Wanderers Athletic Duma Guard Board Center
+    Centre Hospital Museum Studios Records Pictures Entertainment Times Post Herald Tribune Guardian
     Kuomintang Bundestag Knesset Taliban Academy Tribunal Church Conference Sox Giants Broncos
     Patriots Yankees Warriors Heat Lakers Spurs Cavaliers Raptors Cubs Dodgers Nationals Astros
-    Eagles Steelers Saints Seahawks Packers Chiefs Phillies Cardinals Blues Blackhawks Bruins
-    Kings Penguins Capitals Madrid Forum Greens Republicans Democrats Conservatives Exchange
-    Brotherhood Network Treasury Boks Springboks Blacks Wallabies Partnership Parliamentary
-    Senators Televizion Television TV Magazine Journal Newspaper Watch International Limited Pty
-    Bancorp Financial Bankers Insurance Brothers Sachs Partners Petroleum Pharmaceuticals
-    Laboratories Systems Technologies Technology Software Electronics Electric Telecom Networks
-    Communications Broadcasting Co. Co Resources Mining Steel Aerospace Aviation Aircraft
-    Automotive Securities Investments Ventures Enterprises Solutions Stores Foods Brands Products
-    Pact Command Corps Battalion Brigade Regiment Squadron Division Fleet Militia Secretariat
-    Directorate Cabinet Embassy Legislature Legislative Regents Faculty Workers Teamsters Lobby
-    Taskforce Panel Inquiry Laboratory Observatory Orchestra Philharmonic Choir Theatre Opera
-    Ballet Library Archives Gallery Zoo Bourse Dow Nasdaq Caucus Conservancy Association's Guild
-    Syndicate Cartel Mafia Gang Clan Tribe Nation Nations Intelligence Revenue Immigration
-    Fisheries Liberties Amnesty Greenpeace Oxfam Qaeda Shabaab Haram Hezbollah Hamas Fatah Jihad
-    Houthis
+    Eagles Steelers Saints Seahawks Packers Chiefs Phillies Cardinals Blues Blackhawks Bruins Kings
+    Penguins Capitals Madrid Forum Greens Republicans Democrats Conservatives Exchange Brotherhood
+    Network Treasury Boks Springboks Blacks Wallabies Partnership Parliamentary Senators Televizion
+    Television TV Magazine Journal Newspaper Watch International Limited Pty Bancorp Financial
+    Bankers Insurance Brothers Sachs Partners Petroleum Pharmaceuticals Laboratories Systems
+    Technologies Technology Software Electronics Electric Telecom Networks Communications
+    Broadcasting Co. Co Resources Mining Steel Aerospace Aviation Aircraft Automotive Securities
+    Investments Ventures Enterprises Solutions Stores Foods Brands Products Pact Command Corps
+    Battalion Brigade Regiment Squadron Division Fleet Militia Secretariat Directorate Cabinet
+    Embassy Legislature Legislative Regents Faculty Workers Teamsters Lobby Taskforce Panel Inquiry
+    Laboratory Observatory Orchestra Philharmonic Choir Theatre Opera Ballet Library Archives
+    Gallery Zoo Bourse Dow Nasdaq Caucus Conservancy Association's Guild Syndicate Cartel Mafia Gang
+    Clan Tribe Nation Nations Intelligence Revenue Immigration Fisheries Liberties Amnesty
+    Greenpeace Oxfam Qaeda Shabaab Haram Hezbollah Hamas Fatah Jihad Houthis
 """)
 
 OTHER_HEADS = {

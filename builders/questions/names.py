@@ -36,6 +36,7 @@ _REGNAL = frozenset({"Pope", "King", "Queen", "Prince", "Princess", "Emperor", "
 _SURNAMES = frozenset(
     {"Hill", "Park", "Hall", "Castle", "Field", "Wall", "Lake", "Church", "Young"}
 )
+_NEVER_PERSON = frozenset({"of", "the", "One", "Two", "Three", "Four", "Five", "Six"})
 _POSSESSED = frozenset({"People", "Workers", "Women", "Men", "Children", "Farmers", "Writers"})
 _LONG_TITLES: dict[str, list[list[str]]] = {}
 for _title in sorted((t.split() for t in TITLES), key=lambda t: (-len(t), t)):
@@ -66,7 +67,7 @@ def kind_of(name: str) -> str | None:
             return kind
     if any(p in ORG_HEADS for p in parts) or (len(parts) == 1 and _acronym(name)):
         return "ORG"
-    if len(parts) > 1 and parts[0] in GIVEN and "of" not in parts and "the" not in parts:
+    if len(parts) > 1 and parts[0] in GIVEN and not {*parts} & _NEVER_PERSON:
         return "PERSON"
     return None
 
@@ -165,9 +166,7 @@ def _sequence(words: list[str], i: int) -> int:
             j += 1
         elif word in ("May", "March", "April", "June") and words[j - 1] in GIVEN:
             j += 1  # Theresa May
-        elif word == "&" and _name_word(after):
-            j += 2
-        elif (
+        elif (word == "&" and _name_word(after)) or (
             word == "and"
             and _name_word(after)
             and words[i] in _JOINT

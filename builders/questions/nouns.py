@@ -63,9 +63,11 @@ def thing(noun: str) -> str | None:
 
 
 def _table(text: str) -> dict[str, str]:
-    out = {}
+    """Nouns by name, of lines `noun: names`; a line without a colon goes on with the one before."""
+    out, noun = {}, ""
     for line in text.strip().splitlines():
-        noun, _, names = line.strip().partition(":")
+        head, colon, names = line.strip().rpartition(":")
+        noun = head if colon else noun
         out.update(dict.fromkeys(words(names), noun))
     return out
 
@@ -75,9 +77,9 @@ LAST_WORDS = _table("""
     university: University
     college: College
     airline: Airlines Airways
-    company: Inc Inc. Ltd Ltd. Limited Corp Corp. Corporation Motors Company Holdings Industries plc LLC \
-Pharmaceuticals Petroleum Technologies Electronics Systems Laboratories Aerospace Enterprises Stores Foods \
-Brands Studios Pictures Co. Aviation Telecom
+    company: Inc Inc. Ltd Ltd. Limited Corp Corp. Corporation Motors Company Holdings Industries plc
+        LLC Pharmaceuticals Petroleum Technologies Electronics Systems Laboratories Aerospace
+        Enterprises Stores Foods Brands Studios Pictures Co. Aviation Telecom
     bank: Bank Bancorp
     court: Court
     ministry: Ministry
@@ -104,9 +106,10 @@ Brands Studios Pictures Co. Aviation Telecom
     alliance: Alliance
     newspaper: Times Post Herald Tribune
     hurricane: Hurricane
-    team: Lakers Warriors Raptors Heat Spurs Cavaliers Celtics Bulls Knicks Mavericks Bucks Giants Patriots \
-Broncos Chiefs Eagles Steelers Saints Seahawks Packers Colts 49ers Yankees Dodgers Cubs Astros Phillies Cardinals \
-Nationals Royals Sox Blackhawks Bruins Kings Penguins Capitals Blues Lightning Avalanche Wallabies Springboks
+    team: Lakers Warriors Raptors Heat Spurs Cavaliers Celtics Bulls Knicks Mavericks Bucks Giants
+        Patriots Broncos Chiefs Eagles Steelers Saints Seahawks Packers Colts 49ers Yankees Dodgers
+        Cubs Astros Phillies Cardinals Nationals Royals Sox Blackhawks Bruins Kings Penguins
+        Capitals Blues Lightning Avalanche Wallabies Springboks
     academy: Academy
     government: Government
     administration: Administration
@@ -132,33 +135,40 @@ FIRST_WORDS = _table("""
     party: Party
 """)
 KNOWN = _table("""
-    team: Arsenal Chelsea Juventus Barcelona Real_Madrid Atlético_Madrid Bayern_Munich Borussia_Dortmund \
-Manchester_United Manchester_City Liverpool_F.C. Tottenham_Hotspur Leicester_City Everton Inter_Milan AC_Milan \
-Paris_Saint-Germain Ajax Celtic Rangers_F.C. Valencia Sevilla Villarreal Napoli Lazio Porto Benfica Boca_Juniors \
-Kansas_City_Chiefs New_England_Patriots Denver_Broncos
+    team: Arsenal Chelsea Juventus Barcelona Real_Madrid Atlético_Madrid Bayern_Munich
+        Borussia_Dortmund Manchester_United Manchester_City Liverpool_F.C. Tottenham_Hotspur
+        Leicester_City Everton Inter_Milan AC_Milan Paris_Saint-Germain Ajax Celtic Rangers_F.C.
+        Valencia Sevilla Villarreal Napoli Lazio Porto Benfica Boca_Juniors Kansas_City_Chiefs
+        New_England_Patriots Denver_Broncos
     party: Alternative_for_Germany Syriza Likud Kadima Fidesz Podemos
-    company: Microsoft Google Apple Facebook Amazon Twitter Yahoo Yahoo! Samsung Sony Toyota Honda Nissan Ford \
-Boeing Airbus Intel IBM Nokia Dell Nintendo Volkswagen BMW Daimler Chrysler Fiat Renault Peugeot Tesla SpaceX \
-Uber Netflix Disney Walmart Wal-Mart Tesco McDonald's Starbucks Pfizer Moderna AstraZeneca Novartis Roche Bayer \
-Monsanto BP Shell ExxonMobil Chevron Gazprom Rosneft Total Siemens Philips Panasonic Toshiba Hitachi Sharp \
-Huawei Alibaba Tencent Lenovo Xiaomi Telstra Optus Vodafone Verizon AT&T Comcast Boeing Bombardier Embraer \
-Navantia Halliburton Blackwater Enron Citigroup JPMorgan Goldman_Sachs Morgan_Stanley Lehman_Brothers \
-Merrill_Lynch Bear_Stearns AIG Berkshire_Hathaway General_Motors General_Electric Rolls-Royce Siemens Oracle \
-Cisco Adobe Qualcomm Broadcom AMD Nvidia Motorola BlackBerry Research_in_Motion Electronic_Arts TikTok ByteDance \
-Theranos Eastman_Kodak Purdue_Pharma BioNTech Sinovac Johnson_&_Johnson Nestlé Unilever Coca-Cola Pepsi PepsiCo Nike Adidas \
-LG HTC Hyundai Kia Mazda Mitsubishi Subaru Suzuki Volvo Saab Porsche Ferrari Tata_Motors Infosys Foxconn eBay \
-PayPal Kodak Xerox Wirecard Evergrande Petrobras Repsol Eni Equinor Statoil Glencore Rio_Tinto BHP BHP_Billiton \
-Fortescue ArcelorMittal Lockheed_Martin Northrop_Grumman Raytheon BAE_Systems Virgin_Galactic Blue_Origin
-    bank: Barclays HSBC Citibank UBS Credit_Suisse Deutsche_Bank BNP_Paribas Santander Westpac Wachovia \
-Société_Générale Bank_of_America Northern_Rock Wells_Fargo JPMorgan_Chase
-    airline: Qantas Lufthansa Ryanair Emirates Aeroflot EasyJet Alitalia KLM Aer_Lingus Jetstar Air_France JetBlue
-    organization: OECD UNHCR WTO IAEA OSCE NATO UNESCO UNICEF OPEC ASEAN Interpol FIFA UEFA Greenpeace Amnesty_International WikiLeaks \
-Human_Rights_Watch WHO IMF World_Health_Organization European_Union United_Nations World_Bank \
-International_Monetary_Fund African_Union Arab_League European_Parliament World_Trade_Organization \
-International_Olympic_Committee Red_Cross Oxfam OPCW ECOWAS Europol
-    agency: IRS FTC FDA EPA SEC CDC FAA FCC DEA ATF NASA FBI CIA NSA ESA FEMA Roscosmos JAXA Reuters Xinhua Associated_Press
-    group: Hamas Hezbollah Taliban al-Qaeda Al-Qaeda Boko_Haram al-Shabaab Al-Shabaab ETA FARC Fatah ISIS ISIL \
-Islamic_State Hizbullah Abu_Sayyaf
+    company: Microsoft Google Apple Facebook Amazon Twitter Yahoo Yahoo! Samsung Sony Toyota Honda
+        Nissan Ford Boeing Airbus Intel IBM Nokia Dell Nintendo Volkswagen BMW Daimler Chrysler Fiat
+        Renault Peugeot Tesla SpaceX Uber Netflix Disney Walmart Wal-Mart Tesco McDonald's Starbucks
+        Pfizer Moderna AstraZeneca Novartis Roche Bayer Monsanto BP Shell ExxonMobil Chevron Gazprom
+        Rosneft Total Siemens Philips Panasonic Toshiba Hitachi Sharp Huawei Alibaba Tencent Lenovo
+        Xiaomi Telstra Optus Vodafone Verizon AT&T Comcast Boeing Bombardier Embraer Navantia
+        Halliburton Blackwater Enron Citigroup JPMorgan Goldman_Sachs Morgan_Stanley Lehman_Brothers
+        Merrill_Lynch Bear_Stearns AIG Berkshire_Hathaway General_Motors General_Electric
+        Rolls-Royce Siemens Oracle Cisco Adobe Qualcomm Broadcom AMD Nvidia Motorola BlackBerry
+        Research_in_Motion Electronic_Arts TikTok ByteDance Theranos Eastman_Kodak Purdue_Pharma
+        BioNTech Sinovac Johnson_&_Johnson Nestlé Unilever Coca-Cola Pepsi PepsiCo Nike Adidas LG
+        HTC Hyundai Kia Mazda Mitsubishi Subaru Suzuki Volvo Saab Porsche Ferrari Tata_Motors
+        Infosys Foxconn eBay PayPal Kodak Xerox Wirecard Evergrande Petrobras Repsol Eni Equinor
+        Statoil Glencore Rio_Tinto BHP BHP_Billiton Fortescue ArcelorMittal Lockheed_Martin
+        Northrop_Grumman Raytheon BAE_Systems Virgin_Galactic Blue_Origin
+    bank: Barclays HSBC Citibank UBS Credit_Suisse Deutsche_Bank BNP_Paribas Santander Westpac
+        Wachovia Société_Générale Bank_of_America Northern_Rock Wells_Fargo JPMorgan_Chase
+    airline: Qantas Lufthansa Ryanair Emirates Aeroflot EasyJet Alitalia KLM Aer_Lingus Jetstar
+        Air_France JetBlue
+    organization: OECD UNHCR WTO IAEA OSCE NATO UNESCO UNICEF OPEC ASEAN Interpol FIFA UEFA
+        Greenpeace Amnesty_International WikiLeaks Human_Rights_Watch WHO IMF
+        World_Health_Organization European_Union United_Nations World_Bank
+        International_Monetary_Fund African_Union Arab_League European_Parliament
+        World_Trade_Organization International_Olympic_Committee Red_Cross Oxfam OPCW ECOWAS Europol
+    agency: IRS FTC FDA EPA SEC CDC FAA FCC DEA ATF NASA FBI CIA NSA ESA FEMA Roscosmos JAXA Reuters
+        Xinhua Associated_Press
+    group: Hamas Hezbollah Taliban al-Qaeda Al-Qaeda Boko_Haram al-Shabaab Al-Shabaab ETA FARC Fatah
+        ISIS ISIL Islamic_State Hizbullah Abu_Sayyaf
     newspaper: New_York_Times Washington_Post Guardian Financial_Times Wall_Street_Journal Times
     broadcaster: BBC CNN ABC NBC CBS Fox_News Al_Jazeera
 """)
@@ -168,8 +178,8 @@ STATES = words("""
     Alabama Alaska Arizona Arkansas California Colorado Connecticut Delaware Florida Hawaii Idaho
     Illinois Indiana Iowa Kansas Kentucky Louisiana Maine Maryland Massachusetts Michigan Minnesota
     Mississippi Missouri Montana Nebraska Nevada New_Hampshire New_Jersey New_Mexico North_Carolina
-    North_Dakota Ohio Oklahoma Oregon Pennsylvania Rhode_Island South_Carolina South_Dakota Tennessee
-    Texas Utah Vermont Virginia West_Virginia Wisconsin Wyoming Queensland Victoria Tasmania
-    New_South_Wales South_Australia Western_Australia
+    North_Dakota Ohio Oklahoma Oregon Pennsylvania Rhode_Island South_Carolina South_Dakota
+    Tennessee Texas Utah Vermont Virginia West_Virginia Wisconsin Wyoming Queensland Victoria
+    Tasmania New_South_Wales South_Australia Western_Australia
 """)
 SPORTS = re.compile(r"\b\d{1,3}[-–]\d{1,3}\b")

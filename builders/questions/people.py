@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from builders.questions.given import GIVEN
 from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, words
 from builders.questions.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES, THINGS, thing
 from builders.questions.nouns import ROLES as ROLE_NOUNS
@@ -19,15 +20,22 @@ ROLES = (
 )
 _NOT_SURNAMES = words("""
     Paper Report Review Program Programme Scheme Plan Products Taskforce Strategy Package Project
-    Initiative Campaign Team Week Senators Members Rule System Site Fair Expo Mission Model
+    One Two Three Four Five Six Seven Eight Nine Ten Zero Initiative Campaign Team Week Senators
+    Members Rule System Site Fair Expo Mission Model
 """)
 _PERSON_AFTER = re.compile(
-    r"^(?:,? (?:was born|died (?:at|aged|of)|married|was sworn in|took the oath|pleaded guilty|pleads guilty"
-    r"|(?:was|is) sentenced to (?:\w+ )?(?:\w+ )?(?:years|months|life|death)|(?:was|is) (?:elected|re-elected|sworn in))"
+    r"^(?:,? (?:was born|died (?:at|aged|of)|married|was sworn in|took the oath|pleaded guilty"
+    r"|pleads guilty"
+    r"|(?:was|is) sentenced to (?:\w+ )?(?:\w+ )?(?:years|months|life|death)|(?:was"
+    r"|is) (?:elected|re-elected|sworn in))"
     rf"|,? (?:became|was|is|has been|had been|remained|remains|will (?:be|become|remain)|served as"
     rf"|was (?:elected|named|appointed|re-elected)(?: as)?) (?:the )?(?:[a-z\-]+ ){{0,3}}{ROLES}"
     rf"|, (?:\d{{1,2}},|(?:the |a |an )?(?:[A-Za-z\-']+ ){{0,4}}{ROLES}))"
 )
+_ALSO_FIRMS = re.compile(
+    r"^(?:,|,? [a-z]+(?: [a-z]+)?) (?:an? |the )?(?:[A-Za-z\-']+ ){0,4}(?:owner|member|leader|winner|champion)\b"
+)
+"""What companies, teams and countries are, too."""
 _ROLE_BEFORE = re.compile(r"([A-Za-z-]+) $")
 _SAYS = re.compile(r"^ (?:said|says|told|added|explained|argued|wrote|noted|tweeted|stated)\b")
 _TEAM_SCORE = re.compile(r"\b\d{1,2}-\d{1,2}\b")
@@ -115,7 +123,9 @@ def _person(name: str, before: str, after: str) -> bool:
     role = _ROLE_BEFORE.search(before)
     if role and role[1] in ROLE_NOUNS:
         return True
-    return bool(_PERSON_AFTER.match(after))
+    return bool(_PERSON_AFTER.match(after)) and not (
+        parts[0] not in GIVEN and _ALSO_FIRMS.match(after)
+    )
 
 
 def _short_for(short: str, name: str, known: Cast) -> bool:
@@ -147,7 +157,8 @@ def scored(text: str) -> bool:
 
 
 _APPOSED = re.compile(
-    r"^(?:the|a|an) (?:[\w'’.-]+ ){0,4}?([a-z-]+)(?= (?:of|in|based|that|which|behind|for|and|owned)\b|,|$)"
+    r"^(?:the|a|an) (?:[\w'’.-]+ ){0,4}?([a-z-]+)(?= (?:of|in|based|that|which|behind|for|and"
+    r"|owned)\b|,|$)"
 )
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, TITLES, words
 from builders.questions.given import GIVEN
+from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, TITLES, words
 from builders.questions.nouns import KNOWN, ROLE_HEADS
 from builders.questions.people import plain
 from builders.questions.tails import FINITE
@@ -18,12 +18,12 @@ _MODIFIERS = words("""
     opposition acting interim general attorney health education justice trade party majority
     minority economic environment transport energy immigration agriculture labour labor culture
     information communications treasury state house senate supreme central national federal
-    assistant associate principal parliamentary legal financial operating technology marketing medical
-    scientific research regional district military naval police fire crown head
+    assistant associate principal parliamentary legal financial operating technology marketing
+    medical scientific research regional district military naval police fire crown head
 """)
 _SOLE = words("""
     president premier chancellor minister governor mayor king queen emperor sultan emir chairman
-    chairwoman CEO founder co-founder speaker secretary-general taoiseach executive general
+    chairwoman CEO speaker secretary-general taoiseach executive general
     secretary leader coach treasurer owner governor-general
 """)
 """Roles that one person holds of a country or an organisation."""
@@ -42,27 +42,36 @@ _CREEDS = words("""
     Tory Green Coalition GOP Marxist Maoist Hispanic Latin Tamil Olympic American_Indian
 """)
 _PAST = words(
-    "former ex late then then- outgoing incoming joint ousted deposed ex- onetime longtime"
+    """
+    former ex late then then- outgoing incoming joint ousted deposed ex- onetime longtime alleged
+    suspected reputed accused self-proclaimed self-declared disputed rival would-be jailed exiled
+    imprisoned fugitive purported presumed designated veteran high-ranking senior top leading prominent
+    long-term
+"""
 )
 _NAMED = re.compile(r" (?:of|for|at|to|in) (?:the )?(?:[a-z]+ ){0,2}(?:the )?[A-Z]")
 _POINTING = re.compile(
     r"\b(?:his|her|its|their|our|my|your|this|that|these|who|which|another|same|other|former|"
-    r"during|under|until|since|one|then|late|now|also|said|formerly|previously|current)\b|[\"“”:;()\d–—]"
+    r"during|under|until|since|one|then|late|now|also|said|formerly|previously|current)\b"
+    r"|[\"“”:;()\d–—]"
 )
 _INTRODUCED = re.compile(
-    r"(?:^|\b(?:said|says|by|with|and|to|from|including|that|when|while|like|asked|told|but)|,[”\"]?|[”\"]) ?$"
+    r"(?:^|\b(?:said|says|by|with|and|to|from|including|that|when|while|like|asked|told|but)"
+    r"|,[”\"]?|[”\"]) ?$"
 )
 _GOES_ON = re.compile(r"^, (?:the )?[A-Z][\w.'’-]*(?: (?:of|for|and|the|[A-Z][\w.'’-]*))*[,.]")
 _ADJECTIVES = re.compile(
-    r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
+    r"^, (?!who|which|said|says|and|was|is|has|had|told|as|after|in|for|on|to|by|with|the"
+    r"|a)[a-z-]+ [a-z-]+ (?:of|for)\b"
 )
 _TITLED = re.compile(
-    rf"\b(?:{'|'.join(sorted(map(re.escape, TITLES), key=lambda w: (-len(w), w)))}|Member for [A-Z]\w+),? (?:the )?(?:Hon |Senator )*$"
+    rf"\b(?:{'|'.join(sorted(map(re.escape, TITLES), key=lambda w: (-len(w), w)))}"
+    rf"|Member for [A-Z]\w+),? (?:the )?(?:Hon |Senator )*$"
 )
 _AFTERWARDS = re.compile(
     r" (?:in|on|at|during|after|as|about|with|to) (?:an?|his|her|response|reference) .*$"
 )
-_END = re.compile(r"[,;] |(?<![ .][A-Z])(?<!\b[A-Z][a-z])\.(?: |[”\"]|$)")
+_END = re.compile(r"[,;] |(?<![ .][A-Z])(?<!\b[A-Z][a-z])\.(?: (?![a-z])|[”\"]|$)")
 _WORD = re.compile(r"[\w.&’'-]+")
 
 
@@ -86,6 +95,13 @@ def nation(text: str) -> str | None:
     return state if state in _US or counts[state[:4]] > 2 * others else None
 
 
+_SERVANT = re.compile(
+    r"\b(?:[Cc]ounsel+or|[Cc]ounsel|[Aa]dvis[eo]r|[Aa]ssistant|[Aa]ide|[Ss]ecretary|[Dd]eputy|[Ee]nvoy"
+    r"|[Ss]pokes\w+|[Cc]hief of [Ss]taff|[Ll]awyer|[Aa]ttorney|[Aa]mbassador|[Ww]ife|[Ww]idow|[Ss]on"
+    r"|[Dd]aughter|[Bb]rother|[Cc]andidate|[Nn]ominee|[Cc]hallenger|[Rr]unner-up|[Ss]uccessor"
+    r"|[Cc]ritic|[Oo]pponent|[Rr]ival) (?:to|for|of) (?:the )?(?:[\w.’'-]+ ){0,6}$"
+)
+"""Whoever serves an office does not hold it: `Counselor to the President X`."""
 _US = ("US", "U.S.", "American")
 _NATIONS = COUNTRIES | (DEMONYMS - _CREEDS)
 
@@ -112,12 +128,13 @@ def offices(
         if after and named:
             yield Office(after, c)
         if c.label == "PERSON":
-            for before in (
-                _before(sentence[:start], sentence[end:], offset, spans)
-                or _ministry(sentence[:start], sentence[end:], state),
-                _led(sentence[:start], sentence[end:], state),
-                _around(sentence[:start], sentence[end:]),
-            ):
+            left, right = sentence[:start], sentence[end:]
+            if led := _led(left, right, state):
+                yield Office(led, c)
+            if _SERVANT.search(left):
+                continue
+            own = _before(left, right, offset, spans) or _ministry(left, right, state)
+            for before in (own, _around(left, right)):
                 if before:
                     yield Office(before, c)
 
@@ -148,6 +165,8 @@ def _after(text: str, state: str | None, titled: bool) -> str | None:
 def _office(phrase: str, state: str | None) -> str | None:
     """A phrase after a name as an office that says whose it is; None: it does not."""
     bare = _DAY.sub("", phrase).strip().removeprefix("the ")
+    bare = re.sub(r"^[Cc]urrent ", "", bare)
+    bare = _ANOTHER_ROLE.sub(r"\1", _BESIDES.sub("", bare))
     if (
         not 2 <= len(bare.split()) <= 14
         or _POINTING.search(bare)
@@ -165,6 +184,10 @@ def _office(phrase: str, state: str | None) -> str | None:
     if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
         return None
     owner = bare[len(head) :].split()
+    if owner[1:2] in (["a"], ["an"]) or any(w in FINITE for w in words_ if w.islower()):
+        return None
+    if link == " of " and {*owner} & {"to", "into", "from"}:
+        return None
     if any(w in FINITE or (w in PRESENT and w.islower()) for w in owner) or any(
         a in GIVEN and b[:1].isupper() for a, b in zip(owner, owner[1:], strict=False)
     ):
@@ -193,11 +216,19 @@ def _office(phrase: str, state: str | None) -> str | None:
         "only",
     }:
         return None
+    if {*low} & _PAST or low[-1] in _LASTING or _one_of_several(low):
+        return None
+    if _THE_NATIONS.search(bare) or (low == ["head"] and " ".join(owner[1:]) in COUNTRIES):
+        return None
     if "incumbent" in low or low[-2:] in _MANY or low[-1].startswith("spokes"):
         return None
     if low[-1] in ("minister", "secretary") and not _of_state(bare):
         national = state and link != " to " and "department" not in bare.lower()
-        return f"the {state} {bare}" if national and bare[0].isupper() else None
+        first = bare.split()[0]
+        national = national and first.istitle() and first not in _STATELESS
+        if state in _US and low[-1] == "minister":
+            return None
+        return f"the {state} {bare}" if national else None
     if low[-1] in ("head", "director", "chief", "manager") and _UNIT.search(bare):
         return None
     return bare if re.match(r"(?:[A-Z][\w.-]+ )*[A-Z][\w.-]+['’]s? ", bare) else "the " + bare
@@ -212,6 +243,22 @@ def _of_state(office: str) -> bool:
     )
 
 
+_BESIDES = re.compile(r",? and (?:an?|one|his|her|top|senior|leading|prominent|key|possible) .*$")
+_ANOTHER_ROLE = re.compile(r"( (?:of|for|at) .*[A-Z][^,]*?),? and [a-z][^A-Z]*$")
+_LASTING = words("""
+    founder co-founder creator inventor designer author architect widow wife husband father mother
+    successor predecessor winner
+""")
+_SOLE_DEPUTIES = ("prime minister", "premier", "leader", "attorney general", "mayor", "governor")
+
+
+def _one_of_several(office: list[str]) -> bool:
+    """Whether several people can hold an office at a time: deputies and assistants of most."""
+    beside = {"deputy", "assistant", "associate"} & {*office}
+    sole = "principal" in office or " ".join(office).endswith(_SOLE_DEPUTIES)
+    return bool(beside) and not sole and office[-1] != "general"
+
+
 _MANY = [
     ["board", "member"],
     ["senior", "member"],
@@ -221,6 +268,7 @@ _MANY = [
     ["deputy", "premier"],
     ["deputy", "chairman"],
 ]
+_THE_NATIONS = re.compile(rf"\bthe (?:{'|'.join(sorted(map(re.escape, COUNTRIES)))})['’]s\b")
 _UNIT = re.compile(r"^[^']*\b(?:Division|Section|Branch|Unit|Team)$")
 _DAY = re.compile(
     r"(?:,? (?:on )?(?:yesterday|today|tonight|[A-Z][a-z]+day)(?: (?:night|morning|afternoon))?)+$"
@@ -228,7 +276,8 @@ _DAY = re.compile(
 
 
 _LED = re.compile(
-    r"(?:^(?:The )?|\b[Tt]he |[”\"] |said )(?P<role>(?:[A-Z][\w.’'-]+ |[a-z-]+ ){0,5}(?:of|for|to|at) [^,.;:]{3,60}?)(?P<comma>,?) "
+    r"(?:^(?:The )?|\b[Tt]he |[”\"] |said )(?P<role>(?:[A-Z][\w.’'-]+ |[a-z-]+ ){0,5}(?:of|for"
+    r"|to|at) [^,.;:]{3,60}?)(?P<comma>,?) "
     r"(?:the )?(?:(?:Hon\.?|Honourable|Dr\.?|Mr|Ms|Mrs|Sir|Professor|Senator|General|Dame) )*$"
 )
 
@@ -258,7 +307,8 @@ _OFFICES = words("""
     attorney speaker administrator chairman chairwoman superintendent
 """) | {"attorney general", "agent in charge", "prime minister", "inspector general"}
 _AROUND = re.compile(
-    r"^(?: MP| AC)? (?:of|for) (?P<of>(?:the )?[A-Z][\w.&’'-]*(?: (?:(?:of|for|and|the|in) )*[A-Z][\w.&’'-]*)*)"
+    r"^(?: MP| AC)? (?:of|for) (?P<of>(?:the )?[A-Z][\w.&’'-]*(?: (?:(?:of|for|and|the"
+    r"|in) )*[A-Z][\w.&’'-]*)*)"
 )
 
 
@@ -282,6 +332,8 @@ def _around(before: str, after: str) -> str | None:
     ):
         i -= 1
     role = " ".join(found[i:])
+    if _one_of_several(role.lower().split()):
+        return None
     if ends.lower() in ("attorney", "director") and len(found) - i < 2:
         return None
     if i and (found[i - 1].lower() in _PAST or found[i - 1].lower() == "of"):
@@ -308,7 +360,9 @@ def _around(before: str, after: str) -> str | None:
 
 
 _MINISTER = re.compile(
-    r"(?:^(?:The )?|(?<![\w’'-])[a-z]+,? |[”\"] )((?:(?:Deputy|Acting|Assistant) )?(?:[A-Z][a-z]+ ){1,2}(?:Minister|Secretary)|Treasurer|Attorney General|Attorney-General),? "
+    r"(?:^(?:The )?|(?<![\w’'-])[a-z]+,? |[”\"] )((?:(?:Deputy|Acting"
+    r"|Assistant) )?(?:[A-Z][a-z]+ ){1,2}(?:Minister|Secretary)|Treasurer|Attorney General"
+    r"|Attorney-General),? "
     r"(?:the )?(?:(?:Hon\.?|Dr\.?|Mr|Ms|Mrs|Sir|Senator) )*$"
 )
 
@@ -332,8 +386,8 @@ _AMERICAN = re.compile(
 
 
 _STATELESS = words("""
-    Prime Former General Vice Permanent Executive State Cabinet Chief First Press Private Deputy Shadow
-    Parliamentary Union Queensland Victorian Western Northern Assistant Acting Personal
+    Prime Former General Vice Permanent Executive State Cabinet Chief First Press Private Deputy
+    Shadow Parliamentary Union Queensland Victorian Western Northern Assistant Acting Personal
 """) - {"Assistant", "Acting"}
 
 
@@ -356,7 +410,7 @@ def _before(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> s
             break
         role.insert(0, low)
         i -= 1
-    if not role or role[-1] not in _SOLE or not i:
+    if not role or role[-1] not in _SOLE or not i or _one_of_several(role):
         return None
     need = _NEED_MODIFIER.get(role[-1], "")
     if (need is None and len(role) < 2) or (need and need not in role[:-1]):
@@ -386,6 +440,8 @@ def _before(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> s
             end == owner.end()
             and (c.label == "ORG" or c.text in KNOWN or (c.label == "GPE" and role[-1] in _LOCAL))
             and role[-1] not in ("king", "queen")
+            and (c.label == "GPE" or role[-1] != "governor")
+            and c.text.split()[0].lower() not in _PAST
             and c.text not in ORG_HEADS
             and not text[: c.start - offset].endswith("former ")
         ):

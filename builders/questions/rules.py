@@ -161,11 +161,14 @@ def questions(
     for place, texts in held.items():
         for text in texts:
             holders.setdefault(text, set()).add(article.text[slice(*place)].split()[-1])
+    posts: dict[tuple[int, int], list[str]] = {}
     for place, texts in held.items():
         if len(article.text[slice(*place)].split()) > 1:
-            sole = [q for q in texts if len(holders[q]) == 1]
-            out.setdefault(place, []).extend(q for q in sole if specific.specific(q, own=False))
-    return _spread({p: sorted(set(texts)) for p, texts in out.items() if texts}, found, article)
+            sole = {q for q in texts if len(holders[q]) == 1 and specific.specific(q, own=False)}
+            posts.setdefault(place, []).extend(sorted(sole))
+    told = {p: [*sorted({*out.get(p, ())}), *posts.get(p, ())] for p in sorted({*out, *posts})}
+    spread = _spread({p: texts for p, texts in told.items() if texts}, found, article)
+    return {p: [q for q in texts if q in out.get(p, ())] or texts for p, texts in spread.items()}
 
 
 def _spread(
@@ -185,7 +188,8 @@ def _spread(
 
 
 _NEWS = re.compile(
-    r"\b(?:today|yesterday|tonight|this (?:week|morning|afternoon|evening|month|year)|last (?:night|week|month)"
+    r"\b(?:today|yesterday|tonight|this (?:week|morning|afternoon|evening|month|year)"
+    r"|last (?:night|week|month)"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|has|have|recently|now)\b"
 )
 _ONCE = re.compile(r"\b(?:years|decades)\b")

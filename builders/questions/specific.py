@@ -1,13 +1,15 @@
 """Whether a question can be understood without its article."""
 
 import re
+from itertools import takewhile
 
 from builders.questions.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
 _POINTING = re.compile(
     r"\b(?:this|that|these|those|he|she|it|they|him|them|his|her|hers|their|theirs|its|again|also|"
-    r"there|here|respectively|same|other|others|another|both|former|latter|our|my|your|previous|following|such|so|then)\b"
+    r"there|here|respectively|same|other|others|another|both|former|latter|our|my|your"
+    r"|previous|following|such|so|then)\b"
 )
 _OWN = re.compile(r"\b(?:his|her|its|their)\b")
 _LINKS = words("""
@@ -21,19 +23,36 @@ _KNOWN = words("""
 """) - {"season", "title", "country", "nation", "office"}
 _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
-    Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition Compliance Chief Defence Defense Force Army Navy Police Progressive Labour Labor
-    Liberal Conservative National Democratic Socialist Communist Green Party Republican People Federal
-    Supreme High Central Joint Security Adviser Advisor Foreign Affairs Relations Finance Independent Staff Agriculture Transport Environment Energy Labour Culture Science Industry
-    Commerce Treasury Immigration Social Infrastructure
-    Election Electoral Health Education Trade Services Criminal Chairperson Budget Intelligence Judiciary Congress
-    Secretary Board Court Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund
-    Program Programme Review Summit Treaty Office Agency Plan Justice Head General
+    Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition
+    Compliance Chief Defence Defense Force Army Navy Police Progressive Labour Labor Liberal
+    Conservative National Democratic Socialist Communist Green Party Republican People Federal
+    Supreme High Central Joint Security Adviser Advisor Foreign Affairs Relations Finance
+    Independent Staff Agriculture Transport Environment Energy Labour Culture Science Industry
+    Commerce Treasury Immigration Social Infrastructure Election Electoral Health Education Trade
+    Services Criminal Chairperson Budget Intelligence Judiciary Congress Secretary Board Court
+    Speaker Mr Mrs Ms Dr Governor Commissioner Chairman Agreement Fund Program Programme Review
+    Summit Treaty Office Agency Plan Justice Head General
 """)
+_BODIES = words("""
+    Department Ministry Commission Committee Government Council Court Board Bureau Agency Authority
+    Institute Agreement Act Bill Fund Program Programme Treaty Office Party President Minister
+    Governor Mayor Company University Association Union Corporation Group Bank State Report Plan Site Scheme
+    Project Centre Center Foundation Trust Forum Conference Taskforce Panel Tribunal Inquiry Advisory
+    Network Division Assembly Legislature Legislative Anti-Corruption
+""")
+_OWNED = re.compile(
+    r"['’]s? (?:[a-z]+ )?(?:legislation|bill|decisions?|remarks?|comments?|statements?|proposals?|requests?|"
+    r"plans?|announcements?|letters?|speech|offers?|calls?|claims?|suggestions?|wishes|rule|move|efforts?|actions?)$"
+)
 _VAGUE = re.compile(
     r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
     r"|alleged|expected|currently|among|pleased|proud|honou?red|delighted|committed|responsible)\b"
+    r"|\b(?:significant|major|important|key|great|valuable) (?:contributions?|roles?|steps?"
+    r"|progress|milestones?)\b|\b(?:extraordinary|vibrant|dynamic|outstanding|tremendous|remarkable"
+    r"|wonderful|enduring|highly|best wishes|commitment to|condolences|sympathy)\b"
     r"|\b(?:currently|several|various|certain|many|recent|recently|subsequently|thereafter"
-    r"|the [A-Z]\w+ (?:nation|country|state|city|capital|region|province|firm|company|island)\b(?! of)"
+    r"|the [A-Z]\w+ (?:nation|country|state|city|capital|region|province|firm|company"
+    r"|island)\b(?! of)"
     r"|the last (?:match|game|round|minute)|today|ago)\b"
 )
 _EVENTS = words("""
@@ -48,6 +67,15 @@ _PLACE = re.compile(
     + "|".join(sorted(map(re.escape, PLACES | COUNTRIES), key=lambda p: (-len(p), p)))
     + r")\b"
 )
+_WEAK = words("""
+    meet met arrive arrived speak spoke congratulate congratulated call called trail trailed visit
+    visited praise praised address addressed write wrote thank thanked welcome welcomed
+    greet greeted receive received join joined leave left return returned travel travelled go went
+    come came phone phoned urge urged ask asked attend attended talk talked criticise criticised
+    criticize criticized reject rejected condemn condemned
+""")
+"""What people do every day: two names, or a name and a number, tell of which day is spoken."""
+_ANCHOR = re.compile(r"\d[\d,.]*|[A-Z][\w.’'-]*(?: (?:(?:of|the|for) )*[A-Z][\w.’'-]*)*")
 _EVERYWHERE = words("U.S COVID-19 UN EU U.S. US UK President Minister Prime")
 _SMALL = _LINKS | words("""
     a an the and or did does do was is were are has had have be been by who whom which what where
@@ -70,9 +98,11 @@ def specific(question: str, *, own: bool) -> bool:
     """
     body = question.rstrip("?")
     checked = _OWN.sub("", body) if own else body
-    if _PORTFOLIO.search(body) and not _nation(body):
+    if (_PORTFOLIO.search(body) or _WHOSE.search(body)) and not _nation(body):
         return False
-    if _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
+    if body.endswith(("'s", "’s", "s'", "s’")):
+        return False
+    if _OWNED.search(body) or _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
         return False
     words = _WORD.findall(body)
     return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
@@ -80,7 +110,12 @@ def specific(question: str, *, own: bool) -> bool:
 
 def enough(question: str) -> bool:
     """Whether a question has the words that find its event: a lone place or verb does not."""
-    body, places = _PLACE.subn("", question.rstrip("?"))
+    body = question.rstrip("?")
+    weak = any(w in _WEAK for w in _WORD.findall(body)[:9])
+    weak |= body.startswith("By whom") and body.endswith(" appointed")
+    if weak and len(_ANCHOR.findall(body.partition(" ")[2])) < 2:
+        return False
+    body, places = _PLACE.subn("", body)
     score = min(1.5, 0.75 * places)
     for word in _WORD.findall(body)[1:]:
         if word == "," or word.lower() in _SMALL:
@@ -89,6 +124,9 @@ def enough(question: str) -> bool:
     return score >= 3.7 or (score >= 2.7 and bool(_SOLE.search(question)))
 
 
+_WHOSE = re.compile(
+    r"\b(?:is|was) (?:Prime Minister|President|Premier|Minister|Governor|Mayor)['’]s\b"
+)
 _PORTFOLIO = re.compile(
     r"\b(?:Minister|Secretary) (?:for|of) (?!State\b)|\bLeader of the Opposition\b"
 )
@@ -101,12 +139,38 @@ def _nation(text: str) -> bool:
     return bool(pairs & (PLACES | COUNTRIES | DEMONYMS | {"Department", "U.S", "Republic", "NATO"}))
 
 
+def _own_name(words: list[str], nation: bool) -> bool:
+    """Whether capitals after `the` name one thing: `the Department` and `the Court` do not.
+
+    `nation`: the question names a country, whose parliament it speaks of.
+    """
+    run = list(takewhile(lambda w: not w[0].islower() and w != ",", words))
+    bare = [re.sub(r"['’]s$", "", w) for w in run]
+    after = words[len(run)] if len(run) < len(words) else ""
+    if run[0] != bare[0] and bare[0] in _BODIES:
+        return False
+    if any(w not in _BODIES | _GENERIC for w in bare) or " ".join(bare) in _ONE_ONLY:
+        return True
+    if len(bare) > 2 or (len(bare) == 2 and bare[-1] in ("Party", "Division")):
+        return True
+    if nation and bare[-1] in _OF_NATIONS:
+        return True
+    return after in ("of", "for", "on", "to", "in", "between", "at")
+
+
+_OF_NATIONS = words("Parliament Senate Assembly Government Congress Cabinet House Court Army Navy")
+_ONE_ONLY = words("Security_Council Senate Congress House Green_Party People's_Congress")
+
+
 def _definite(words: list[str], i: int) -> bool:
     """Whether `the …` at `i` says which: a name in it, or an attached phrase that says."""
     for j in range(i + 1, len(words)):
         word = words[j]
+        owner = re.sub(r"['’]s$", "", word)
+        if owner != word and word.islower() and owner not in _KNOWN:
+            return False
         if word[0].isupper() or _SOLE.fullmatch(word):
-            return True
+            return _own_name(words[j:], _nation(" ".join(words)))
         if word in _LINKS:
             if j == i + 1:
                 return False
@@ -116,6 +180,6 @@ def _definite(words: list[str], i: int) -> bool:
             rest = words[j + 1 : j + 5]
             named_soon = any(w[0].isupper() or _SOLE.fullmatch(w) for w in rest)
             return named_soon or ((word == "of" and rest[:1] != ["the"]) and len(rest) > 0)
-        if re.sub(r"['’]s$", "", word) in _KNOWN or word == ",":
+        if owner in _KNOWN or word == ",":
             return word != ","
     return False

@@ -14,8 +14,10 @@ _REGION = "|".join(
         STATES
         | COUNTRIES
         | words(
-            "D.C. Calif. Conn. Fla. Ga. Ill. Ind. Mass. Md. Mich. Minn. Mo. N.C. N.J. N.Y. Ohio Okla. Ore. Pa. "
-            "S.C. Tenn. Va. Vt. Wash. Wis. U.S. UK USA Ontario Quebec Alberta Bavaria Punjab Sindh British_Columbia"
+            "D.C. Calif. Conn. Fla. Ga. Ill. Ind. Mass. Md. Mich. Minn. Mo. N.C. N.J. N.Y."
+            " Ohio Okla. Ore. Pa. "
+            "S.C. Tenn. Va. Vt. Wash. Wis. U.S. UK USA Ontario Quebec Alberta Bavaria Punjab"
+            " Sindh British_Columbia"
         ),
         key=lambda r: (-len(r), r),
     )
@@ -24,7 +26,8 @@ _PLACE = re.compile(
     rf"((?:^|(?<=[ (]))[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){{0,3}}), ({_REGION})(,?)(?=[ .]|$)"
 )
 _DATE = re.compile(
-    rf"((?:{'|'.join(MONTHS)}|(?:Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\.) \d{{1,2}}), (\d{{4}})(,?)(?=[ .]|$)"
+    rf"((?:{'|'.join(MONTHS)}|(?:Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov"
+    rf"|Dec)\.) \d{{1,2}}), (\d{{4}})(,?)(?=[ .]|$)"
 )
 COMMA = "‚"  # a comma inside one name or date
 _OPENS = words("""
@@ -35,7 +38,8 @@ _OPENS = words("""
     although with aged thus also or so although yet
 """) - {"of", "or", "to", "up", "down"}
 _CLAUSE = re.compile(
-    r"\s+(?:in |at |on |of |to |for |from |with |by |under )?(?:who|whom|whose|which|where|when|while|because|although|though"
+    r"\s+(?:in |at |on |of |to |for |from |with |by |under )?(?:who|whom|whose|which|where"
+    r"|when|while|because|although|though"
     r"|unless|so that|whether|if|whereby|until (?:he|she|it|they)|in order to|so as to)\b.*$"
 )
 _ADJUNCT = re.compile(
@@ -53,8 +57,9 @@ _UNDATED = (
     (
         r"(?: early| late)?(?:(?:(?: on)? (?:WEEKDAY)| yesterday| today| tonight)"
         r"(?: (?:night|morning|evening|afternoon))?"
-        r"| (?:last|this|next) (?:week|weekend|month|year|night|spring|summer|autumn|winter|morning|afternoon|evening)"
-        r"| in (?:MONTH)(?! \d)"
+        r"| (?:last|this|next) (?:week|weekend|month|year|night|spring|summer|autumn|winter"
+        r"|morning|afternoon|evening)"
+        r"| (?:in|last|this|next) (?:MONTH)(?! \d)"
         r"| (?:a few|two|three|four|five|six|seven|eight|nine|ten|\d+)"
         r" (?:days|weeks|months|years) ago)"
         r"(?=[ ,]|$)"
@@ -64,7 +69,8 @@ _UNDATED = (
 )
 _DROPPED = re.compile(_UNDATED)
 _LEANS = re.compile(
-    r"(?:\b(?:by|since|until|from|before|after|for|of|between|than|and|to|through|during|about|the|time|with|day|at|both|a|an|its|every|each|most|per|one|over)|['’]s)$"
+    r"(?:\b(?:by|since|until|from|before|after|for|of|between|than|and|to|through|during|about"
+    r"|the|time|with|day|at|both|a|an|its|every|each|most|per|one|over)|['’]s)$"
 )
 
 
@@ -105,6 +111,7 @@ def trim(tail: str, base: str) -> str | None:
         if base in SPEECH or base in _INFORMS:
             return None
         kept = f" {kept} ".partition(" that ")[0].strip()
+        kept = _TELLING.sub("", kept)
         if kept.rpartition(" ")[2] in _TOLD or kept.endswith("ing"):
             return None
     kept = _CLAUSE.sub("", kept)
@@ -115,7 +122,8 @@ def trim(tail: str, base: str) -> str | None:
     if _verbal(whole.split(), base in SPEECH and not (base in _NOMINAL and first in _OBJECTS)):
         return None
     if re.search(
-        r"\b(?!by |with |of |to |at |about |over |than |for |from |nearly |almost )[a-z]+ [\d.]+ (?:percent|per cent)$",
+        r"\b(?!by |with |of |to |at |about |over |than |for |from |nearly "
+        r"|almost )[a-z]+ [\d.]+ (?:percent|per cent)$",
         whole,
     ):
         return None
@@ -131,9 +139,10 @@ def _without_clauses(text: str) -> str:
         rest = text[m.end() :].split()
         verbs = [
             w
-            for w in rest
+            for n, w in enumerate(rest)
             if w in FINITE
             or (w in PRESENT and w not in _NOUNS)
+            or (w in PAST_OF and n and rest[n - 1].endswith("s"))
             or (w.endswith("ing") and m[0].strip() != "as")
         ]
         if (
@@ -148,6 +157,7 @@ def _without_clauses(text: str) -> str:
     return text
 
 
+_TELLING = re.compile(r" [a-z]+ing(?: [a-z]+){0,3}$")
 _INFORMS = words(
     "warn inform remind assure convince persuade notify advise show confirm acknowledge concede"
 )
@@ -161,17 +171,19 @@ _NOUNS = frozenset(PRESENT) & words("""
     troops claims cuts deals demands elections exports forces offers orders points questions records
     reforms services shares threats trials visits works views uses tests terms stages shots sales
     parts names moves meets marks losses links lists lives leaves kills jobs issues interests hopes
-    goals gains funds flights fires fights films files fears faces ends effects drops details designs
-    damages crimes costs concerns comments clashes challenges causes cases calls bombs bids bans bars
-    awards arrests appeals answers aims acts raids tours guns parties grants loans projects
-    sentences programs supports benefits houses heads hands lands tanks taxes crosses flags
+    goals gains funds flights fires fights films files fears faces ends effects drops details
+    designs damages crimes costs concerns comments clashes challenges causes cases calls bombs bids
+    bans bars awards arrests appeals answers aims acts raids tours guns parties grants loans
+    projects sentences programs supports benefits houses heads hands lands tanks taxes crosses flags
     fines honors honours mines targets studies policies supplies bases places races rates
 """)
 
 
 _EXPLAINS = re.compile(
-    r"^(?:a|an|the) (?:[\w'’-]+ ){0,3}?(?:bill|measure|resolution|law|legislation|amendment|move|proposal|plan|program"
-    r"|act|document|report|deal|agreement|project|position|decision|event|step|company|group|organization"
+    r"^(?:a|an|the) (?:[\w'’-]+ ){0,3}?(?:bill|measure|resolution|law|legislation|amendment"
+    r"|move|proposal|plan|program"
+    r"|act|document|report|deal|agreement|project|position|decision|event|step|company|group"
+    r"|organization"
     r"|city|town|village|capital|suburb|province|region|website|newspaper|magazine|tool|system)\b"
 )
 

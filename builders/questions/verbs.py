@@ -11,19 +11,19 @@ _IRREGULAR = """
     fought fought; find found found; flee fled fled; fly flew flown; freeze froze frozen; get got
     got; give gave given; go went gone; grow grew grown; hang hung hung; hear heard heard; hit hit
     hit; hold held held; hurt hurt hurt; keep kept kept; know knew known; lay laid laid; lead led
-    led; leave left left; lend lent lent; let let let; lose lost lost; make made made; meet met
-    met; oversee oversaw overseen; overtake overtook overtaken; overthrow overthrew overthrown;
-    pay paid paid; put put put; quit quit quit; read read read; reelect reelected reelected; ride
-    rode ridden; ring rang rung; rise rose risen; run ran run; see saw seen; seek sought sought;
-    sell sold sold; send sent sent; set set set; shake shook shaken; shoot shot shot; show showed
-    shown; shrink shrank shrunk; shut shut shut; sing sang sung; sink sank sunk; sit sat sat; speak
-    spoke spoken; spend spent spent; split split split; spread spread spread; stand stood stood;
-    steal stole stolen; strike struck struck; swear swore sworn; swim swam swum; take took taken;
-    teach taught taught; throw threw thrown; undergo underwent undergone; uphold upheld upheld;
-    undo undid undone; forecast forecast forecast; overcome overcame overcome; overrun overran overrun; rethink
-    rethought rethought; underwrite underwrote underwritten; shed shed shed; bend bent bent; cling clung
-    clung; win won won; withdraw withdrew withdrawn; write wrote written; forgive forgave forgiven;
-    overturn overturned overturned; wear wore worn; bet bet bet; dig dug dug; feed fed fed
+    led; leave left left; lend lent lent; let let let; lose lost lost; make made made; meet met met;
+    oversee oversaw overseen; overtake overtook overtaken; overthrow overthrew overthrown; pay paid
+    paid; put put put; quit quit quit; read read read; reelect reelected reelected; ride rode
+    ridden; ring rang rung; rise rose risen; run ran run; see saw seen; seek sought sought; sell
+    sold sold; send sent sent; set set set; shake shook shaken; shoot shot shot; show showed shown;
+    shrink shrank shrunk; shut shut shut; sing sang sung; sink sank sunk; sit sat sat; speak spoke
+    spoken; spend spent spent; split split split; spread spread spread; stand stood stood; steal
+    stole stolen; strike struck struck; swear swore sworn; swim swam swum; take took taken; teach
+    taught taught; throw threw thrown; undergo underwent undergone; uphold upheld upheld; undo undid
+    undone; forecast forecast forecast; overcome overcame overcome; overrun overran overrun; rethink
+    rethought rethought; underwrite underwrote underwritten; shed shed shed; bend bent bent; cling
+    clung clung; win won won; withdraw withdrew withdrawn; write wrote written; forgive forgave
+    forgiven; overturn overturned overturned; wear wore worn; bet bet bet; dig dug dug; feed fed fed
 """
 _REGULAR = """
     abandon abduct abolish abstain accept acclaim accompany accumulate accuse achieve acknowledge
@@ -124,11 +124,11 @@ _REGULAR = """
     wound wrap wreck yell yield zone
 """
 _DOUBLED = words("""
-    acquit     abet admit ban bar blip chip commit compel confer control defer dispel drag drop drum enrol
-    equip expel fulfil grab grip hug incur jog kidnap log map nab occur omit outfit patrol permit
-    pin plan plot plug prod program propel ram rebel refer regret remit repel rig rip rob sap scan
-    scrap ship skip slam slap slip snap snub spot stab star step stop strip stun submit swap tap
-    thin tip top transfer transmit trap tug unban whip wrap zip
+    acquit abet admit ban bar blip chip commit compel confer control defer dispel drag drop drum
+    enrol equip expel fulfil grab grip hug incur jog kidnap log map nab occur omit outfit patrol
+    permit pin plan plot plug prod program propel ram rebel refer regret remit repel rig rip rob sap
+    scan scrap ship skip slam slap slip snap snub spot stab star step stop strip stun submit swap
+    tap thin tip top transfer transmit trap tug unban whip wrap zip
 """)
 
 
