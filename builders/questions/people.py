@@ -33,7 +33,8 @@ _PERSON_AFTER = re.compile(
     rf"|, (?:\d{{1,2}},|(?:the |a |an )?(?:[A-Za-z\-']+ ){{0,4}}{ROLES}))"
 )
 _ALSO_FIRMS = re.compile(
-    r"^(?:,|,? [a-z]+(?: [a-z]+)?) (?:an? |the )?(?:[A-Za-z\-']+ ){0,4}(?:owner|member|leader|winner|champion)\b"
+    r"^(?:,|,? [a-z]+(?: [a-z]+)?) (?:an? |the )?(?:[A-Za-z\-']+ ){0,4}"
+    r"(?:owner|member|leader|winner|champion)\b"
 )
 """What companies, teams and countries are, too."""
 _ROLE_BEFORE = re.compile(r"([A-Za-z-]+) $")

@@ -1,7 +1,7 @@
 """Whether a question can be understood without its article."""
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from builders.questions.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
 
@@ -36,13 +36,14 @@ _GENERIC = words("""
 _BODIES = words("""
     Department Ministry Commission Committee Government Council Court Board Bureau Agency Authority
     Institute Agreement Act Bill Fund Program Programme Treaty Office Party President Minister
-    Governor Mayor Company University Association Union Corporation Group Bank State Report Plan Site Scheme
-    Project Centre Center Foundation Trust Forum Conference Taskforce Panel Tribunal Inquiry Advisory
-    Network Division Assembly Legislature Legislative Anti-Corruption
+    Governor Mayor Company University Association Union Corporation Group Bank State Report Plan
+    Site Scheme Project Centre Center Foundation Trust Forum Conference Taskforce Panel Tribunal
+    Inquiry Advisory Network Division Assembly Legislature Legislative Anti-Corruption
 """)
 _OWNED = re.compile(
-    r"['’]s? (?:[a-z]+ )?(?:legislation|bill|decisions?|remarks?|comments?|statements?|proposals?|requests?|"
-    r"plans?|announcements?|letters?|speech|offers?|calls?|claims?|suggestions?|wishes|rule|move|efforts?|actions?)$"
+    r"['’]s? (?:[a-z]+ )?(?:legislation|bill|decisions?|remarks?|comments?|statements?|proposals?"
+    r"|requests?|plans?|announcements?|letters?|speech|offers?|calls?|claims?|suggestions?|wishes"
+    r"|rule|move|efforts?|actions?)$"
 )
 _VAGUE = re.compile(
     r"\b(?:is|are|was|were) (?:one of|on track|a close|an? (?:good|great|key|important|pilot|major)"
@@ -135,7 +136,7 @@ _PORTFOLIO = re.compile(
 def _nation(text: str) -> bool:
     """Whether a text says of which country, or of what else, a minister is."""
     found = [w.removesuffix("'s").removesuffix("’s") for w in _WORD.findall(text)]
-    pairs = {*found, *map(" ".join, zip(found, found[1:], strict=False))}
+    pairs = {*found, *map(" ".join, pairwise(found))}
     return bool(pairs & (PLACES | COUNTRIES | DEMONYMS | {"Department", "U.S", "Republic", "NATO"}))
 
 

@@ -2,34 +2,12 @@
 
 import re
 
-from builders.questions.lexicon import COUNTRIES, MONTHS, WEEKDAYS, words
-from builders.questions.nouns import STATES
+from builders.questions.lexicon import MONTHS, WEEKDAYS, words
 from builders.questions.tokens import capital
 from builders.questions.verbs import AUXILIARIES, PARTICIPLE, PAST, PAST_OF, PRESENT, SPEECH
 
 FINITE = (frozenset(PAST) | AUXILIARIES) - {"been", "being", "be", "read", "set", "put", "cut"}
-_REGION = "|".join(
-    re.escape(r)
-    for r in sorted(
-        STATES
-        | COUNTRIES
-        | words(
-            "D.C. Calif. Conn. Fla. Ga. Ill. Ind. Mass. Md. Mich. Minn. Mo. N.C. N.J. N.Y."
-            " Ohio Okla. Ore. Pa. "
-            "S.C. Tenn. Va. Vt. Wash. Wis. U.S. UK USA Ontario Quebec Alberta Bavaria Punjab"
-            " Sindh British_Columbia"
-        ),
-        key=lambda r: (-len(r), r),
-    )
-)
-_PLACE = re.compile(
-    rf"((?:^|(?<=[ (]))[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]+){{0,3}}), ({_REGION})(,?)(?=[ .]|$)"
-)
-_DATE = re.compile(
-    rf"((?:{'|'.join(MONTHS)}|(?:Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov"
-    rf"|Dec)\.) \d{{1,2}}), (\d{{4}})(,?)(?=[ .]|$)"
-)
-COMMA = "‚"  # a comma inside one name or date
+
 _OPENS = words("""
     who which where when whose whom while after before although though but because since despite
     with without including following as saying according one by in on at for from during to of
@@ -37,22 +15,29 @@ _OPENS = words("""
     despite alongside based becoming making even up down mostly mainly only just where both
     although with aged thus also or so although yet
 """) - {"of", "or", "to", "up", "down"}
+
 _CLAUSE = re.compile(
     r"\s+(?:in |at |on |of |to |for |from |with |by |under )?(?:who|whom|whose|which|where"
     r"|when|while|because|although|though"
     r"|unless|so that|whether|if|whereby|until (?:he|she|it|they)|in order to|so as to)\b.*$"
 )
+
 _ADJUNCT = re.compile(
     r"\s+(?:after|before|as|since|amid|despite|following|until|for|in|by|while|without|from) [^,]*$"
 )
+
 _RANKED = re.compile(r"\b(?:first|last|only|most|[a-z]+est)\b")
+
 _SOON = re.compile(r"\s+(?:after|before|as|since|amid|following|until|despite)\b")
+
 _LOOSE = words("""
     a an the of in on at for to by with from and or but as than that its his her their more most
     very including between into over under against about near also both not is are was were be
     some any all no up last next this
 """) - {"up", "over"}
+
 _REDUCED = words("by in on at for to from with under during as near against between")
+
 _UNDATED = (
     (
         r"(?: early| late)?(?:(?:(?: on)? (?:WEEKDAY)| yesterday| today| tonight)"
@@ -67,23 +52,13 @@ _UNDATED = (
     .replace("WEEKDAY", "|".join(sorted(WEEKDAYS)))
     .replace("MONTH", "|".join(MONTHS))
 )
+
 _DROPPED = re.compile(_UNDATED)
+
 _LEANS = re.compile(
     r"(?:\b(?:by|since|until|from|before|after|for|of|between|than|and|to|through|during|about"
     r"|the|time|with|day|at|both|a|an|its|every|each|most|per|one|over)|['’]s)$"
 )
-
-
-def guarded(text: str) -> str:
-    """`text` with the commas inside places and dates (`Austin, Texas`) told from the others."""
-
-    def place(m: re.Match[str]) -> str:
-        if m[1] in COUNTRIES or m[1] in STATES or (m[3] and re.match(r" [A-Z]", text[m.end() :])):
-            return m[0]
-        return f"{m[1]}{COMMA} {m[2]}"
-
-    text = _DATE.sub(rf"\1{COMMA} \2", text)
-    return _PLACE.sub(place, text)
 
 
 def undated(text: str) -> str | None:
@@ -158,14 +133,17 @@ def _without_clauses(text: str) -> str:
 
 
 _TELLING = re.compile(r" [a-z]+ing(?: [a-z]+){0,3}$")
+
 _INFORMS = words(
     "warn inform remind assure convince persuade notify advise show confirm acknowledge concede"
 )
+
 _TOLD = words("""
     charges grounds condition allegations fears concerns claims reports belief hope basis fact idea
     so such accusations suspicion speculation evidence assumption news announcement statement view
     extent way day time confidence doubt possibility
 """)
+
 _NOUNS = frozenset(PRESENT) & words("""
     states votes charges protests talks attacks reports plans results ties rights strikes sanctions
     troops claims cuts deals demands elections exports forces offers orders points questions records
@@ -177,7 +155,6 @@ _NOUNS = frozenset(PRESENT) & words("""
     projects sentences programs supports benefits houses heads hands lands tanks taxes crosses flags
     fines honors honours mines targets studies policies supplies bases places races rates
 """)
-
 
 _EXPLAINS = re.compile(
     r"^(?:a|an|the) (?:[\w'’-]+ ){0,3}?(?:bill|measure|resolution|law|legislation|amendment"
@@ -249,6 +226,7 @@ def _reduced(found: list[str], m: int) -> bool:
 
 
 _NOMINAL = words("announce describe report promise pledge deny explain attempt refuse")
+
 _OBJECTS = words("a an the his its her their new further additional")
 
 

@@ -22,7 +22,7 @@ def _english() -> Any:
     from spacy.util import compile_infix_regex
 
     nlp = spacy.blank("en")
-    infixes = [rule for rule in nlp.Defaults.infixes or () if "-|–" not in rule]
+    infixes = [rule for rule in nlp.Defaults.infixes or () if "-|–" not in str(rule)]
     nlp.tokenizer.infix_finditer = compile_infix_regex(infixes).finditer  # type: ignore[union-attr]
     for word in _ABBREVIATIONS:
         nlp.tokenizer.add_special_case(word, [{ORTH: word}])  # type: ignore[union-attr]
