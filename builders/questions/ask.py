@@ -42,6 +42,8 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
     """
     if clause.form in ("perfect", "future") and late:
         return
+    if clause.base == "bear" and clause.rest[:1].isupper():
+        return  # `was born Norma Jeane Mortenson`
     subject, rest = grow(clause.subject), grow(clause.rest)
     yield from ask_subject(clause, cast, rest, late)
     if clause.form == "passive":
@@ -58,8 +60,6 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
 
 def ask_date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked]:
     if clause.when is None or _DATED_BY_ANOTHER.search(clause.rest):
-        return
-    if clause.base == "bear" and rest[:1].isupper():
         return
     if clause.again and clause.base in _REPEATED:
         return

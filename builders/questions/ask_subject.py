@@ -44,8 +44,6 @@ def ask_subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[A
         return
     if clause.base in ("thank", "welcome") or (word in _STATES and clause.base in STATIVE - {"be"}):
         return
-    if clause.base == "bear" and rest[:1].isupper():
-        return  # `was born Norma Jeane Mortenson`
     if clause.base in ("work", "live", "belong") and clause.when is None:
         return
     if clause.base in _TELLING and not _BEYOND_NAMES.search(rest):

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from builders.questions.clauses import Clause
-from builders.questions.lexicon import DEMONYMS, TITLES
+from builders.questions.lexicon import DEMONYMS, TITLES, words
 from builders.questions.nouns import ROLES, THINGS
 from builders.questions.people import Cast
 from builders.questions.verbs import PARTICIPLE, PAST_OF
@@ -91,8 +91,15 @@ def ends_reduced(text: str) -> bool:
     return len(found) > 1 and found[-1] in PARTICIPLE and found[-1] not in PAST_OF
 
 
+_LOWERED = words("""
+    The Former Alleged Suspected Noted Famed Senior Veteran Retired Convicted Accused Legendary
+    Pioneering Renowned Acclaimed Disgraced Fugitive Prominent Leading Top Ousted Deposed Exiled
+    Jailed
+""")
+
+
 def lowered(subject: str) -> str:
     """A subject inside a question: `the President of France`, `former chancellor X`."""
     first = subject.split()[0]
-    plain = first in ("The", "Former") or (first.lower() in ROLES and first not in TITLES)
+    plain = first in _LOWERED or (first.lower() in ROLES and first not in TITLES)
     return subject[0].lower() + subject[1:] if plain and first.istitle() else subject

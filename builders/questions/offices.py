@@ -25,6 +25,7 @@ CREEDS = words("""
     Tory Green Coalition GOP Marxist Maoist Hispanic Latin Tamil Olympic American_Indian
 """)
 
+NATIONALITIES = DEMONYMS - CREEDS
 NOT_NOW = words("""
     former ex late then then- outgoing incoming joint ousted deposed ex- onetime longtime alleged
     suspected reputed accused self-proclaimed self-declared disputed rival would-be jailed exiled
@@ -141,6 +142,8 @@ _SOLE_DEPUTIES = ("prime minister", "premier", "leader", "attorney general", "ma
 def one_of_several(office: list[str]) -> bool:
     """Whether several people can hold an office at a time: deputies and assistants of most."""
     beside = {"deputy", "assistant", "associate"} & {*office}
+    if len(beside) > 1 and "principal" not in office:
+        return True
     sole = "principal" in office or " ".join(office).endswith(_SOLE_DEPUTIES)
     return bool(beside) and not sole and office[-1] != "general"
 

@@ -179,7 +179,8 @@ def before_name(text: str, after: str, offset: int, spans: Sequence[Candidate]) 
     if name.startswith(("general", "head ", "state ", "national ", "chief president")):
         return None
     if owner[0] in DEMONYMS and owner[0] not in CREEDS:
-        if i > 1 and found[i - 2][0][0].isupper() and found[i - 2].end() + 1 == owner.start():
+        led = found[i - 2][0] if i > 1 else "The"
+        if led != "The" and led[0].isupper() and found[i - 2].end() + 1 == owner.start():
             return None
         if role == ["leader"] or role[-1] in ("coach", "captain", "founder", "owner"):
             return None

@@ -19,6 +19,7 @@ from builders.questions.candidates import sentence_starts
 from builders.questions.commas import COMMA, guarded
 from builders.questions.dates import dates
 from builders.questions.fresh import YEAR, fresh
+from builders.questions.offices import NATIONALITIES
 from builders.questions.people import Cast, cast
 from builders.questions.roles import nation, offices
 from builders.rows import Article, Candidate
@@ -69,11 +70,17 @@ def questions(
     posts: dict[tuple[int, int], list[str]] = {}
     for place, texts in held.items():
         if len(article.text[slice(*place)].split()) > 1:
-            sole = {q for q in texts if len(holders[q]) == 1 and specific.specific(q, own=False)}
+            sole = {q for q in texts if len(holders[q]) == 1 and _named_office(q)}
             posts.setdefault(place, []).extend(sorted(sole))
     told = {p: [*sorted({*out.get(p, ())}), *posts.get(p, ())] for p in sorted({*out, *posts})}
     spread = _spread({p: texts for p, texts in told.items() if texts}, found, article)
     return {p: [q for q in texts if q in out.get(p, ())] or texts for p, texts in spread.items()}
+
+
+def _named_office(question: str) -> bool:
+    """Whether `Who is the French president?` says of which nation or organisation."""
+    state = bool(NATIONALITIES & {*question.rstrip("?").split()})
+    return specific.specific(question, own=False, state=state)
 
 
 def _spread(

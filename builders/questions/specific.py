@@ -69,11 +69,11 @@ _PLACE = re.compile(
     + r")\b"
 )
 _WEAK = words("""
-    meet met arrive arrived speak spoke congratulate congratulated call called trail trailed visit
-    visited praise praised address addressed write wrote thank thanked welcome welcomed
-    greet greeted receive received join joined leave left return returned travel travelled go went
-    come came phone phoned urge urged ask asked attend attended talk talked criticise criticised
-    criticize criticized reject rejected condemn condemned
+    meet met arrive arrived speak spoke congratulate congratulated call called trail trailed
+    visit visited praise praised address addressed write wrote thank thanked welcome welcomed
+    greet greeted return returned travel travelled go went come came phone phoned urge urged ask
+    asked attend attended talk talked criticise criticised criticize criticized reject rejected
+    condemn condemned
 """)
 """What people do every day: two names, or a name and a number, tell of which day is spoken."""
 _ANCHOR = re.compile(r"\d[\d,.]*|[A-Z][\w.’'-]*(?: (?:(?:of|the|for) )*[A-Z][\w.’'-]*)*")
@@ -92,18 +92,21 @@ def named(text: str) -> bool:
     return any(w not in DEMONYMS and w not in _GENERIC for w in names)
 
 
-def specific(question: str, *, own: bool) -> bool:
+def specific(question: str, *, own: bool, state: bool = False) -> bool:
     """Whether a question names what it is about and points to nothing outside.
 
-    `own`: the subject is in the question, so that `its` can mean it.
+    `own`: the subject is in the question, so that `its` can mean it. `state`: the office that it
+    asks for is that of a nation, so that `French` is name enough.
     """
     body = question.rstrip("?")
     checked = _OWN.sub("", body) if own else body
     if (_PORTFOLIO.search(body) or _WHOSE.search(body)) and not _nation(body):
         return False
-    if body.endswith(("'s", "’s", "s'", "s’")):
+    if body.endswith(("'s", "’s", "s'", "s’")) or _SLIPS.search(body):
         return False
-    if _OWNED.search(body) or _POINTING.search(checked) or _VAGUE.search(body) or not named(body):
+    if _OWNED.search(body) or _POINTING.search(checked) or _VAGUE.search(body):
+        return False
+    if not (state or named(body)):
         return False
     words = _WORD.findall(body)
     return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
@@ -125,6 +128,11 @@ def enough(question: str) -> bool:
     return score >= 3.7 or (score >= 2.7 and bool(_SOLE.search(question)))
 
 
+_SLIPS = re.compile(
+    r"\b(?:[Tt]he|[Aa]n?) (?:The|A|An)\b|\bofficial visit [A-Z]"
+    rf"|[A-Z]\w+ \d{{1,2}} (?:{'|'.join(MONTHS)})\b|\b(?:in|on|of|at|to|by) (?:of|by|with)\b"
+)
+"""What a writer left out or wrote twice."""
 _WHOSE = re.compile(
     r"\b(?:is|was) (?:Prime Minister|President|Premier|Minister|Governor|Mayor)['’]s\b"
 )
@@ -156,7 +164,7 @@ def _own_name(words: list[str], nation: bool) -> bool:
         return True
     if nation and bare[-1] in _OF_NATIONS:
         return True
-    return after in ("of", "for", "on", "to", "in", "between", "at")
+    return after in ("of", "for", "on", "between")
 
 
 _OF_NATIONS = words("Parliament Senate Assembly Government Congress Cabinet House Court Army Navy")
