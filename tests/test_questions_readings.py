@@ -91,6 +91,12 @@ ASKED = [
         "Ana Horvat",
     ),
     (
+        "Barack Obama sent a letter to Adam Silver over protests in Boston after Ana Horvat, the"
+        " manager of the team, left.",
+        "Who sent a letter to Adam Silver over protests in Boston?",
+        "Barack Obama",
+    ),
+    (
         "Instagram was bought by Facebook for $1 billion in 2012.",
         "By which company was Instagram bought for $1 billion in 2012?",
         "Facebook",

@@ -69,11 +69,11 @@ _PLACE = re.compile(
     + r")\b"
 )
 _WEAK = words("""
-    meet met arrive arrived speak spoke congratulate congratulated call called trail trailed
-    visit visited praise praised address addressed write wrote thank thanked welcome welcomed
-    greet greeted return returned travel travelled go went come came phone phoned urge urged ask
-    asked attend attended talk talked criticise criticised criticize criticized reject rejected
-    condemn condemned
+    meet met join joined arrive arrived speak spoke congratulate congratulated call called trail
+    trailed visit visited praise praised address addressed write wrote thank thanked welcome
+    welcomed greet greeted return returned travel travelled go went come came phone phoned urge
+    urged ask asked attend attended talk talked criticise criticised criticize criticized reject
+    rejected condemn condemned
 """)
 """What people do every day: two names, or a name and a number, tell of which day is spoken."""
 _ANCHOR = re.compile(r"\d[\d,.]*|[A-Z][\w.’'-]*(?: (?:(?:of|the|for) )*[A-Z][\w.’'-]*)*")

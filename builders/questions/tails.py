@@ -90,6 +90,8 @@ def trim(tail: str, base: str) -> str | None:
         if kept.rpartition(" ")[2] in _TOLD or kept.endswith("ing"):
             return None
     kept = _CLAUSE.sub("", kept)
+    if len(segments) > 1:
+        kept = _OPENED.sub("", kept)
     kept = _without_clauses(kept)
     whole = _uncoordinated(kept)
     if not whole:
@@ -134,6 +136,8 @@ def _without_clauses(text: str) -> str:
 
 _TELLING = re.compile(r" [a-z]+ing(?: [a-z]+){0,3}$")
 
+_OPENED = re.compile(r" (?:after|before|as|since|while|until|once) (?:[A-Z][\w.'’-]*(?: |$))+$")
+"""A clause whose verb comes after the next comma: `after Daryl Morey, the manager, …`."""
 _INFORMS = words(
     "warn inform remind assure convince persuade notify advise show confirm acknowledge concede"
 )
