@@ -55,6 +55,9 @@ NO_OFFICE = [
     "Zoran Milanović, the head of Croatia, left for Vienna.",
     "Zoran Milanović, prince of Monaco to the singer Ana Horvat, left for Vienna.",
     "The plane carried President of Croatia Zoran Milanović and his wife.",
+    "Blue and White Alliance leader Zoran Milanović left for Vienna.",
+    "Voters saw South Bend, Indiana mayor Zoran Milanović in Vienna.",
+    "Police arrested alleged Gulf Cartel leader Zoran Milanović in Vienna.",
     "Zoran Milanović, managing director of the Iran's Railways, left for Vienna.",
 ]
 

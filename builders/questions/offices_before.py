@@ -146,6 +146,10 @@ _AMERICAN = re.compile(
 )
 
 
+_LEANS = re.compile(rf"(?:\b(?:{'|'.join(sorted(NOT_NOW))})|,|(?-i:[A-Z])\w* and) $", re.IGNORECASE)
+"""Before the owner: `former South Bend, | Indiana mayor`, `Blue and | White Alliance leader`."""
+
+
 def before_name(text: str, after: str, offset: int, spans: Sequence[Candidate]) -> str | None:
     """The office before a name: `French Foreign Minister `, `Croatia's president `."""
     if text.endswith(", ") and after.startswith(","):
@@ -199,7 +203,7 @@ def before_name(text: str, after: str, offset: int, spans: Sequence[Candidate]) 
             and (c.label == "GPE" or role[-1] != "governor")
             and c.text.split()[0].lower() not in NOT_NOW
             and c.text not in ORG_HEADS
-            and not text[: c.start - offset].endswith("former ")
+            and not _LEANS.search(text[: c.start - offset])
         ):
             return f"the {c.text} {name}"
     return None
