@@ -12,7 +12,7 @@ from pathlib import Path
 
 from builders.questions.candidates import RuleFinder
 from builders.questions.gazetteer import Gazetteer
-from builders.questions.rules import questions
+from builders.questions.readings import questions
 from builders.questions.tokens import spans
 from builders.rows import Article
 

@@ -9,7 +9,8 @@ from builders.questions.candidates import RuleFinder
 from builders.questions.clauses import parse
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Query
-from builders.questions.rules import RuleBackend, questions
+from builders.questions.readings import questions
+from builders.questions.rules import RuleBackend
 from builders.questions.specific import specific
 from builders.rows import Article, Draw, Dropped, Question
 from tests.test_questions_candidates import article, sample

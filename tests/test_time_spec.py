@@ -211,6 +211,8 @@ def test_specify() -> None:
     }
     assert [specify(q, seed=1) for q in reversed(past)] == made[::-1]
     assert [specify(q, seed=2) for q in past] != made
+    aged = [question(id=f"q{n}", text="Who died at the age of 41?", past=True) for n in range(20)]
+    assert {specify(q, seed=1).kind for q in aged} == {"absolute"}, "not `41 2 years ago`"
     own = question(text="Who won the vote in 2016?", past=True)
     assert specify(own, 1).kind == "own"
     assert specify(question(text="Who won the vote?"), 1).kind == "none"

@@ -1,73 +1,38 @@
-"""Questions from clauses: what each part of a clause can be asked for."""
+"""Questions from clauses: which of their parts are asked for, and when they happened."""
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-from builders.questions.ask_phrase import word_for
+from builders.questions.ask_object import ask_object, ask_phrases
+from builders.questions.ask_subject import ask_agent, ask_subject
+from builders.questions.asked import Asked, ends_reduced, inverted
 from builders.questions.clauses import Clause
 from builders.questions.lexicon import words
-from builders.questions.people import Cast, scored, which
-from builders.questions.verbs import PAST_OF
+from builders.questions.people import Cast
 
-_HUMAN = words("""
-    appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust
-    arrest sign endorse murder receive welcome visit honour
-""") - {"visit"}
-_BOUGHT = frozenset(["buy", "acquire", "purchase"])
 _DATED_BY_ANOTHER = re.compile(r"\b(?:since|after|before|following)\b|\bto [a-z]+ ")
-_ALONE = frozenset(["succeed", "defeat", "beat", "replace", "marry", "murder", "oust"])
+
+_REPEATED = words("be win serve lead head coach become hold lose visit meet score play")
+
+_DATABLE = words("""
+    win become elect appoint bear kill found establish arrest die resign sign marry join leave open
+    launch begin start end close acquire buy sell beat defeat arrive visit meet release publish land
+    crash ratify adopt pass approve introduce retire return host hold form create build bury convict
+    sentence indict execute nominate name inaugurate move take enter invade capture liberate seize
+    assassinate murder shoot divorce premiere debut graduate serve play score break record file
+    acquit extradite deport ban abolish dissolve merge withdraw declare gain lose cut suspend lift
+    impose repeal legalise legalize complete finish destroy sink explode erupt strike hit swear
+    charge plead testify award receive replace succeed oust overthrow depose step hand surrender
+    bomb attack evacuate discover reach set unveil free deploy commission decommission demolish
+    rename reopen collapse disappear abduct kidnap rescue test detonate veto reject dismiss
+    reappoint reelect re-elect fire sack present deliver issue ground recall
+    split survive propose predict settle use represent discover teach coach
+    be have lead own chair head run govern direct manage coach live rule reign remain work
+""")
+
 _LIVE = words("""
     be remain lead own chair head run govern direct manage coach
 """)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question and the part of the clause that answers it."""
-
-    question: str
-    answer: str
-    about: str  # subject, object, date, place, phrase
-
-
-def _tense(clause: Clause, late: bool) -> tuple[str | None, str]:
-    """Auxiliary and verb as the question day wants them; what is may have been by then."""
-    if late and clause.form in ("present_be", "present_passive"):
-        return {"is": "was", "are": "were"}[str(clause.aux)], clause.verb
-    if late and clause.form == "present":
-        return None, PAST_OF[clause.base]
-    return clause.aux, clause.verb
-
-
-def _join(*parts: str | None) -> str:
-    return " ".join(p for p in parts if p)
-
-
-def _when(clause: Clause) -> str | None:
-    if clause.when is None:
-        return None
-    if clause.when.kind == "SPAN":
-        return clause.when.text
-    return f"{clause.when.preposition} {clause.when.text}"
-
-
-def _did(clause: Clause, subject: str, late: bool) -> tuple[str, str]:
-    """What goes before and after the rest in an inverted question: `did Sánchez`, `win`."""
-    aux, verb = _tense(clause, late)
-    if subject.startswith("The "):
-        subject = "the" + subject[3:]
-    if aux is None:
-        present = clause.form == "present" and not late
-        return f"{'does' if present else 'did'} {subject} {clause.base}", ""
-    return f"{aux} {subject} {verb}".strip(), ""
-
-
-def inverted(
-    clause: Clause, word: str, subject: str, rest: str, when: str | None, late: bool
-) -> str:
-    """`When did SUBJECT VERB REST WHEN?`"""
-    return _join(word, _did(clause, subject, late)[0], rest, when) + "?"
 
 
 def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> Iterator[Asked]:
@@ -77,51 +42,34 @@ def asks(clause: Clause, cast: Cast, grow: Callable[[str], str], late: bool) -> 
     """
     if clause.form in ("perfect", "future") and late:
         return
+    if clause.base == "bear" and clause.rest[:1].isupper():
+        return  # `was born Norma Jeane Mortenson`
     subject, rest = grow(clause.subject), grow(clause.rest)
-    yield from _subject(clause, cast, rest, late)
+    yield from ask_subject(clause, cast, rest, late)
+    if clause.form == "passive":
+        yield from ask_agent(clause, cast, subject, grow)
     if clause.form in ("pluperfect", "perfect") and not (
         clause.when and clause.when.preposition == "since"
     ):
         return
-    yield from _date(clause, subject, rest, late)
+    yield from ask_date(clause, subject, rest, late)
     if clause.form in ("past", "passive", "be"):
-        yield from _object(clause, cast, subject, late, grow)
-        yield from _phrases(clause, cast, subject, late, grow)
+        yield from ask_object(clause, cast, subject, late, grow)
+        yield from ask_phrases(clause, cast, subject, late, grow)
 
 
-def _subject(clause: Clause, cast: Cast, rest: str, late: bool) -> Iterator[Asked]:
-    name = clause.subject.removeprefix("The ")
-    known = next((n for n in _names(cast, name) if name.endswith(n)), None)
-    if known is None or clause.form == "pluperfect":
-        return
-    if clause.form == "perfect" and not (clause.when and clause.when.preposition == "since"):
-        return
-    if " " not in rest and clause.base == "be":
-        return
-    word = which(cast.whole(known), cast.kind(known), rest)
-    before = name[: -len(known)].strip()
-    if word is None or (before and cast.kind(known) != "PERSON") or re.search(r"\band\b", before):
-        return
-    if clause.when and clause.when.preposition == "since" and late:
-        return
-    aux, verb = _tense(clause, late)
-    if aux in ("were", "are"):
-        if not word.startswith("Which country"):
-            return
-        aux = {"were": "was", "are": "is"}[aux]
-    question = _join(word, aux, verb, rest, _when(clause)) + "?"
-    yield Asked(question, known, "subject")
-
-
-def _names(cast: Cast, text: str) -> list[str]:
-    """Names of the article in a text, the longest first."""
-    return sorted((n for n in cast.first if n in text), key=len, reverse=True)
-
-
-def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked]:
+def ask_date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked]:
     if clause.when is None or _DATED_BY_ANOTHER.search(clause.rest):
         return
+    if clause.again and clause.base in _REPEATED:
+        return
+    if ends_reduced(clause.rest):
+        return  # `part of the deal signed in 2016`
     head, text, kind = clause.when.preposition, clause.when.text, clause.when.kind
+    if clause.base not in _DATABLE or not 0 <= len(rest.split()) <= 14:
+        return
+    if re.match(r"(?:its|his|her) ", rest) and len(rest.split()) < 4:
+        return
     if kind == "SPAN":
         if clause.form in ("be", "past") and clause.base in _LIVE:
             yield Asked(
@@ -139,62 +87,8 @@ def _date(clause: Clause, subject: str, rest: str, late: bool) -> Iterator[Asked
         return
     if word == "When" and kind == "YEAR":
         word = "In which year"
-    yield Asked(inverted(clause, word, subject, rest, None, late), text, "date")
-
-
-def _object(
-    clause: Clause, cast: Cast, subject: str, late: bool, grow: Callable[[str], str]
-) -> Iterator[Asked]:
-    if clause.form != "past" or " and " in clause.rest or "," in clause.rest:
-        return
-    for name in _names(cast, clause.rest):
-        before, _, after = clause.rest.partition(name)
-        kind = cast.kind(name)
-        if before not in ("", "the ") and not (kind == "PERSON" and _titled(before)):
-            continue
-        if (after and not after.startswith(" ")) or re.match(r" of | \d+[a-z]", after):
-            continue
-        word = None
-        vague = clause.base not in _ALONE and not after and clause.when is None
-        if clause.base in _HUMAN and kind == "PERSON" and not vague:
-            word = "Whom"
-        elif clause.base in ("beat", "defeat") and kind != "PERSON" and scored(after):
-            word = "Which team"
-        elif (
-            clause.base in _BOUGHT and kind in (None, "ORG") and re.match(r" for [\d$€£]|$", after)
-        ):
-            word = "Which company"
-        if word:
-            yield Asked(
-                inverted(clause, word, subject, grow(after.strip()), _when(clause), late),
-                name,
-                "object",
-            )
-        return
-
-
-def _titled(before: str) -> bool:
-    """Whether what stands before a person is a title: `President `, `former president `."""
-    return bool(
-        re.fullmatch(
-            r"(?:(?:former|prime|vice|the|[A-Z][a-z]+) ){0,3}"
-            r"(?:[Pp]resident|[Mm]inister|chancellor|Chancellor|King|Queen|Pope) ",
-            before,
-        )
-    )
-
-
-def _phrases(
-    clause: Clause, cast: Cast, subject: str, late: bool, grow: Callable[[str], str]
-) -> Iterator[Asked]:
-    """Questions for the last prepositional phrase of the rest."""
-    rest = clause.rest
-    for m in reversed(
-        list(re.finditer(r"(?:^| )(?:for|at|by|with|after|in|on|under|against) ", rest))
-    ):
-        text = rest[m.start() :].strip()
-        before = grow(rest[: m.start()].strip())
-        word, answer, about = word_for(clause, cast, text)
-        if word:
-            yield Asked(inverted(clause, word, subject, before, _when(clause), late), answer, about)
+    if kind == "DAY_OF_YEAR":
+        if word != "When" or not clause.year:
             return
+        word = f"On which day of {clause.year}"
+    yield Asked(inverted(clause, word, subject, rest, None, late), text, "date")

@@ -3,6 +3,7 @@
 import re
 
 from builders.questions.clauses import Clause
+from builders.questions.lexicon import words
 from builders.questions.people import Cast
 
 _DURATION = re.compile(
@@ -26,12 +27,22 @@ _EVENT = re.compile(
     r"^after (?:the|a) (?:death|assassination|resignation|fall|collapse|retirement|"
     r"suspension|abdication|departure|defeat|victory|dissolution|murder) of [A-Z]"
 )
+_LASTING = words("""
+    rule serve hold live last lead govern jail imprison suspend ban play work chair close detain
+    stay remain reign run manage coach head occupy sentence extend rent lease
+""")
+_LATER = re.compile(r"\bto [a-z]+ |\b[a-z]+ing\b")
 _PLACE = re.compile(r"^(?:at|in|on|near|outside) (?:the )?[A-Z]")
 
 
 def word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, str]:
     """Question word, answer and part of the clause for its last phrase; None: it is not asked."""
-    if _DURATION.match(text) and text.split()[-1] not in ("games", "matches"):
+    if (
+        _DURATION.match(text)
+        and (clause.base in _LASTING or (clause.base == "sign" and "contract" in clause.rest))
+        and not _LATER.search(clause.rest)
+        and text.split()[-1] not in ("games", "matches")
+    ):
         return "For how long", text, "phrase"
     if _MONEY.match(text):
         return "For how much money", text, "phrase"
@@ -57,6 +68,9 @@ def word_for(clause: Clause, cast: Cast, text: str) -> tuple[str | None, str, st
         return "Under whom", name, "object"
     if text.startswith("against ") and kind == "PERSON":
         return "Against whom", name, "object"
+    before = clause.rest.removesuffix(text)
+    if re.search(r"\b(?:in|near) (?:the )?[A-Z]|\b(?:over|about|against|between) ", before):
+        return None, "", ""
     if text.startswith("in ") and kind in ("GPE", "LOC") and clause.base not in ("live", "be"):
         return "Where", name, "place"
     settled = clause.base in ("succeed", "replace", "join")

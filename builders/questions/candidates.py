@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from builders.errors import UserError
-from builders.questions import dates, gazetteer, lexicon, names, phrases, tokens
+from builders.questions import dates, gazetteer, given, lexicon, names, phrases, tokens
 from builders.questions.gazetteer import Gazetteer
 from builders.questions.settings import CandidateSettings
 from builders.rows import AnswerType, Article, Candidate
@@ -37,7 +37,7 @@ def open_finder(settings: CandidateSettings) -> Finder:
         known = Gazetteer.from_tables(settings.entities, settings.facts)
     inputs = [file_sha256(p) for p in (settings.entities, settings.facts) if p]
     if settings.pipeline == "rules":
-        code = code_digest(dates, gazetteer, lexicon, names, phrases, tokens)
+        code = code_digest(dates, gazetteer, given, lexicon, names, phrases, tokens)
         return RuleFinder(known, digest(["rules", code, inputs]))
     return SpacyFinder(settings.pipeline, known, inputs)
 
@@ -61,7 +61,9 @@ def _located(article: Article, index: int, offset: int, spans: Sequence[Span]) -
 
 
 class RuleFinder:
-    """Names by capitals and known names, dates by patterns, phrases by their words; no model."""
+    """`spacy.blank("en")` with known names, names by capitals, dates by patterns, and a rule for
+    prepositional phrases: no model.
+    """
 
     def __init__(self, known: Gazetteer | None = None, identity: str = "rules") -> None:
         self.known = known

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from builders.questions.lexicon import TITLES, words
-from builders.questions.people import Cast, cast
+from builders.questions.candidates import sentence_starts
+from builders.questions.lexicon import DEMONYMS, TITLES, words
+from builders.questions.people import Cast, cast, plain
 from builders.questions.verbs import lemma
 from builders.rows import Article, Candidate
 
@@ -16,6 +17,7 @@ _EMPTY = words("""
     after under against money share vote age margin event between that its his her their be do
     have
 """)
+_DATES = ("DAY", "MONTH", "YEAR", "DAY_OF_YEAR")
 _LEAST = 0.6
 _PHRASES = (
     (
@@ -50,12 +52,15 @@ def answer(question: str, article: Article, found: Sequence[Candidate]) -> str |
     if not asked:
         return None
     best: list[tuple[float, str]] = []
+    starts = sentence_starts(article)
     for index, sentence in enumerate(article.sentences[1:], 1):
         score = _likeness(asked, sentence, known)
         if score < _LEAST:
             continue
         spans = [c for c in found if c.sentence == index]
-        text = _pick(question, sentence, spans, known)
+        text = _pick(question, sentence, starts[index], spans, known)
+        if text and _said(question, sentence):
+            score += 1
         if text:
             best.append((score, known.whole(text)))
     if not best:
@@ -74,7 +79,9 @@ def _likeness(asked: list[str], sentence: str, known: Cast) -> float:
     return sum(w in have for w in asked) / len(asked)
 
 
-def _pick(question: str, sentence: str, spans: Sequence[Candidate], known: Cast) -> str | None:
+def _pick(
+    question: str, sentence: str, offset: int, spans: Sequence[Candidate], known: Cast
+) -> str | None:
     """The span of the asked kind in one sentence."""
     low = question.lower()
     for opening, pattern in _PHRASES:
@@ -82,21 +89,68 @@ def _pick(question: str, sentence: str, spans: Sequence[Candidate], known: Cast)
             m = re.search(pattern, sentence)
             return m.group().strip() if m else None
     if re.match(r"(?:since |until |from )?(?:when|in which year|on which day)\b", low):
-        days = [c.text for c in spans if c.type == "date" and c.label in ("DAY", "MONTH", "YEAR")]
-        days = [d for d in days if d not in question]
-        return days[0] if len(days) == 1 else None
+        days = [c for c in spans if c.type == "date" and c.label in _DATES]
+        days = [d for d in days if d.text not in question]
+        if "year" in low:
+            days = [d for d in days if d.label == "YEAR"] or days
+        return _nearest(days, sentence, offset, question).text if days else None
     rest = [c for c in spans if not _inside(known.whole(c.text), c.text, question)]
     if low.startswith("where"):
         place = [c.text for c in rest if c.type == "entity" and c.label in ("GPE", "LOC")]
         there = [c.text for c in rest if c.type == "phrase" and c.label == "AT"]
         return there[0] if there and not place else (place[-1] if place else None)
     names = [c for c in rest if c.type == "entity" and c.text not in TITLES]
-    if low.startswith(("whom", "under whom", "against whom", "who ")):
-        people = [c for c in names if known.kind(c.text) in ("PERSON", None)]
-        names = people or names
-    elif low.startswith("which country"):
+    if low.startswith(
+        ("whom", "by whom", "with whom", "to whom", "under whom", "against whom", "who ")
+    ):
+        people = [c for c in names if known.kind(c.text) == "PERSON"]
+        people = people or [
+            c for c in names if known.kind(c.text) is None and " " in c.text and plain(c.text)
+        ]
+        names = people
+    elif re.match(r"(?:by )?which (?:country|state|city)\b", low):
         names = [c for c in names if known.kind(c.text) == "GPE"]
+    elif re.match(r"(?:by )?which ", low):
+        names = [c for c in names if known.kind(c.text) not in ("PERSON", "GPE")]
+    if len(names) > 1:
+        names = [_nearest(names, sentence, offset, question)]
     return names[0].text if names else None
+
+
+_BODY = re.compile(r"^Who (?:is|was|are|were) (?:the )?(?P<body>.+)\?$")
+
+
+def _said(question: str, sentence: str) -> re.Match[str] | None:
+    """Where a sentence has what a question `Who was …?` asks for, word for word."""
+    m = _BODY.match(question)
+    if not m:
+        return None
+    body = m["body"]
+    first, _, rest = body.partition(" ")
+    for text in (body, rest) if first in DEMONYMS and " " in rest else (body,):
+        if found := re.search(
+            rf"(?<!former )(?<!assistant )(?<!shadow )(?<!deputy )(?<!vice"
+            rf" )\b{re.escape(text)}(?!\w)",
+            sentence,
+            re.IGNORECASE,
+        ):
+            return found
+    return None
+
+
+def _nearest(names: Sequence[Candidate], sentence: str, offset: int, question: str) -> Candidate:
+    """The name that stands nearest to the words of the question; of two as near, the first."""
+    said = _said(question, sentence)
+    asked = set(_content(question))
+    places = [m.span() for m in _WORD.finditer(sentence) if asked & set(_content(m.group()))]
+
+    def far(c: Candidate) -> int:
+        a, b = c.start - offset, c.end - offset
+        if said:
+            return max(said.start() - b, a - said.end(), 0)
+        return sum(min(60, max(s - b, a - e, 0)) for s, e in places)
+
+    return min(names, key=lambda c: (far(c), c.start))
 
 
 def _inside(whole: str, text: str, question: str) -> bool:

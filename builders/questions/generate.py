@@ -15,6 +15,7 @@ from builders.rows import Article, Candidate, Draw, Dropped, Question
 from builders.store import row_id
 
 STEP = "generate"
+_TRIED = 60
 
 
 class GenerateSettings(Strict):
@@ -22,7 +23,12 @@ class GenerateSettings(Strict):
 
     candidates: CandidateSettings = CandidateSettings()
     backend: BackendSettings = Rules()
-    tried: int = Field(default=60, ge=1, description="candidates of a draw that a backend is given")
+    tried: int | None = Field(
+        default=None,
+        ge=1,
+        description="candidates of a draw that a backend is given; 60, and all for `rules`, which"
+        " ask few of them at no cost",
+    )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
     requests: int = Field(default=2048, ge=1, description="requests in memory at a time")
 
@@ -56,7 +62,8 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            chosen = choose(found, draw, settings.tried, seed)
+            most = settings.tried or (len(found) if backend.name == "rules" else _TRIED)
+            chosen = choose(found, draw, most, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id, None, None, None, None, None)
                 continue

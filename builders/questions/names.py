@@ -2,26 +2,45 @@
 
 from dataclasses import dataclass
 
+from builders.questions.given import GIVEN
 from builders.questions.lexicon import (
     COMMON,
     COUNTRIES,
     DEMONYMS,
-    GIVEN,
     MONTHS,
     NAME_PARTS,
+    OPENS_NAMES,
     ORG_HEADS,
     OTHER_HEADS,
     PLACES,
     TITLES,
     WEEKDAYS,
 )
+from builders.questions.nouns import KNOWN
 from builders.questions.tokens import capital
 
 _DATES = WEEKDAYS | frozenset(MONTHS)
 _OF_HEADS = ORG_HEADS | OTHER_HEADS["LOC"] | {"Republic", "Kingdom", "States", "Isle", "Prime"}
 _OF_HEADS |= {"Republicans", "Federation", "Battle", "House", "Church", "Bank", "Left", "Festival"}
+_LETTERS = frozenset(
+    {"AC", "AO", "AM", "OAM", "QC", "SC", "KBE", "CBE", "OBE", "MBE", "PhD", "MD", "CSC"}
+)
+_JOINT = frozenset({"Department", "Ministry", "Centers", "Bureau", "Institute", "Board", "Office"})
+_FIRST = frozenset(
+    """
+    Lake Mount Fort Camp Cape Port Hurricane Cyclone Typhoon Storm Treaty Gulf Bay Strait Sea Island
+    Hotel Castle River Point Mosque Temple Olympics Convention Tour
+""".split()
+)
+_REGNAL = frozenset({"Pope", "King", "Queen", "Prince", "Princess", "Emperor", "Sultan", "Emir"})
+_SURNAMES = frozenset(
+    {"Hill", "Park", "Hall", "Castle", "Field", "Wall", "Lake", "Church", "Young"}
+)
+_NEVER_PERSON = frozenset({"of", "the", "One", "Two", "Three", "Four", "Five", "Six"})
 _POSSESSED = frozenset({"People", "Workers", "Women", "Men", "Children", "Farmers", "Writers"})
-_LONG_TITLES = sorted((t.split() for t in TITLES), key=len, reverse=True)
+_LONG_TITLES: dict[str, list[list[str]]] = {}
+for _title in sorted((t.split() for t in TITLES), key=lambda t: (-len(t), t)):
+    _LONG_TITLES.setdefault(_title[0], []).append(_title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +60,14 @@ def kind_of(name: str) -> str | None:
     if name in DEMONYMS:
         return "NORP"
     parts = name.split()
+    if len(parts) > 1 and parts[0] in GIVEN and parts[-1] in _SURNAMES:
+        return "PERSON"
     for kind, heads in OTHER_HEADS.items():
-        if parts[-1] in heads or (parts[0] in heads and len(parts) > 1 and parts[0] != "Day"):
+        if parts[-1] in heads or (parts[0] in _FIRST and parts[0] in heads and len(parts) > 1):
             return kind
     if any(p in ORG_HEADS for p in parts) or (len(parts) == 1 and _acronym(name)):
         return "ORG"
-    if len(parts) > 1 and parts[0] in GIVEN and "of" not in parts and "the" not in parts:
+    if len(parts) > 1 and parts[0] in GIVEN and not {*parts} & _NEVER_PERSON:
         return "PERSON"
     return None
 
@@ -57,8 +78,9 @@ def _acronym(word: str) -> bool:
 
 def title_at(words: list[str], i: int) -> int:
     """How many words of a title stand at `i`."""
-    for title in _LONG_TITLES:
-        if words[i : i + len(title)] == title:
+    for title in _LONG_TITLES.get(words[i], ()) if i < len(words) else ():
+        after = words[i + len(title)] if i + len(title) < len(words) else ""
+        if words[i : i + len(title)] == title and after not in ("Department", "Ministry", "Party"):
             return len(title)
     return 0
 
@@ -82,13 +104,18 @@ def names(text: str, tokens: list[tuple[int, int]]) -> list[Name]:
         if end == j:
             i = max(i + 1, j)
             continue
-        if j == 0 and (words[0] in COMMON or _demonym(words, j, end)):
+        if j == 0 and (_opener(words, 0) or _demonym(words, j, end)):
             j += 1
             if end == j:
                 i = end
                 continue
-        if end - j > 2 and words[j] in DEMONYMS and words[j + 1] in GIVEN:
-            j += 1  # Republican John McCain
+        if cut := _two(words, j, end):
+            start, stop = tokens[j][0], tokens[cut - 1][1]
+            if not _demonym(words, j, cut):
+                found.append(Name(start, stop, kind_of(text[start:stop]), None))
+            j, title = cut, title or "of"
+        if title in _REGNAL and end - j == 1:
+            j -= 1  # Pope Francis
         start, stop = tokens[j][0], tokens[end - 1][1]
         name = text[start:stop]
         kind = "PERSON" if title and kind_of(name) != "GPE" else kind_of(name)
@@ -98,22 +125,54 @@ def names(text: str, tokens: list[tuple[int, int]]) -> list[Name]:
     return found
 
 
+def _two(words: list[str], j: int, end: int) -> int:
+    """Where a person's name begins inside a sequence: `Vermont | Bernie Sanders`; 0: nowhere."""
+    for k in range(j + 1, end - 1):
+        if words[k] in GIVEN:
+            before = " ".join(words[j:k])
+            ends = words[k - 1] in ORG_HEADS or before in (COUNTRIES | PLACES) or before in KNOWN
+            seat = j > 0 and words[j - 1] in ("for", "of") and capital(words[j])
+            return k if ends or (k == j + 1 and words[j] in DEMONYMS) or seat else 0
+    return 0
+
+
+def _opener(words: list[str], i: int) -> bool:
+    """Whether the word only has its capital from the sentence's start."""
+    if i or words[0] not in COMMON:
+        return False
+    after = words[1] if len(words) > 1 else ""
+    named = capital(after) and after not in GIVEN and after not in _DATES and not title_at(words, 1)
+    return not (words[0] in OPENS_NAMES and named)
+
+
 def _demonym(words: list[str], j: int, end: int) -> bool:
     return end - j == 1 and words[j] in DEMONYMS
 
 
 def _sequence(words: list[str], i: int) -> int:
     """The end of the capitalised sequence that starts at `i` (`i` itself: none does)."""
-    if i >= len(words) or not _name_word(words[i]) or (i == 0 and words[0] in COMMON):
+    if i >= len(words) or not _name_word(words[i]) or _opener(words, i):
+        return i
+    if words[i] == "The" and words[i + 1 : i + 2] != ["Hague"]:
         return i
     j = i + 1
     while j < len(words):
         word, after = words[j], words[j + 1] if j + 1 < len(words) else ""
-        name = _name_word(word) and (word not in COMMON or after in ("'s", "’s"))
-        if name and not (title_at(words, j) and after != "of"):
+        name = _name_word(word) and word not in ("The", "I")
+        if word in _LETTERS and j > i + 1:
+            break
+        surname = words[j - 1] in GIVEN and not capital(after)
+        if name and not (title_at(words, j) and after != "of" and not surname):
             j += 1
         elif word in ("May", "March", "April", "June") and words[j - 1] in GIVEN:
             j += 1  # Theresa May
+        elif (word == "&" and _name_word(after)) or (
+            word == "and"
+            and _name_word(after)
+            and words[i] in _JOINT
+            and {*words[i:j]} & {"of", "for"}
+        ):
+            j += 2
         elif word == "." and len(words[j - 1]) == 1 and _name_word(after):
             j += 2  # an initial
         elif word in NAME_PARTS and _name_word(after):

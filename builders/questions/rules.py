@@ -1,21 +1,74 @@
 """The backend that needs no model: questions from simple sentences, answers from the best one."""
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from builders.config import Strict
-from builders.questions import ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs
-from builders.questions.ask import Asked, asks
-from builders.questions.candidates import Finder, sentence_starts
-from builders.questions.people import Cast, cast
+from builders.questions import (
+    adverbials,
+    alone,
+    ask,
+    ask_object,
+    ask_phrase,
+    ask_subject,
+    asked,
+    clauses,
+    commas,
+    dates,
+    extract,
+    fresh,
+    given,
+    lexicon,
+    nouns,
+    offices,
+    offices_before,
+    people,
+    readings,
+    roles,
+    specific,
+    subjects,
+    tails,
+    verb_groups,
+    verbs,
+)
+from builders.questions.candidates import Finder
+from builders.questions.people import Cast
 from builders.questions.protocol import Backend, Done, Query, Request, Result
-from builders.rows import Article, Candidate
+from builders.questions.readings import questions
+from builders.rows import Article
 from builders.store import code_digest, digest, row_id
 
-_LAST = re.compile(r"[\w-]+")
+_CODE = (
+    adverbials,
+    alone,
+    ask,
+    ask_object,
+    ask_phrase,
+    ask_subject,
+    asked,
+    clauses,
+    commas,
+    dates,
+    extract,
+    fresh,
+    given,
+    lexicon,
+    nouns,
+    offices,
+    offices_before,
+    people,
+    readings,
+    roles,
+    specific,
+    subjects,
+    tails,
+    verb_groups,
+    verbs,
+)
+
 _KEPT = 64
+
 _LATE_DAYS = 45
 """After so many days what an article says in the present tense is asked in the past tense."""
 
@@ -38,7 +91,7 @@ class RuleBackend:
     def __init__(self, seed: int, finder: Finder) -> None:
         self.seed = seed
         self.finder = finder
-        code = code_digest(ask, ask_phrase, clauses, extract, lexicon, people, specific, verbs)
+        code = code_digest(*_CODE)
         self.identity = digest(["rules", code, seed, finder.identity])
         self._read: OrderedDict[str, tuple[Cast, dict[tuple[int, int], list[str]], bool]] = (
             OrderedDict()
@@ -72,7 +125,9 @@ class RuleBackend:
         choices = table.get((request.candidate.start, request.candidate.end))
         if not choices:
             return Result(None, "no_rule")
-        pick = row_id(self.seed, request.article.id, request.candidate.start)
+        pick = row_id(
+            self.seed, request.article.id, request.candidate.start, request.question_day.isoformat()
+        )
         return Result(choices[int(pick, 16) % len(choices)])
 
     def _table(self, article: Article, late: bool) -> dict[tuple[int, int], list[str]]:
@@ -84,97 +139,3 @@ class RuleBackend:
             if len(self._read) > _KEPT:
                 self._read.popitem(last=False)
         return self._read[key][1]
-
-
-def questions(
-    article: Article, found: Sequence[Candidate], late: bool
-) -> dict[tuple[int, int], list[str]]:
-    """All questions that the rules read from an article, by the span of their answer."""
-    known = cast(article, found)
-    starts = sentence_starts(article)
-    out: dict[tuple[int, int], list[str]] = {}
-    for index, sentence in enumerate(article.sentences[1:], 1):
-        clause = clauses.parse(sentence)
-        if clause is None or (clause.when and _two_dates(clause.rest)):
-            continue
-        spans = [c for c in found if c.sentence == index]
-        for asked in asks(clause, known, _grower(known, spans), late):
-            place = _answer_span(asked, known, spans, starts[index], article)
-            if place and _good(asked, known, clause, article):
-                out.setdefault(place, []).append(asked.question)
-    return {place: sorted(set(texts)) for place, texts in out.items()}
-
-
-def _two_dates(rest: str) -> bool:
-    from builders.questions.dates import dates
-
-    return any(True for _ in dates(rest))
-
-
-def _grower(known: Cast, spans: Sequence[Candidate]) -> Callable[[str], str]:
-    """Writes short names of the sentence in full, each once."""
-    short = sorted({c.text for c in spans if c.type == "entity" and c.text in known.full}, key=len)
-
-    def grow(text: str) -> str:
-        for name in reversed(short):
-            whole = known.full[name]
-            if whole not in text:
-                text = extract.whole_word(name).sub(whole.replace("\\", ""), text, count=1)
-        return text
-
-    return grow
-
-
-def _answer_span(
-    asked: Asked, known: Cast, spans: Sequence[Candidate], offset: int, article: Article
-) -> tuple[int, int] | None:
-    """The candidate that answers: for a short name, the first mention of the full one."""
-    if asked.answer in known.full:
-        first = known.first[known.full[asked.answer]]
-        return first.start, first.end
-    for c in spans:
-        if c.text == asked.answer:
-            return c.start, c.end
-    return None
-
-
-def _good(asked: Asked, known: Cast, clause: clauses.Clause, article: Article) -> bool:
-    whole = known.whole(asked.answer)
-    words = {w for w in whole.casefold().split() if len(w) > 3}
-    if asked.about in ("subject", "object", "place") and any(
-        w in asked.question.casefold() for w in words
-    ):
-        return False
-    if known.kind(asked.answer) == "AMBIGUOUS" or len(asked.question) > 160:
-        return False
-    if any(_lone(n, known, asked.question + " " + whole) for n in known.first):
-        return False
-    if asked.question.startswith("Where") and re.search(r"\b[a-z]+ing\b", asked.question):
-        return False
-    if clause.base == "score" and not re.search(
-        r" (?:in|against|at) .*[A-Z]|\d{4}", asked.question
-    ):
-        return False
-    if asked.about != "subject" and not _clear(clause.subject, known, article):
-        return False
-    return specific.specific(asked.question, own=asked.about != "subject")
-
-
-def _lone(name: str, known: Cast, text: str) -> bool:
-    """Whether a text names a person by one word only, and the article has no more."""
-    short = " " not in name and known.kind(name) == "PERSON" and name not in known.full
-    return short and any(name == n for n in _LAST.findall(text)) and not _longer(name, known, text)
-
-
-def _longer(name: str, known: Cast, text: str) -> bool:
-    return any(name in n.split() and n != name and n in text for n in known.first)
-
-
-def _clear(subject: str, known: Cast, article: Article) -> bool:
-    """Whether a subject is a name that stands on its own, or is made specific by one."""
-    bare = subject.removeprefix("The ")
-    if any(n in bare and known.kind(n) == "AMBIGUOUS" for n in known.first):
-        return False
-    if " " in bare or bare in known.full or known.kind(bare) in ("GPE", "PERSON", "ORG"):
-        return any(n in bare for n in known.first) or bare.split()[0] in lexicon.DEMONYMS
-    return any(f" {bare}" in s for s in article.sentences[1:])
