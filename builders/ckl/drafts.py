@@ -25,7 +25,8 @@ def said(run: Run) -> tuple[Work, list[Dropped]]:
     dropped = []
     for gold in read_gold(run.inputs["gold"].files, LAYOUT):
         try:
-            work.setdefault(gold.row, []).extend(_answers(gold))
+            answers = _answers(gold)
+            work.setdefault(gold.row, []).extend(answers)
         except DropError as why:
             dropped.append(why.row(STEP, gold.row))
     return work, dropped
