@@ -129,7 +129,7 @@ def experts(items: Sequence[Item]) -> list[Gold]:
     japan = by_answer["Yoshihide Suga"]
     spain, zealand = by_answer["Atlético Madrid"], by_answer["Jacinda Ardern"]
     france, wirecard = by_answer["Emmanuel Macron"], by_answer["Markus Braun"]
-    said = {
+    said: dict[str, dict[str, Any]] = {
         japan.id: {
             "supported": "yes",
             "evidence": passage(japan, "parliament elected Shinzo Abe as prime minister"),

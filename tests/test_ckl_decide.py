@@ -30,7 +30,7 @@ DECIDED = {
 
 IS = (N, "same", "different")
 SAID = (N, "yes", "no")
-MISSING = {
+MISSING: dict[tuple[str | None, ...], str] = {
     **{(N, *rest): "missing_supported" for rest in product(IS, SAID, IS)},
     **{("yes", N, *rest): "missing_prediction_is" for rest in product(SAID, IS)},
     **{("no", said, N, other): "missing_found" for said, other in product(IS, IS)},

@@ -99,7 +99,7 @@ def asked(items: Sequence[Item], answers: dict[str, list[str]]) -> list[Gold]:
         cloze = str(item.fields["cloze"])
         name = next(word for word in answers if word in cloze)
         rest = cloze.replace("[BLANK]", "").strip(" .")
-        questions = [f"Who {rest}?", f"What {rest}?"]
+        questions = [f"who {rest}?", f"what {rest}?"]
         for question, answer in zip(questions, answers[name], strict=True):
             valid(layout, item, {"question": question, "answer": answer})
         some = answers[name]

@@ -78,7 +78,7 @@ class CKLClozes(Strict):
         return run.store.step(
             drafts.STEP,
             make,
-            version=code_digest(ckl_package, questions_package, wmt_package),
+            version=code_digest(ckl_package, questions_package, wmt_package, rows),
             parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
             inputs=[found.key, *run.inputs["gold"].sha256],
         )

@@ -148,5 +148,5 @@ def _asked(gold: Gold) -> Asked:
         raise DropError("not_one_blank", cloze)
     if None in answers or None in questions:
         raise DropError("missing_answer" if None in answers else "missing_question")
-    asked = sorted({one for one in questions if one})
+    asked = sorted(one for one in questions if one)
     return Asked(gold.row, gold.dataset, cloze, tuple(one for one in answers if one), tuple(asked))

@@ -104,7 +104,7 @@ class NewLAMAEasyClozes(Strict):
         return run.store.step(
             easy.STEP,
             make,
-            version=code_digest(ckl_package, questions_package, wmt_package),
+            version=code_digest(ckl_package, questions_package, wmt_package, rows),
             parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
             inputs=[found.key, *run.inputs["gold"].sha256],
         )

@@ -11,8 +11,9 @@ from builders.ckl import corpus, easy, tables
 from builders.ckl.answers import DropError
 from builders.ckl.settings import Periods
 from builders.ckl.texts import BLANK
-from builders.cloze import render
-from builders.config import Strict
+from builders.ckl.viewing import Viewed
+from builders.cloze import render, tokens
+from builders.cloze.tokens import TokenCounter
 from builders.dataset import Dataset, Figure, FromParquet, Scalar, Table
 from builders.run import Run
 from builders.store import Made, code_digest
@@ -21,10 +22,10 @@ _COUNTED = "Gold rows of the layouts `easy_select` and `easy_question`, and what
 _ABOUT = "Sentences of recent articles with a word blanked, and two questions for it."
 
 
-class NewLAMAEasy(Strict):
+class NewLAMAEasy(Viewed):
     """Parameters of the dataset (Jang et al. 2022, appendix B); the days are the paper's.
 
-    `blank`: what stands for the answer in a query.
+    `blank`: what stands for the answer in a query. `tokenizer`: see `Viewed`.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
@@ -58,6 +59,7 @@ class NewLAMAEasy(Strict):
 
     def _made(self, run: Run, found: Made) -> Made:
         def make(out: Path) -> None:
+            counter = self.counter(run)
             words, dropped = easy.selected(run)
             known: dict[str, easy.Chosen] = {}
             for one in easy.chosen(words, corpus.by_row(run, found, self.periods, words)):
@@ -70,7 +72,7 @@ class NewLAMAEasy(Strict):
             made = []
             for ask in asked:
                 try:
-                    made.append(self._row(ask, known))
+                    made.append(self._row(ask, known, counter))
                 except DropError as why:
                     refused.append(why.row(easy.ASK, ask.row))
             refused += [
@@ -87,12 +89,18 @@ class NewLAMAEasy(Strict):
         return run.store.step(
             easy.ASK,
             make,
-            version=code_digest(ckl_package, wmt_package),
-            parameters=self.model_dump(mode="json"),
+            version=code_digest(ckl_package, wmt_package, tokens, rows),
+            parameters={
+                "periods": self.periods.model_dump(mode="json"),
+                "blank": self.blank,
+                **self.view_parameters(run),
+            },
             inputs=[found.key, *run.inputs["gold"].sha256],
         )
 
-    def _row(self, ask: easy.Asked, known: dict[str, easy.Chosen]) -> rows.NewEasyCloze:
+    def _row(
+        self, ask: easy.Asked, known: dict[str, easy.Chosen], counter: TokenCounter | None
+    ) -> rows.NewEasyCloze:
         chosen = known.get(ask.row)
         if chosen is None:
             raise DropError("no_cloze", ask.cloze)
@@ -104,4 +112,5 @@ class NewLAMAEasy(Strict):
             questions=ask.questions,
             new_evidence=chosen.evidence(),
             clozes=ask.clozes,
+            **self.view(counter, chosen.word),
         )

@@ -92,7 +92,7 @@ class CKLQuestions(Strict):
         return run.store.step(
             STEP,
             make,
-            version=code_digest(ckl_package, questions_package, wmt_package),
+            version=code_digest(ckl_package, questions_package, wmt_package, rows),
             parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
             inputs=[found.key],
         )

@@ -41,7 +41,7 @@ def sort(run: Run, loose: Path, row: type, path: Path, order: Sequence[str]) -> 
 
 def save_counts(out: Path, counts: Mapping[str, int]) -> None:
     """Keep what a step counted."""
-    (out / COUNTS).write_text(json.dumps(counts, indent=1, sort_keys=True), "utf-8")
+    (out / COUNTS).write_text(json.dumps(counts, indent=1), "utf-8")
 
 
 def counts(made: Made) -> dict[str, int]:

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.rows.marks import RENDERED
-
 Grounds = Literal["supported", "found", "not_found"]
 
 
@@ -63,7 +61,7 @@ class LamaCloze:
     """A cloze query on what a recent article says."""
 
     id: Annotated[str, "content hash of article, statement and answer, as a worker wrote them"]
-    query: Annotated[str, "text with the answer blanked, as the expert left it", RENDERED]
+    query: Annotated[str, "text with the answer blanked, as the expert left it"]
     answer: Annotated[str, "the new answer, as the article has it"]
     question: Annotated[str, "the same as a question, as the worker edited it"]
     new_evidence: Annotated[Evidence, "the answer in the recent article"]
@@ -75,6 +73,12 @@ class LamaCloze:
     ]
     passages: Annotated[int, "passages of the old corpus that the expert was shown"]
     clozes: Annotated[str, "dataset and version that the expert's row is from"]
+    answer_tokens: Annotated[
+        int | None, "tokens of the answer in the recipe's tokenizer; null: there is none"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,14 @@ class NewEasyCloze:
     """A sentence with a word blanked that two workers' questions lead back to."""
 
     id: Annotated[str, "content hash of article, sentence and word"]
-    query: Annotated[str, "the sentence with the word blanked, as people saw it", RENDERED]
+    query: Annotated[str, "the sentence with the word blanked, as people saw it"]
     answer: Annotated[str, "the word or name"]
     questions: Annotated[tuple[str, ...], "the question of each worker, sorted"]
     new_evidence: Annotated[Evidence, "the word in the article"]
     clozes: Annotated[str, "dataset and version that the workers' row is from"]
+    answer_tokens: Annotated[
+        int | None, "tokens of the answer in the recipe's tokenizer; null: there is none"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
