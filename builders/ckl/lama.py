@@ -82,10 +82,8 @@ class _Decided(Viewed):
             new = [one for one in made if isinstance(one, rows.NewCloze)]
             tables.save(out / "updated.parquet", rows.UpdatedCloze, updated)
             tables.save(out / "new.parquet", rows.NewCloze, new)
-            tables.save_dropped(out / "not_updated.parquet", [_other("new", one) for one in new])
-            tables.save_dropped(
-                out / "not_new.parquet", [_other("updated", one) for one in updated]
-            )
+            tables.save_dropped(out / "not_updated.parquet", _others("new", new))
+            tables.save_dropped(out / "not_new.parquet", _others("updated", updated))
             tables.save_dropped(out / "dropped.parquet", [*dropped, *refused])
             counts = {"updated": len(updated), "new": len(new)}
             for step, some in ((drafts.STEP, dropped), (expert.STEP, refused)):
