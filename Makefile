@@ -75,7 +75,7 @@ layouts: $(VENV)/.run ## check annotation/layouts and list them
 	@$(BIN)/python -m builders layouts
 
 test: $(VENV)/.dev ## run the tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check .

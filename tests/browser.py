@@ -93,6 +93,39 @@ class Browser:
         assert buttons, f"no button {label!r} among {[b.text for b in self.all('button')]}"
         self.click(buttons[0])
 
+    def insert(self, text: str) -> None:
+        """Type text, of any plane, where the focus is."""
+        self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
+
+    def tab_to(self, node: Any, *, group: bool = False) -> None:
+        """Press Tab, or Shift and Tab, until the focus is there (`group`: on one of its name)."""
+        from selenium.webdriver.common.keys import Keys
+
+        for _ in range(60):
+            away = int(self.js(_AWAY, node, group))
+            if not away:
+                return
+            if away > 0:
+                self.keys(*[Keys.TAB] * away)
+            else:
+                self.chord(Keys.SHIFT, *[Keys.TAB] * -away)
+        raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
+
+    def mark_by_keys(self, words: str) -> None:
+        """Mark words in the text that has the focus, by arrows and Enter."""
+        from selenium.webdriver.common.keys import Keys
+
+        self.keys(Keys.RIGHT)
+        for _ in range(200):
+            way = self.js(_STEER, words)
+            if way == "there":
+                break
+            self.keys(getattr(Keys, way))
+        while self.text("mark.cursor") != words:
+            assert len(self.text("mark.cursor")) < len(words)
+            self.chord(Keys.SHIFT, Keys.RIGHT)
+        self.keys(Keys.ENTER)
+
     def drag(self, words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
         from selenium.webdriver import ActionChains
@@ -154,6 +187,37 @@ class Browser:
             self.js("const d = document.documentElement; return d.scrollWidth - d.clientWidth")
         )
 
+
+# How many tabs it is to an element: a guess that is made again where it lands.
+_AWAY = """
+const [node, group] = arguments;
+const now = document.activeElement;
+const same = (a, b) => a === b || (a.type === 'radio' && a.name === b.name);
+if (group ? same(node, now) : node === now) return 0;
+const kinds = 'a[href], button, input, textarea, summary, [tabindex="0"]';
+const all = [...document.querySelectorAll(kinds)]
+  .filter((n) => !n.disabled && n.checkVisibility() && !n.closest('fieldset:disabled'));
+const stops = all.filter((n) => n.type !== 'radio' || n === now || (n === node && !group)
+  || n === (all.find((o) => same(n, o) && o.checked) || all.find((o) => same(n, o))));
+const at = stops.indexOf(now), to = stops.findIndex((n) => (group ? same(n, node) : n === node));
+if (at < 0) return 1;
+return to - at || 1;
+"""
+
+# The key that brings the cursor of a text nearer to some words.
+_STEER = """
+const words = arguments[0];
+const all = [...document.activeElement.querySelectorAll('p')];
+const there = all.findIndex((p) => p.textContent.includes(words));
+const mark = document.activeElement.querySelector('mark.cursor');
+const own = mark.closest('p'), here = all.indexOf(own);
+if (here !== there) return here < there ? 'DOWN' : 'UP';
+const before = document.createRange();
+before.setStart(own, 0);
+before.setEndBefore(mark);
+const gap = own.textContent.indexOf(words) - before.toString().length;
+return gap ? (gap > 0 ? 'RIGHT' : 'LEFT') : 'there';
+"""
 
 _FIND = """
 const [words, inside] = arguments;

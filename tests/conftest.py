@@ -1,5 +1,6 @@
 """What all tests share: where the real data lies, and one release of the samples."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -36,7 +37,16 @@ def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> subprocess.Complet
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of all sample recipes: `releases/` and `build/` in it."""
-    folder = tmp_path_factory.mktemp("sample")
-    run("release", "--out", folder / "releases", "--build", folder / "build", "--jobs", 2)
+    """The folder of a run of all sample recipes: `releases/` and `build/` in it.
+
+    Made once, by whichever process of pytest-xdist comes first.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "sample"
+    with (shared / "sample.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            run("release", "--out", folder / "releases", "--build", folder / "build", "--jobs", 2)
+            (folder / "made").touch()
     return folder

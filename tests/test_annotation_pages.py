@@ -5,16 +5,18 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from annotation import page
-from annotation.batch import Hit, Item
+from annotation.batch import Hit, Item, Json
 from annotation.layout import FOLDER, Layout, layouts, load_layout
 from builders.errors import UserError
 from tests.annotation_items import FIELDS, hit
 
 NAMES = sorted(FIELDS)
+MODES: tuple[page.Mode, ...] = ("preview", "static")
 HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f600 =1+1"
 
 
@@ -135,6 +137,22 @@ def test_known_answers_and_rows_are_not_on_the_page() -> None:
     assert "the-row" not in text
     assert "the-answer" not in text
     assert "Summer Olympics of 2012" not in text  # an attention item of the layout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(name: str) -> None:
+    layout = load_layout(name)
+    known = {"verdict": "the-known-answer"}
+    shown = [FIELDS[name], *(cast(dict[str, Json], one["fields"]) for one in layout.attention)]
+    made = Hit("h", tuple(Item(f"i{n}", "", fields, known) for n, fields in enumerate(shown)))
+    items = json.loads(base64.b64decode(page.data(made, "b")))["items"]
+    for mode in MODES:
+        text = page.render(layout, name, FOLDER / name, [made], batch="b", mode=mode)
+        assert "the-known-answer" not in text
+        assert "attention" not in text
+        items += json.loads(_scripts(text)["data"])[0]["items"]
+    assert len(items) == 3 * len(shown)
+    assert all(set(item) == {"id", "fields"} for item in items)
 
 
 LAYOUT = Layout.model_validate(

@@ -78,6 +78,10 @@ RULES: list[tuple[str, str, str, Named, tuple[str, str | None]]] = [
      Named("Dundee United", (), None), ("none", None)),
     ("a name in another's name is not similar", "* Harvard University Press", "",
      Named("Harvard University", (), None), ("none", None)),
+    ("a bank is not its governor", "* He headed the Bank of Leuna.", "",
+     Named("Governor of the Bank of Leuna", (), None), ("none", None)),
+    ("the governor of a bank is", "* In 2013 Governor at Bank of Leuna.", "",
+     Named("Governor of the Bank of Leuna", (), None), ("similar", "Governor at Bank of Leuna")),
     ("nothing", "He played.", "", LEEDS, ("none", None)),
     ("no text", "", "", LEEDS, ("none", None)),
 ]  # fmt: skip

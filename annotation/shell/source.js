@@ -1,54 +1,4 @@
-// Fields of an item, and marking in them by mouse, finger and keyboard.
-
-const byId = (id) => document.getElementById(id);
-const has = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
-let settings, serial = 0;
-
-// An element; `text` and children are only ever text nodes or elements.
-function el(tag, attributes, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name === 'text') node.textContent = value;
-    else if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-    else if (value === true) node.setAttribute(name, '');
-    else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.filter((c) => c !== null && c !== undefined));
-  return node;
-}
-
-// `verified_facts` as `Verified facts`, where a layout gives no label.
-function named(name) {
-  const known = settings.fields[name] || settings.answers[name];
-  return (known && known.label) || name.charAt(0).toUpperCase() + name.slice(1).replace(/_/g, ' ');
-}
-
-function say(text) {
-  byId('live').textContent = text;
-}
-
-// A field of an item. `targets()` gives the span answers that mark in it and are asked now.
-function makeField(name, title, item, targets) {
-  const shown = settings.fields[name];
-  const value = item.fields[name];
-  const label = title || named(name);
-  if (value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length)) {
-    return { name, node: shown.optional ? el('div') : fact(label, 'none'), paint() {} };
-  }
-  if (shown.kind === 'date') return { name, node: fact(label, longDay(value)), paint() {} };
-  if (shown.kind === 'number') return { name, node: fact(label, String(value)), paint() {} };
-  if (shown.kind === 'list') {
-    const items = value.map((v) => el('li', { dir: 'auto', text: textOf(v) }));
-    return { name, node: el('div', { class: 'fact' }, el('h3', { text: label }), el('ul', {}, ...items)), paint() {} };
-  }
-  const long = shown.kind === 'paragraphs' || shown.join || shown.marks || shown.dates || targets.any;
-  if (!long && !/\n/.test(value)) return { name, node: fact(label, textOf(value)), paint() {} };
-  return new Source(name, label, shown, item, targets);
-}
-
-function fact(label, text) {
-  return el('div', { class: 'fact' }, el('h3', { text: label }), el('p', { dir: 'auto', text }));
-}
+// A text of an item, and marking in it by mouse, finger and keyboard.
 
 class Source {
   constructor(name, label, shown, item, targets) {
@@ -65,12 +15,15 @@ class Source {
     }
     if (shown.dates) for (const u of this.units) u.given.push(...found(DATES, u.text).map((d) => [...d, 'date']));
     const id = 'source' + (serial += 1);
-    this.hint = el('p', { class: 'hint', id: id + 'hint' });
+    this.says = el('span', { id: id + 'hint' });
+    this.back = el('button', { type: 'button', class: 'quiet small', text: 'To the answer', onclick: () => this.target(true).node.scrollIntoView({ block: 'center' }) });
+    this.hint = el('div', { class: 'hint' }, this.says, this.back);
     const blocks = [];
     let heading = '';
     for (const u of this.units) {
       if (u.heading && u.heading !== heading) blocks.push(el('h4', { dir: 'auto', text: u.heading }));
       heading = u.heading || heading;
+      u.head = heading && blocks.findLast((b) => b.localName === 'h4');
       blocks.push(u.node);
     }
     this.body = el('div', {
@@ -82,7 +35,7 @@ class Source {
     if (this.units.some((u) => u.given.some((g) => g[2] === 'mention'))) {
       head.append(el('button', { type: 'button', class: 'quiet small', text: 'Go to the highlight', onclick: () => this.reveal('.mention') }));
     }
-    this.node = el('section', { class: 'panel reading' }, head, this.units.length > 6 && this.many ? this.searching() : null, this.hint, this.body);
+    this.node = el('section', { class: 'panel reading' }, head, this.units.length > 3 && this.many ? this.searching() : null, this.hint, this.body);
     this.paint();
   }
 
@@ -127,12 +80,15 @@ class Source {
       const words = squashed(input.value).split(' ').filter(Boolean);
       this.query = words.length ? words : null;
       let hits = 0;
+      for (const u of this.units) if (u.head) u.head.hidden = true;
       for (const u of this.units) {
         const lower = u.text.toLowerCase();
         const hit = !words.length || words.every((w) => lower.includes(w));
         u.node.hidden = !hit;
+        if (hit && u.head) u.head.hidden = false;
         hits += hit ? 1 : 0;
       }
+      this.body.scrollTop = 0;
       count.textContent = words.length ? hits + ' of ' + this.units.length : '';
       this.paint();
     });
@@ -160,9 +116,10 @@ class Source {
     this.node.classList.toggle('marking', Boolean(target));
     this.hint.hidden = !wanted;
     if (wanted) {
-      this.hint.textContent = this.pending
-        ? 'Now click the last word, or the same word again. Esc cancels.'
-        : target ? 'Marking: ' + target.def.label + '. Drag over the words, or click the first and the last one.'
+      const touch = matchMedia('(pointer: coarse)').matches;
+      this.says.textContent = this.pending
+        ? touch ? 'Now tap the last word, or the same word again.' : 'Now click the last word, or the same word again. Esc cancels.'
+        : target ? 'Marking: ' + target.def.label + '. ' + (touch ? 'Tap the first and the last word.' : 'Drag over the words, or click the first and the last one.')
           : 'Marked. To change it, press "Mark again" at the answer.';
     }
     const spans = views.flatMap((v) => v.spans().map((s) => this.whole(s)));
@@ -267,11 +224,10 @@ class Source {
       return;
     }
     if (!this.target(false)) return;
-    const at = pointAt(e.clientX, e.clientY);
-    const place = at && this.place(at[0], at[1]);
-    const word = place && place[0].words.find((w) => w[0] <= place[1] && place[1] <= w[1]);
+    const unit = this.units.find((u) => u.node.contains(e.target));
+    const word = unit && wordAt(unit, e.clientX, e.clientY);
     if (!word) return;
-    const here = { unit: place[0], start: word[0], end: word[1] };
+    const here = { unit, start: word[0], end: word[1] };
     if (!this.pending || (this.many && this.pending.unit !== here.unit)) {
       this.pending = here;
       this.paint();
@@ -358,13 +314,27 @@ class Source {
   }
 }
 
-function pointAt(x, y) {
-  if (document.caretPositionFromPoint) {
-    const at = document.caretPositionFromPoint(x, y);
-    return at && [at.offsetNode, at.offset];
+// The word of a unit that is drawn at a point, or next to it. A caret's position would not do: where
+// the direction of writing turns, two of them are in one place.
+function wordAt(u, x, y) {
+  const nodes = [];
+  const walk = document.createTreeWalker(u.node, NodeFilter.SHOW_TEXT);
+  for (let base = 0; walk.nextNode(); base += walk.currentNode.length) nodes.push([walk.currentNode, base]);
+  const range = document.createRange();
+  let best = null, least = 8;
+  for (const word of u.words) {
+    for (const [node, base] of nodes) {
+      const from = Math.max(word[0] - base, 0), to = Math.min(word[1] - base, node.length);
+      if (from >= to) continue;
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      for (const box of range.getClientRects()) {
+        const far = Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
+        if (far < least) [best, least] = [word, far];
+      }
+    }
   }
-  const range = document.caretRangeFromPoint && document.caretRangeFromPoint(x, y);
-  return range && [range.startContainer, range.startOffset];
+  return best;
 }
 
 // The span answer that a button chose, and whether a drag has just used up the next click.

@@ -1,4 +1,4 @@
-// The flow: which HIT and worker, items, drafts, time, submission.
+// The flow: which HIT and worker, items, drafts, time.
 
 let hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
 let answers = {}, seconds = {}, since = null, saving = null;
@@ -28,7 +28,10 @@ function parameter(names) {
 function start() {
   settings = JSON.parse(byId('settings').textContent);
   byId('help').addEventListener('click', help);
-  byId('instructions').addEventListener('toggle', () => byId('help').setAttribute('aria-expanded', String(byId('instructions').open)));
+  byId('instructions').addEventListener('toggle', () => {
+    byId('help').setAttribute('aria-expanded', String(byId('instructions').open));
+    if (!byId('instructions').open && document.activeElement === document.body) byId('help').focus({ preventScroll: true });
+  });
   if (byId('examples')) byId('examples').open = innerWidth >= 960;
   let hits;
   try {
@@ -228,69 +231,6 @@ function changed() {
   if (!saving) saving = setTimeout(save, 300);
 }
 
-// Visible required answers that have keys and no value yet.
-function open_() {
-  return inOrder(item.views.filter((v) => v.shown() && v.keys.size && v.get() === undefined));
-}
-
-function inOrder(views) {
-  return views.slice().sort((x, y) => (x.node.compareDocumentPosition(y.node) & Node.DOCUMENT_POSITION_PRECEDING ? 1 : -1));
-}
-
-function noToTheRest() {
-  for (const v of open_()) if (v.def.kind === 'flag') v.set(false);
-}
-
-// Which answer a key goes to: the one that has the focus, else the first without a value.
-let byKey = null, checked = false;
-function keyed() {
-  const free = open_();
-  const focused = item.views.find((v) => v.keys.size && v.shown() && v.node.contains(document.activeElement));
-  if (focused && (focused !== byKey || !free.length)) return focused;
-  return free[0] || focused || byKey || inOrder(item.views.filter((v) => v.keys.size && v.shown()))[0] || null;
-}
-
-function keys(e) {
-  if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) {
-    e.preventDefault();
-    next();
-    return;
-  }
-  if (e.key === 'Escape' && item.sources.some((s) => s.pending)) {
-    for (const s of item.sources) s.pending = null;
-    changed();
-  }
-  const typing = e.target.matches && e.target.matches('textarea, input:not([type=radio]):not([type=checkbox])');
-  if (typing || e.ctrlKey || e.metaKey || e.altKey || idle) return;
-  if (e.key === '?') {
-    help();
-    return;
-  }
-  if (e.key === '0' && item.rest.isConnected && !item.rest.hidden) {
-    noToTheRest();
-    return;
-  }
-  const view = keyed();
-  const act = view && view.keys.get(e.key.toLowerCase());
-  if (!act) return;
-  e.preventDefault();
-  act();
-  byKey = view;
-  const free = open_()[0];
-  const input = (free || view).node.querySelector(free ? 'input' : 'input:checked') || view.node.querySelector('input');
-  if (input) input.focus();
-  changed();
-}
-
-function help() {
-  const box = byId('instructions');
-  box.open = !box.open;
-  if (box.open) {
-    window.scrollTo(0, 0);
-    box.querySelector('summary').focus({ preventScroll: true });
-  }
-}
-
 function next() {
   if (idle) {
     if (at + 1 < hit.items.length) go(at + 1);
@@ -327,91 +267,4 @@ function check() {
 function saysWrong() {
   const n = broken(item.views).length;
   byId('says').textContent = !n ? '' : n === 1 ? 'One thing is missing or needs a change.' : n + ' things are missing or need a change.';
-}
-
-function submission() {
-  clock();
-  const round = (x) => Math.round(x * 10) / 10;
-  const out = { format: 'factdrift-submission/1', batch, hit: hit.id, worker, assignment, seconds: 0, answers: {}, item_seconds: {} };
-  hit.items.forEach((it, i) => {
-    const made = open(i)[0];
-    for (const v of made.views) v.refresh();
-    out.answers[it.id] = results(made.views.filter((v) => !v.scope.up));
-    out.item_seconds[it.id] = round(seconds[it.id]);
-    out.seconds += seconds[it.id];
-  });
-  out.seconds = round(out.seconds);
-  return out;
-}
-
-async function submit() {
-  const made = submission();
-  if (settings.mode === 'mturk') {
-    const form = byId('form');
-    form.elements.assignmentId.value = assignment;
-    form.elements.hitId.value = address.get('hitId') || '';
-    form.elements.workerId.value = address.get('workerId') || '';
-    form.elements.submission.value = encoded(JSON.stringify(made));
-    byId('next').disabled = true;
-    keep(place('draft'), null);
-    hit = null;
-    form.submit();
-    return;
-  }
-  if (settings.mode === 'preview') {
-    closing(null);
-    finish(false, made);
-    return;
-  }
-  if (settings.post) {
-    byId('next').disabled = true;
-    byId('says').textContent = 'Sending \u2026';
-    try {
-      const reply = await fetch(settings.post, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(made), referrerPolicy: 'no-referrer', credentials: 'omit' });
-      if (!reply.ok) throw new Error(String(reply.status));
-    } catch (e) {
-      byId('next').disabled = false;
-      byId('says').replaceChildren('It could not be sent. Your answers are kept: try again, or ', download(made), '.');
-      return;
-    }
-    closing('sent');
-    finish(false);
-    return;
-  }
-  closing('saved');
-  finish(false, made);
-}
-
-function download(made) {
-  const blob = new Blob([JSON.stringify(made)], { type: 'application/json' });
-  return el('a', { class: 'button', href: URL.createObjectURL(blob), download: (batch + '-' + made.hit + '-' + made.worker).replace(/[^\w.-]+/g, '_') + '.json', text: 'save the results file' });
-}
-
-// The draft is done with; what became of it is remembered, for a reload.
-function closing(how) {
-  clearTimeout(saving);
-  keep(place('draft'), null);
-  if (how) keep(place('done'), how);
-}
-
-function finish(again, made) {
-  document.removeEventListener('keydown', keys);
-  const end = byId('end');
-  const parts = [el('h2', { text: again ? 'You have submitted this already' : settings.mode === 'preview' ? 'What would be submitted' : made ? 'One more step' : 'Thank you' })];
-  if (settings.mode === 'preview') parts.push(el('pre', { id: 'submission', text: JSON.stringify(made, null, 2) }));
-  else if (made) parts.push(el('p', { text: 'Your answers are complete. Save the results file and send it back as you were told.' }), el('p', {}, download(made)));
-  else if (!again) parts.push(el('p', { text: 'Your answers have arrived.' }));
-  if (settings.mode === 'static' && settings.code) {
-    const copy = el('button', { type: 'button', text: 'Copy', onclick: () => navigator.clipboard.writeText(settings.code).then(() => { copy.textContent = 'Copied'; }, () => {}) });
-    parts.push(el('p', { text: 'Your completion code:' }), el('p', { class: 'code' }, el('code', { id: 'code', text: settings.code }), copy));
-  }
-  if (settings.mode === 'static' && settings.complete) parts.push(el('p', {}, el('a', { class: 'button', href: settings.complete, rel: 'noreferrer', text: 'Back to where you came from' })));
-  end.replaceChildren(...parts);
-  end.hidden = false;
-  for (const id of ['item', 'footer', 'instructions', 'help', 'mark']) byId(id).hidden = true;
-  byId('count').textContent = '';
-  byId('bar').style.width = '100%';
-  window.scrollTo(0, 0);
-  end.focus({ preventScroll: true });
-  hit = null;
 }

@@ -2,6 +2,9 @@
 // count code points.
 
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['\u2019.][\p{L}\p{N}\p{M}]+)*/gu;
+// White space as Python has it, and the byte order mark.
+const SPACE = /[\s\x1c-\x1f\x85]+/g;
+const AROUND = /^[\s\x1c-\x1f\x85]+|[\s\x1c-\x1f\x85]+$/g;
 const MONTH = '(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\.?';
 const DATES = new RegExp(
   '(?<![\\w+])(?:\\d{1,2}(?:st|nd|rd|th)? ' + MONTH + '(?:,? \\d{4})?|' + MONTH +
@@ -24,7 +27,7 @@ function toUnits(text, count) {
 
 // Text as it is handed in: trimmed, no half of a surrogate pair.
 function clean(text) {
-  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd').trim();
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd').replace(AROUND, '');
 }
 
 function found(pattern, text) {
@@ -65,13 +68,25 @@ function textOf(value) {
 }
 
 function squashed(text) {
-  return text.toLowerCase().replace(/\s+/g, ' ').trim();
+  return text.toLowerCase().replace(SPACE, ' ').trim();
 }
 
-// Words for comparison: [as written, lower case without a final 's].
+// Words for comparison: [as written, lower case without a final 's or apostrophe, offset].
 function tokens(text) {
   return Array.from(text.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}'\u2019]*/gu), (m) => [
-    m[0], m[0].toLowerCase().replace(/['\u2019]s?$/, '')]);
+    m[0], m[0].toLowerCase().replace(/['\u2019]s?$/, ''), m.index]);
+}
+
+// Where whole words of a text are some other words, as written: [start, end) each.
+function wholes(text, words) {
+  const out = [];
+  const own = tokens(text).map(([w, , at]) => [at, at + w.length]);
+  for (let at = text.indexOf(words); words && at >= 0; at = text.indexOf(words, at + 1)) {
+    const end = at + words.length;
+    const met = own.filter(([a, b]) => a < end && b > at);
+    if (met.length && met.every(([a, b]) => a >= at && b <= end)) out.push([at, end]);
+  }
+  return out;
 }
 
 function telling(pairs) {
@@ -87,67 +102,68 @@ function listed(words, last) {
   return words.length < 2 ? words.join('') : words.slice(0, -1).join(', ') + ' ' + last + ' ' + words[words.length - 1];
 }
 
-// The rules of a check: what each says, and what is wrong with a text ('' for nothing).
+// The rules of a check, by name: what each says, and what is wrong with a text ('' for nothing).
+// `annotation/checks.py` has the same ones; tests/annotation_checks.json holds the two together.
 function rules(check, look) {
   const out = [];
-  const add = (says, wrong) => out.push({ says, wrong });
+  const add = (name, says, wrong) => out.push({ name, says, wrong });
   if (check.starts_with.length) {
     const says = 'Starts with ' + listed(check.starts_with, 'or');
-    add(says, (t) => check.starts_with.some((w) => {
+    add('starts_with', says, (t) => check.starts_with.some((w) => {
       const rest = t.slice(w.length);
       return t.slice(0, w.length).toLowerCase() === w.toLowerCase() && !/^[\p{L}\p{N}]/u.test(rest);
     }) ? '' : says);
   }
   if (check.ends_with) {
     const says = 'Ends with "' + check.ends_with + '"';
-    add(says, (t) => (t.endsWith(check.ends_with) ? '' : says));
+    add('ends_with', says, (t) => (t.endsWith(check.ends_with) ? '' : says));
   }
   if (check.contains) {
     const says = 'Has ' + check.contains;
-    add(says, (t) => (t.includes(check.contains) ? '' : says));
+    add('contains', says, (t) => (t.includes(check.contains) ? '' : says));
   }
   if (check.contains_once) {
     const says = 'Has ' + check.contains_once + ' once';
-    add(says, (t) => (t.split(check.contains_once).length === 2 ? '' : says));
+    add('contains_once', says, (t) => (t.split(check.contains_once).length === 2 ? '' : says));
   }
   if (check.excludes.length) {
     const says = 'Does not say ' + listed(check.excludes.map((w) => '"' + w + '"'), 'or');
-    add(says, (t) => (check.excludes.some((w) => t.includes(w)) ? says : ''));
+    add('excludes', says, (t) => (check.excludes.some((w) => t.includes(w)) ? says : ''));
   }
   if (check.not_field) {
     const says = 'Is not just "' + named(check.not_field) + '" again';
-    add(says, (t) => {
+    add('not_field', says, (t) => {
       const other = squashed(textOf(look(check.not_field)));
       return other && squashed(t).includes(other) ? says : '';
     });
   }
   if (check.has_field) {
     const says = 'Has "' + named(check.has_field) + '" in it';
-    add(says, (t) => (squashed(t).includes(squashed(textOf(look(check.has_field)))) ? '' : says));
+    add('has_field', says, (t) => (squashed(t).includes(squashed(textOf(look(check.has_field)))) ? '' : says));
   }
   if (check.words_from) {
-    add('Adds no name or number', (t) => {
+    add('words_from', 'Adds no name or number', (t) => {
       const more = lacking(telling(tokens(t).slice(1)), textOf(look(check.words_from)));
       return more.length ? 'Not in "' + named(check.words_from) + '": ' + more.join(', ') : '';
     });
   }
   if (check.keeps_words) {
-    add('Keeps every name and number', (t) => {
-      const from = textOf(look(check.keeps_words)).replace(/\[[^\]]*\]/g, ' ');
-      const first = /^\W*[\p{L}\p{N}]/u.test(textOf(look(check.keeps_words))) ? 1 : 0;
-      const less = lacking(telling(tokens(from).slice(first)), t);
+    add('keeps_words', 'Keeps every name and number', (t) => {
+      const from = textOf(look(check.keeps_words));
+      const first = /^[^\p{L}\p{N}_]*[\p{L}\p{N}]/u.test(from) ? 1 : 0;
+      const less = lacking(telling(tokens(from.replace(/\[[^\]]*\]/g, ' ')).slice(first)), t);
       return less.length ? 'Missing: ' + less.join(', ') : '';
     });
   }
   if (check.keeps_numbers) {
-    add('Keeps every number and year', (t) => {
+    add('keeps_numbers', 'Keeps every number and year', (t) => {
       const less = lacking(tokens(textOf(look(check.keeps_numbers))).filter((p) => /\p{N}/u.test(p[0])), t);
       return less.length ? 'Missing: ' + less.join(', ') : '';
     });
   }
   if (check.min_length > 1) {
     const says = 'At least ' + check.min_length + ' characters';
-    add(says, (t) => (toCodePoints(t, t.length) < check.min_length ? says : ''));
+    add('min_length', says, (t) => (toCodePoints(t, t.length) < check.min_length ? says : ''));
   }
   return out;
 }

@@ -8,7 +8,7 @@ similarity is the cosine, in [0, 1]. This is what scikit-learn calls smoothed ID
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import chain
 from math import fsum, log, sqrt
 from typing import NamedTuple
@@ -27,6 +27,12 @@ class Similar(NamedTuple):
     start: int
     end: int
     score: float
+
+
+def _head(name: Sequence[str]) -> str | None:
+    """The noun that a name with "of" is about: the word before it."""
+    before = name[: name.index("of")] if "of" in name else []
+    return next((word for word in reversed(before) if word not in _FUNCTION), None)
 
 
 class Passages:
@@ -52,15 +58,19 @@ class Passages:
         Its window is the shortest stretch with the most weight of the name's words. Of equally
         good passages the first. A passage that shares one word with the name (a first name, a
         `United`), or at most half of its words ("of the United Kingdom", of a member of its
-        Parliament), is not like it; function words do not count. `but`: paragraphs to leave out.
+        Parliament), is not like it; function words do not count. Nor is one that lacks what the
+        name is about ("the Bank of England", of its Governor). `but`: paragraphs to leave out.
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
         content = frozenset(wanted) - _FUNCTION
+        head = _head(words(name))
         best: tuple[float, int] | None = None
         for n, held in enumerate(self._sets):
             shared = len(content & held)
             if shared < 2 or 2 * shared <= len(content) or self._spans[n][0] in but:
+                continue
+            if head and head not in held:
                 continue
             counts = Counter(self._words[n])
             if n not in self._lengths:

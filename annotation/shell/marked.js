@@ -1,0 +1,70 @@
+// Answers that are marked in a text.
+
+class Marked extends View {
+  constructor(name, def, scope, views) {
+    super(name, def, scope, views);
+    this.many = def.kind === 'spans';
+    this.chips = el('ul', { class: 'chips' });
+    this.button = el('button', { type: 'button', class: 'small', 'aria-describedby': this.described, 'data-own': this.id, onclick: () => this.begin() });
+    this.set_('div', this.chips, this.button);
+  }
+
+  source() { return this.scope.item.sources.find((s) => s.name === this.def.field && s.body); }
+
+  spans() {
+    const value = this.get();
+    return !value ? [] : this.many ? value : [value];
+  }
+
+  begin() {
+    marking = this;
+    changed();
+    const source = this.source();
+    if (!source) return;
+    if (source.body.getBoundingClientRect().top < 0 || source.body.getBoundingClientRect().top > innerHeight - 120) source.node.scrollIntoView({ block: 'start' });
+    source.body.focus({ preventScroll: true });
+  }
+
+  // Adds a span; one of several takes in those it overlaps.
+  add(span, text) {
+    if (!this.many) {
+      if (marking === this) this.node.scrollIntoView({ block: 'nearest' });
+      marking = null;
+      return this.set(span);
+    }
+    const same = (s) => s.paragraph === span.paragraph && s.start < span.end && span.start < s.end;
+    for (const s of this.spans().filter(same)) {
+      span.start = Math.min(span.start, s.start);
+      span.end = Math.max(span.end, s.end);
+    }
+    span.text = text(span);
+    const all = [...this.spans().filter((s) => !same(s)), span];
+    return this.set(all.sort((x, y) => (x.paragraph || 0) - (y.paragraph || 0) || x.start - y.start));
+  }
+
+  drop(i) {
+    const rest = this.spans().filter((s, n) => n !== i);
+    this.set(this.many && rest.length ? rest : undefined);
+  }
+
+  update() {
+    const key = JSON.stringify(this.spans());
+    if (this.drawn !== key) {
+      this.drawn = key;
+      this.chips.replaceChildren(...this.spans().map((s, i) => el('li', {},
+        el('q', { dir: 'auto', text: s.text }),
+        el('button', { type: 'button', class: 'drop', 'aria-label': 'Remove the mark: ' + s.text, text: '\u00d7', onclick: () => { this.drop(i); this.button.focus(); } }))));
+    }
+    const source = this.source();
+    const target = source && source.target(false) === this;
+    this.node.classList.toggle('target', Boolean(target));
+    this.button.textContent = target ? 'Marking in the text \u2026' : this.spans().length ? (this.many ? 'Mark more' : 'Mark again') : 'Mark in the text';
+    this.button.setAttribute('aria-pressed', String(Boolean(target)));
+  }
+
+  wrong() { return this.def.required && !this.spans().length ? 'Mark it in "' + named(this.def.field) + '".' : ''; }
+
+  result() { return this.get() === undefined && this.many && this.def.required ? [] : this.get(); }
+
+  focus() { this.button.focus(); }
+}
