@@ -26,10 +26,12 @@ LAYOUT ?=
 DATASET ?=
 PLATFORM ?= static
 N ?=
+UNTIL ?=
 RESULTS ?=
 PAGES ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
-	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES))
+	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) \
+	$(if $(UNTIL),--until $(UNTIL))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lm release templates hits judgments layouts test check bench golden sample lock clean
