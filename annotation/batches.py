@@ -6,16 +6,15 @@ and a folder with the platform's files, the only ones that leave the machine.
 """
 
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from annotation.batch import Batch, Hit, Item
+from annotation.batch import Batch, BatchManifest, Costs, Hit, Item, batch_id, public, rows_of
 from annotation.folders import whole
 from annotation.items import Ledger, item_id
 from annotation.layout import Layout
@@ -29,42 +28,8 @@ from builders.store import digest, file_sha256
 
 MANIFEST, ITEMS, PRIVATE, PREVIEW = "manifest.json", "items.jsonl", "private.json", "preview.html"
 LAYOUT = "layout"
-
-
-class Costs(BaseModel):
-    """What the batch costs at the layout's pay, without the platform's fees."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    currency: str
-    per_hit: Decimal
-    minutes_per_hit: Decimal
-    hourly: Decimal
-    total: Decimal
-
-
-class BatchManifest(BaseModel):
-    """`manifest.json` of a batch; `rows` are the ledger of what was sent."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    format: Literal["factdrift-batch/1"] = "factdrift-batch/1"
-    id: str
-    number: int
-    layout: str
-    layout_sha256: str
-    dataset: str
-    dataset_sha256: str
-    config: str | None
-    splits: tuple[str, ...]
-    platform: str
-    seed: int
-    assignments: int
-    counts: dict[str, int]
-    pay: Costs
-    hits: tuple[str, ...]
-    rows: tuple[str, ...]
-    files: tuple[FileEntry, ...]
+_NUMBER = re.compile("[0-9]{4,9}")
+_NEVER_EDITED = "a batch is never edited; take the folder from where it was made"
 
 
 def layout_sha256(folder: Path) -> str:
@@ -88,7 +53,7 @@ def write_batch(
     counts: dict[str, int],
 ) -> BatchManifest:
     """Write `batch.folder`, whole or not at all."""
-    public = _public(batch)
+    seen = public(batch)
     total = layout.pay.per_hit * len(batch.hits) * layout.assignments
     inside = [item for hit in batch.hits for item in hit.items]
     sent = [item for item in inside if item.answers is None]
@@ -103,12 +68,12 @@ def write_batch(
         known = {item.id: item.answers for item in inside if item.answers is not None}
         _write(folder / PRIVATE, _pretty({"attention": known}))
         page = render(
-            layout, batch.layout, layout_folder, public.hits, batch=batch.id, mode="preview"
+            layout, batch.layout, layout_folder, seen.hits, batch=batch.id, mode="preview"
         )
         _write(folder / PREVIEW, page)
         (folder / batch.platform).mkdir()
         made = PLATFORMS[batch.platform].export(
-            public, layout, layout_folder, folder / batch.platform, delivery
+            seen, layout, layout_folder, folder / batch.platform, delivery
         )
         (folder / LAYOUT).mkdir()
         for path in _layout_files(layout_folder):
@@ -128,37 +93,19 @@ def write_batch(
             seed=batch.seed,
             assignments=layout.assignments,
             counts={**counted, **counts},
-            pay=Costs(**layout.pay.model_dump(), hourly=layout.pay.hourly, total=total),
+            pay=Costs(
+                currency=layout.pay.currency,
+                per_hit=_money(layout.pay.per_hit),
+                minutes_per_hit=layout.pay.minutes_per_hit,
+                hourly=layout.pay.hourly,
+                total=_money(total),
+            ),
             hits=tuple(hit.id for hit in batch.hits),
-            rows=tuple(sorted(item.row for item in sent)),
+            rows=rows_of(batch),
             files=tuple(_entry(folder, name) for name in sorted(names)),
         )
         _write(folder / MANIFEST, _pretty(manifest.model_dump(mode="json")))
     return manifest
-
-
-def _public(batch: Batch) -> Batch:
-    """The batch as workers may see it."""
-    hits = (
-        Hit(hit.id, tuple(replace(item, row="", answers=None) for item in hit.items))
-        for hit in batch.hits
-    )
-    return replace(batch, hits=tuple(hits))
-
-
-def batch_id(batch: Batch) -> str:
-    """The id of a batch: a hash of what it holds and of its number."""
-    return digest(
-        [
-            batch.number,
-            batch.layout,
-            batch.layout_sha256,
-            batch.dataset,
-            batch.platform,
-            batch.seed,
-            [[hit.id, [i.id for i in hit.items]] for hit in batch.hits],
-        ]
-    )
 
 
 def load_manifest(folder: Path) -> BatchManifest:
@@ -177,21 +124,12 @@ def load_manifest(folder: Path) -> BatchManifest:
 def read_batch(folder: Path) -> Batch:
     """A batch with its known answers; `UserError` where any file differs from its manifest."""
     manifest = load_manifest(folder)
-    for entry in manifest.files:
-        if file_sha256(locate(folder, entry.path)) != entry.sha256:
-            hint = "a batch is never edited; take the folder from where it was made"
-            raise UserError("has changed", where=shown(folder / entry.path), hint=hint)
-    if {ITEMS, PRIVATE} - {entry.path for entry in manifest.files}:
-        raise UserError(f"its manifest lacks {ITEMS} or {PRIVATE}", where=shown(folder))
-    known = decode((folder / PRIVATE).read_text("utf-8"))["attention"]
-    hits: dict[str, list[Item]] = {name: [] for name in manifest.hits}
-    with (folder / ITEMS).open(encoding="utf-8") as file:
-        for line in file:
-            one = decode(line)
-            item = Item(one["id"], one["row"], one["fields"], known.get(one["id"]))
-            if item_id(manifest.layout, item.fields) != item.id:
-                raise UserError(f"item {item.id} is not what its id says", where=shown(folder))
-            hits[one["hit"]].append(item)
+    _unchanged(folder, manifest)
+    try:
+        hits = _hits(folder, manifest)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        text = f"its {MANIFEST} and {ITEMS} do not fit each other"
+        raise UserError(text, where=shown(folder), hint=_NEVER_EDITED) from None
     batch = Batch(
         id=manifest.id,
         number=manifest.number,
@@ -200,31 +138,63 @@ def read_batch(folder: Path) -> Batch:
         dataset=manifest.dataset,
         platform=manifest.platform,
         seed=manifest.seed,
-        hits=tuple(Hit(name, tuple(items)) for name, items in hits.items()),
+        hits=hits,
         folder=folder,
     )
-    if batch_id(batch) != batch.id:
-        raise UserError("the batch is not what its id says", where=shown(folder))
+    if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
+        text = "the batch is not what its id says"
+        raise UserError(text, where=shown(folder), hint=_NEVER_EDITED)
     return batch
+
+
+def _unchanged(folder: Path, manifest: BatchManifest) -> None:
+    """`UserError` where a file differs from its checksum, or one of a batch's files has none."""
+    own = {ITEMS, PRIVATE, f"{LAYOUT}/layout.yaml", f"{LAYOUT}/task.html.j2"}
+    if own - {entry.path for entry in manifest.files}:
+        text = "its manifest does not name all of the batch's files"
+        raise UserError(text, where=shown(folder), hint=_NEVER_EDITED)
+    for entry in manifest.files:
+        if file_sha256(locate(folder, entry.path)) != entry.sha256:
+            raise UserError("has changed", where=shown(folder / entry.path), hint=_NEVER_EDITED)
+    if layout_sha256(folder / LAYOUT) != manifest.layout_sha256:
+        raise UserError("has changed", where=shown(folder / LAYOUT), hint=_NEVER_EDITED)
+
+
+def _hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
+    known = decode((folder / PRIVATE).read_text("utf-8"))["attention"]
+    hits: dict[str, list[Item]] = {name: [] for name in manifest.hits}
+    with (folder / ITEMS).open(encoding="utf-8") as file:
+        for line in file:
+            one = decode(line)
+            answers = None if one["row"] else known[one["id"]]
+            if item_id(manifest.layout, one["fields"]) != one["id"]:
+                raise ValueError
+            hits[one["hit"]].append(Item(one["id"], one["row"], one["fields"], answers))
+    return tuple(Hit(name, tuple(items)) for name, items in hits.items())
 
 
 def folders(shelf: Path) -> list[Path]:
     """The batches of one layout, `hits/<layout>`, by number; other names are passed over."""
     if not shelf.is_dir():
         return []
-    return sorted(
-        p for p in shelf.iterdir() if p.name.isdecimal() and len(p.name) >= 4 and p.is_dir()
-    )
+    found = [p for p in shelf.iterdir() if _NUMBER.fullmatch(p.name) and p.is_dir()]
+    return sorted(found, key=lambda folder: int(folder.name))
 
 
 def ledger(shelf: Path) -> Ledger:
-    """What the batches of a layout sent before."""
+    """What the batches of a layout sent before; `UserError` where one has been edited."""
     found = Ledger()
-    for folder in folders(shelf):
-        found.rows.update(load_manifest(folder).rows)
-        with (folder / ITEMS).open(encoding="utf-8") as file:
-            found.items.update(one["id"] for one in map(decode, file) if one["row"])
+    for batch in map(read_batch, folders(shelf)):
+        for item in (item for hit in batch.hits for item in hit.items if item.answers is None):
+            found.rows.add(item.row)
+            found.items.add(item.id)
     return found
+
+
+def _money(sum_: Decimal) -> Decimal:
+    """A sum with two digits after the point, or all that it has."""
+    cents = sum_.quantize(Decimal("0.01"))
+    return cents if cents == sum_ else sum_
 
 
 def _lines(batch: Batch) -> Iterator[str]:

@@ -49,8 +49,14 @@ class Dataset:
 
 def row_name(row: Row) -> str:
     """The id of a row: its own, or a hash of all of it."""
+    return own_name(row) or digest(as_json(row))
+
+
+def own_name(row: Row) -> str:
+    """The id that a row has of its own, a text or a whole number; empty for none."""
     own = row.get("id")
-    return own if isinstance(own, str) and own else digest(as_json(row))
+    number = isinstance(own, int) and not isinstance(own, bool)
+    return str(own) if number or isinstance(own, str) else ""
 
 
 def open_dataset(
@@ -70,7 +76,7 @@ def open_dataset(
         elif path.suffix.lower() not in (".jsonl", ".ndjson"):
             raise UserError("not a Parquet or JSONL file", where=given)
         return Dataset(path.name, file_sha256(path), None, (), (path,), columns)
-    if not path.is_dir():
+    if not given or not path.is_dir():
         path = _newest(given, releases)
     found = manifest.load(path)
     names = [one.name for one in found.configs]

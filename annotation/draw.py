@@ -1,13 +1,14 @@
 """Which rows are sent: drawn by a hash of seed and row, so that other rows do not matter."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from annotation.dataset import Dataset, Row, row_name
+from annotation.dataset import Dataset, Row, own_name, row_name
 from annotation.layout import Layout
 from builders.config import did_you_mean
 from builders.errors import UserError
@@ -31,14 +32,11 @@ def draw(dataset: Dataset, layout: Layout, seed: int, sent: set[str]) -> Drawn:
     """
     tops = [one.split(".")[0] for one in (*layout.together, layout.balance or "id")]
     require(dataset, tops[: len(tops) if layout.balance else -1])
-    has_id = dataset.columns is not None and "id" in dataset.columns
-    wanted = ["id", *tops] if has_id else None
-    keys, codes, places = [], [], []
+    keys, codes, places = array("Q"), array("i"), array("q")
     values: dict[str, int] = {}
     counts = {"rows": 0, "sent_before": 0}
-    for place, row in dataset.rows(wanted):
+    for place, name, row in _named(dataset, tops):
         counts["rows"] += 1
-        name = row_name(row)
         if name in sent:
             counts["sent_before"] += 1
             continue
@@ -47,9 +45,24 @@ def draw(dataset: Dataset, layout: Layout, seed: int, sent: set[str]) -> Drawn:
         keys.append(order_of(seed, group))
         codes.append(values.setdefault(value, len(values)))
         places.append(place)
-    key, code = np.array(keys, np.uint64), np.array(codes, np.int32)
-    place_of = np.array(places, np.int64)
+    key, code = np.frombuffer(keys, np.uint64), np.frombuffer(codes, np.int32)
+    place_of = np.frombuffer(places, np.int64)
     return Drawn(place_of[_turns(key, code, place_of)], counts)
+
+
+def _named(dataset: Dataset, columns: Sequence[str]) -> Iterator[tuple[int, str, Row]]:
+    """Every row with its place and id: these columns of it, where all rows have ids of their own.
+
+    Where one has none, its id is a hash of all that it holds, and all of it is read.
+    """
+    if dataset.columns is None or "id" not in dataset.columns or not _all_have_ids(dataset):
+        yield from ((place, row_name(row), row) for place, row in dataset.rows())
+    else:
+        yield from ((place, row_name(row), row) for place, row in dataset.rows(["id", *columns]))
+
+
+def _all_have_ids(dataset: Dataset) -> bool:
+    return all(own_name(row) for _, row in dataset.rows(["id"]))
 
 
 def order_of(seed: int, *parts: object) -> int:

@@ -5,15 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
-from annotation.batch import Batch
-from annotation.batches import (
-    BatchManifest,
-    batch_id,
-    folders,
-    layout_sha256,
-    ledger,
-    write_batch,
-)
+from annotation.batch import Batch, BatchManifest, batch_id
+from annotation.batches import folders, layout_sha256, ledger, write_batch
 from annotation.dataset import open_dataset
 from annotation.folders import alone
 from annotation.items import Ledger, attention, make_items

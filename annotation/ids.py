@@ -39,6 +39,18 @@ def read_salt(hits: Path) -> bytes:
         raise UserError(f"cannot be used: {error.strerror}", where=shown(path)) from error
 
 
+def check_salt(salt: bytes, out: Path) -> None:
+    """`UserError` where the judgments in `out` were made with another salt: all would be new."""
+    path = out / ".salt-check"
+    mark = hashed(salt, "check", "", "salt")
+    if path.is_file() and path.read_text("utf-8").strip() != mark:
+        text = "the judgments here were made with another salt"
+        hint = f"set {VARIABLE}, or bring back hits/{SALT}, as it was when they were imported"
+        raise UserError(text, where=shown(out), hint=hint)
+    if not path.is_file():
+        path.write_text(mark + "\n", "utf-8")
+
+
 def hashed(salt: bytes, what: str, platform: str, name: str) -> str:
     """16 hex digits for an id of a platform; empty for none."""
     if not name:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from annotation.batch import Item, Json
@@ -10,10 +10,13 @@ from annotation.dataset import Dataset, Row, as_json, row_name
 from annotation.draw import at, draw, fetch, require
 from annotation.joins import KEYS, Found, Sources
 from annotation.layout import Layout, Shown
+from annotation.texts import plain
 from builders.errors import UserError
 from builders.store import digest
 
-_OWN_SPAN = ("paragraph", "start", "end")
+_SPAN = ("paragraph", "start", "end", "kind")
+_FETCHED = 1000
+"""Rows, with the texts that they lead to, that are held at a time."""
 
 
 @dataclass
@@ -45,22 +48,27 @@ def make_items(
 ) -> Made:
     """Up to `number` items of rows drawn from a dataset.
 
-    `counts`: `rows` seen, `sent_before`, `missing <field>`, `same_item`. Where two rows show the
-    same, the first stays. `UserError` where none is left, or a column is missing.
+    `counts`: `rows` seen, `sent_before`, `missing <field>`, `same_item`, `same_id`. Where two rows
+    show the same, or have one id, the first stays. With `together`, a group that does not fit is
+    left for the next batch, unless it is the only one. `UserError` where none is left, or a column
+    is missing.
     """
     _columns_are_there(layout, dataset)
     drawn = draw(dataset, layout, seed, ledger.rows)
     made = Made([], [], dict(drawn.counts))
-    seen = set(ledger.items)
-    at_place = 0
-    while len(made.items) < number and at_place < len(drawn.places):
-        size = max(number - len(made.items), 50)
-        rows = fetch(dataset, drawn.places[at_place : at_place + size].tolist())
-        at_place += size
+    seen = Ledger(items=set(ledger.items))
+    taken, size = 0, max(min(number, _FETCHED), 50)
+    while len(made.items) < number and taken < len(drawn.places):
+        rows = fetch(dataset, drawn.places[taken : taken + size].tolist())
+        size = min(2 * size, _FETCHED)
         joined = _joined(layout, rows, sources)
         for row in rows:
-            if len(made.items) < number:
-                _add(made, layout, name, row, joined, seen)
+            if len(made.items) == number:
+                break
+            taken += 1
+            _add(made, layout, name, row, joined, seen)
+    if layout.together and taken < len(drawn.places):
+        _end_with_a_group(made, _group(layout, fetch(dataset, [int(drawn.places[taken])])[0]))
     if not made.items:
         why = ", ".join(f"{reason}: {n}" for reason, n in made.counts.items() if n)
         hint = "--again sends rows once more" if made.counts["sent_before"] else None
@@ -85,25 +93,51 @@ def attention(layout: Layout, name: str) -> list[Item]:
 
 
 def _add(
-    made: Made, layout: Layout, name: str, row: Row, joined: Mapping[str, Found], seen: set[str]
+    made: Made, layout: Layout, name: str, row: Row, joined: Mapping[str, Found], seen: Ledger
 ) -> None:
     fields: dict[str, Json] = {}
     for field_name, shown in layout.fields.items():
         value = _field(field_name, shown, row, joined)
-        if value in (None, "", []) and not (shown.kind == "spans" and value == []):
+        if _empty(value) and shown.kind != "spans":
             if not shown.optional:
-                reason = f"missing {field_name}"
-                made.counts[reason] = made.counts.get(reason, 0) + 1
+                _count(made, f"missing {field_name}")
                 return
             continue
         fields[field_name] = value
     item = Item(item_id(name, fields), row_name(row), fields)
-    if item.id in seen:
-        made.counts["same_item"] = made.counts.get("same_item", 0) + 1
+    if item.id in seen.items or item.row in seen.rows:
+        _count(made, "same_item" if item.id in seen.items else "same_id")
         return
-    seen.add(item.id)
+    seen.items.add(item.id)
+    seen.rows.add(item.row)
     made.items.append(item)
-    made.groups.append(digest([as_json(at(row, one)) for one in layout.together]))
+    made.groups.append(_group(layout, row))
+
+
+def _count(made: Made, reason: str) -> None:
+    made.counts[reason] = made.counts.get(reason, 0) + 1
+
+
+def _empty(value: Json) -> bool:
+    """Nothing that one could read."""
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, Sequence):
+        return not any(plain(one).strip() for one in value)
+    return value is None
+
+
+def _group(layout: Layout, row: Row) -> str:
+    """What rows that stay together have in common; empty where the layout names nothing."""
+    common = [as_json(at(row, one)) for one in layout.together]
+    return digest(common) if common else ""
+
+
+def _end_with_a_group(made: Made, following: str) -> None:
+    """Leave out the items of the group that the row after the last one is of too."""
+    start = made.groups.index(following) if following in made.groups else 0
+    if start:
+        del made.items[start:], made.groups[start:]
 
 
 def _columns_are_there(layout: Layout, dataset: Dataset) -> None:
@@ -140,11 +174,12 @@ def _field(name: str, shown: Shown, row: Row, joined: Mapping[str, Found]) -> Js
         case "spans":
             return _spans(value, row if not shown.column and name not in row else None)
         case "number":
-            return value if isinstance(value, int | float) else None
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            return value if number else None
         case "date":
             return _day(value)
         case "list":
-            return [_text(one) for one in _many(value)]
+            return [text for text in map(_text, _many(value)) if text.strip()]
         case "paragraphs":
             return value.split("\n") if isinstance(value, str) else [*map(_paragraph, _many(value))]
     return "; ".join(_text(one) for one in _many(value))
@@ -171,21 +206,32 @@ def _paragraph(value: Json) -> Json:
 
 
 def _day(value: Json) -> Json:
-    """A day as `2019-04-05`, from that or from UTC seconds."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        try:
+    """A day as `2019-04-05`, from that (a time may follow) or from UTC seconds."""
+    try:
+        if isinstance(value, int) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC).date().isoformat()
-        except (ValueError, OverflowError, OSError):
-            return None
-    return value[:10] if isinstance(value, str) else None
+        return date.fromisoformat(value[:10]).isoformat() if isinstance(value, str) else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _spans(value: Any, row: Row | None) -> Json:
     """Spans as a list of objects: from such a list, from parallel lists, or the row's own."""
     if row is not None:
-        own = {key: row[key] for key in _OWN_SPAN if row.get(key) is not None}
-        return [own] if {"start", "end"} <= own.keys() else []
+        value = {key: row.get(key) for key in _SPAN[:3]}
     if isinstance(value, Mapping) and "answer_start" in value:
-        pairs = zip(value["text"], value["answer_start"], strict=False)
-        return [{"start": start, "end": start + len(text)} for text, start in pairs]
-    return [one for one in _many(value) if isinstance(one, Mapping) and {"start", "end"} <= {*one}]
+        texts, starts = _many(value.get("text")), _many(value["answer_start"])
+        value = [
+            {"start": start, "end": start + len(text)}
+            for text, start in zip(texts, starts, strict=False)
+            if isinstance(text, str) and isinstance(start, int)
+        ]
+    return [
+        {key: one[key] for key in _SPAN if one.get(key) is not None}
+        for one in _many(value)
+        if isinstance(one, Mapping) and _is_span(one.get("start"), one.get("end"))
+    ]
+
+
+def _is_span(start: Any, end: Any) -> bool:
+    return isinstance(start, int) and isinstance(end, int) and 0 <= start < end

@@ -65,20 +65,17 @@ class Sources:
         if not path.is_file():
             raise UserError("no such file", where=path, hint="a pages.parquet is meant")
         columns = ["item", "title", "paragraphs"]
+        found: dict[str, Json] = {}
         try:
             table = ds.dataset(path, format="parquet")
             chosen = pc.field("item").isin(names) | pc.field("title").isin(names)
-            pages = table.to_table(columns=columns, filter=chosen).to_pylist()
-        except (OSError, ValueError, KeyError) as error:
+            for batch in table.to_batches(columns=columns, filter=chosen):
+                for page in batch.to_pylist():
+                    paragraphs = [_paragraph(one) for one in page["paragraphs"]]
+                    found.setdefault(page["title"], paragraphs)
+                    found[page["item"]] = paragraphs
+        except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
             raise UserError(f"not a table of pages: {error}".splitlines()[0], where=path) from None
-        found: dict[str, Json] = {}
-        for page in pages:
-            paragraphs = [
-                {"text": p["text"], "heading": p["section"], "kind": p["kind"]}
-                for p in page["paragraphs"]
-            ]
-            found.setdefault(page["title"], paragraphs)
-            found[page["item"]] = paragraphs
         return found
 
     def _search(self, queries: list[str]) -> Found:
@@ -104,6 +101,10 @@ class Sources:
             parameters={"files": [f.name for f in files], "until": str(self.until)},
             inputs=[self.store.checksum(f) for f in files],
         )
+
+
+def _paragraph(one: Mapping[str, Json]) -> Json:
+    return {"text": one["text"], "heading": one["section"], "kind": one["kind"]}
 
 
 def _is_key(text: str) -> bool:

@@ -62,6 +62,10 @@ class Batches:
             self._layouts[batch.id] = load_layout(str((batch.folder / LAYOUT).resolve()))
         return self._layouts[batch.id]
 
+    def knows(self, name: str) -> bool:
+        """Whether there is such a batch."""
+        return name in self._places
+
     def newest(self, layout: str) -> Layout:
         """The layout as the newest of its batches has it: its rule holds for all of them."""
         mine = [name for name, folder in self._places.items() if folder.parent.name == layout]
@@ -93,6 +97,8 @@ def match(
     if known is None:
         return refused("unknown batch", batches.near(given.batch[:40]))
     batch, hits = known
+    if batch.platform != platform:
+        return refused("wrong platform", f"the batch went to {batch.platform}, not to {platform}")
     hit = hits.get(given.hit)
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")

@@ -114,9 +114,9 @@ def render(
 
 
 def data(hit: Hit, batch: str) -> str:
-    """What a page in mode `mturk` takes as `${data}`: base64 of the UTF-8 JSON of one HIT."""
+    """What a page in mode `mturk` takes as `${data}`: the JSON of one HIT, deflated, in base64."""
     text = json.dumps({"batch": batch, **_shown(hit)}, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(text.encode("utf-8")).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
 def _shown(hit: Hit) -> dict[str, object]:

@@ -7,25 +7,20 @@ another encoding is refused, as is a broken row, and the rows after it are read.
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from annotation.scan import Document, objects
 from annotation.submission import LONGEST, Refused
 from builders.config import shown
 from builders.errors import UserError
 
 _LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 16
-
-
-class Document(NamedTuple):
-    """The text of one JSON document of a file, and the line that it starts on."""
-
-    line: int
-    text: str
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Row(NamedTuple):
@@ -42,13 +37,16 @@ def head(path: Path, size: int = _CHUNK) -> str:
 
 
 def documents(path: Path) -> Iterator[Document | Refused]:
-    """The objects of a JSON array, of JSON lines, or the one object of a file."""
+    """The objects of a JSON array, of JSON lines, or the one object of a file.
+
+    Lines are read one by one, so that a broken one costs no other; of an array or of an object
+    over many lines, what follows a quote or bracket that is never closed cannot be told apart.
+    """
     where = shown(path)
     with _opened(path, "surrogateescape") as file:
-        first = next(filter(str.strip, head(path).splitlines()), "").strip()
-        lines = path.suffix.lower() in _LINES or (first.startswith("{") and first.endswith("}"))
         try:
-            for found in _lines(file, where) if lines else _objects(file, where):
+            lines = path.suffix.lower() in _LINES or _is_lines(path)
+            for found in _lines(file, where) if lines else objects(file, where):
                 if isinstance(found, Document) and _broken(found.text):
                     yield Refused(where, found.line, "not UTF-8")
                 else:
@@ -58,17 +56,20 @@ def documents(path: Path) -> Iterator[Document | Refused]:
 
 
 def table(path: Path) -> Iterator[Row | Refused]:
-    """The rows of a CSV file with a header; commas, semicolons or tabs."""
+    """The rows of a CSV file with a header; commas, semicolons or tabs.
+
+    After a broken row, reading goes on at the line after the one on which it began.
+    """
     where = shown(path)
     csv.field_size_limit(LONGEST)
     with _opened(path, "surrogateescape", newline="") as file:
-        first = file.readline(LONGEST)
-        mark = max(",;\t", key=first.count)
-        reader = csv.reader(chain([first], _whole(file)), delimiter=mark, strict=True)
         names: list[str] | None = None
+        source = _Again(file)
+        reader: Iterator[list[str]] | None = None
         while True:
-            line = reader.line_num + 1
+            line = source.begin()
             try:
+                reader = reader or csv.reader(source, delimiter=source.mark(), strict=True)
                 cells = next(reader)
             except StopIteration:
                 return
@@ -77,13 +78,14 @@ def table(path: Path) -> Iterator[Row | Refused]:
                     yield Refused(where, line, "no CSV header", str(error))
                     return
                 yield Refused(where, line, "not a CSV row", str(error))
+                source.back()
                 continue
             except UnicodeError as error:
                 yield Refused(where, line, "broken encoding", str(error)[:120])
                 return
             if names is None:
                 names = [name.strip() for name in cells]
-                if len(set(names)) < len(names) or not all(names):
+                if not names or len(set(names)) < len(names) or not all(names):
                     yield Refused(
                         where, line, "no CSV header", "columns without a name of their own"
                     )
@@ -105,7 +107,7 @@ def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOW
             mark = raw.read(2)
             raw.seek(0)
             wide = mark in (b"\xff\xfe", b"\xfe\xff")
-            encoding, how = ("utf-16", "strict") if wide else ("utf-8-sig", errors)
+            encoding, how = ("utf-16", "surrogatepass") if wide else ("utf-8-sig", errors)
             how = "replace" if errors == "replace" else how
             with io.TextIOWrapper(raw, encoding, how, newline) as file:
                 yield file
@@ -114,14 +116,65 @@ def _opened(path: Path, errors: str, newline: str = "\n") -> Iterator[io.TextIOW
 
 
 def _broken(text: str) -> bool:
-    """Whether bytes that are not UTF-8 were kept as half characters."""
-    return not text.isascii() and any("\udc80" <= c <= "\udcff" for c in text)
+    """Whether it has half characters: bytes that are not UTF-8 were kept as these."""
+    return not text.isascii() and _HALF.search(text) is not None
 
 
-def _whole(file: io.TextIOWrapper) -> Iterator[str]:
-    """Lines, long ones in pieces, which `csv` joins within quotes and no further."""
-    while line := file.readline(LONGEST):
-        yield line
+class _Again:
+    """Lines for `csv`, long ones in pieces, of which those of a broken row can be read again."""
+
+    def __init__(self, file: io.TextIOWrapper) -> None:
+        self.file = file
+        self.line = 0
+        self.taken: list[str] = []
+        self.waiting: deque[str] = deque()
+
+    def __iter__(self) -> "_Again":
+        return self
+
+    def __next__(self) -> str:
+        text = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST)
+        if not text:
+            raise StopIteration
+        self.line += 1
+        self.taken.append(text)
+        return text
+
+    def begin(self) -> int:
+        """A row begins: the number of its line."""
+        self.taken = []
+        return self.line + 1
+
+    def back(self) -> None:
+        """All lines of the row but its first are to be read again."""
+        again = self.taken[1:]
+        self.waiting.extendleft(reversed(again))
+        self.line -= len(again)
+
+    def mark(self) -> str:
+        """What stands between cells, by the first line."""
+        first = self.file.readline(LONGEST)
+        self.waiting.append(first)
+        return max(",;\t", key=first.count)
+
+
+def _is_lines(path: Path) -> bool:
+    """Whether a file holds JSON lines: the first is an object, or a further one begins on the next.
+
+    Of an object over many lines, the next is indented or starts with a name.
+    """
+    with _opened(path, "replace") as file:
+        first = _next_line(file)
+        whole = first.endswith("}") or _next_line(file).startswith("{")
+        return first.startswith("{") and whole
+
+
+def _next_line(file: io.TextIOWrapper) -> str:
+    """The next line that is not empty, up to its `LONGEST` first characters."""
+    while text := file.readline(LONGEST):
+        if text.strip():
+            return text.strip()
+    return ""
 
 
 def _lines(file: io.TextIOWrapper, where: str) -> Iterator[Document | Refused]:
@@ -134,71 +187,3 @@ def _lines(file: io.TextIOWrapper, where: str) -> Iterator[Document | Refused]:
             yield Refused(where, number, "too long", f"more than {LONGEST:,} characters")
         elif line.strip():
             yield Document(number, line.strip())
-
-
-_OUTSIDE = re.compile(r'["{}\[\]]')
-_INSIDE = re.compile(r'["\\]')
-
-
-class _Scan:
-    """Where a scan over JSON text stands: how deep, in a string or not, what it has collected."""
-
-    def __init__(self) -> None:
-        self.line = self.start = 1
-        self.depth = 0
-        self.quoted = self.escaped = False
-        self.parts: list[str] = []
-        self.size = 0
-        self.stray = False
-
-    def keep(self, text: str) -> None:
-        self.line += text.count("\n")
-        if self.depth:
-            self.size += len(text)
-            if self.size <= LONGEST:
-                self.parts.append(text)
-            else:
-                self.parts = []
-        elif text.strip(" \t\r\n,[]"):
-            self.stray = True
-
-
-def _objects(file: io.TextIOWrapper, where: str) -> Iterator[Document | Refused]:
-    """Every outermost object, whether in an array, side by side or alone."""
-    scan = _Scan()
-    while chunk := file.read(_CHUNK):
-        at = 0
-        while at < len(chunk):
-            if scan.escaped:
-                scan.escaped = False
-                scan.keep(chunk[at])
-                at += 1
-                continue
-            found = (_INSIDE if scan.quoted else _OUTSIDE).search(chunk, at)
-            end = found.end() if found else len(chunk)
-            sign = found[0] if found else ""
-            if sign == "{" and not scan.depth:
-                scan.keep(chunk[at : end - 1])
-                scan.start, scan.size, scan.parts, at = scan.line, 0, [], end - 1
-            scan.depth += sign == "{" and not scan.quoted
-            scan.keep(chunk[at:end])
-            at = end
-            if scan.quoted:
-                scan.escaped = sign == "\\"
-                scan.quoted = sign != '"'
-            elif sign == '"':
-                scan.quoted = True
-            elif sign == "}" and scan.depth:
-                scan.depth -= 1
-                if not scan.depth:
-                    yield _object(scan, where)
-    if scan.depth:
-        yield Refused(where, scan.start, "cut short", "an object without its end")
-    elif scan.stray:
-        yield Refused(where, 1, "not valid JSON", "text outside of any object")
-
-
-def _object(scan: _Scan, where: str) -> Document | Refused:
-    if scan.size > LONGEST:
-        return Refused(where, scan.start, "too long", f"{scan.size:,} characters")
-    return Document(scan.start, "".join(scan.parts))

@@ -1,16 +1,18 @@
 """`make judgments`: results of a platform in, judgments and gold rows out.
 
-Judgments of earlier runs stay; a file that was read before changes nothing. What cannot be taken
-is in `refused.jsonl` of the run, with file, line and reason, and counted.
+Judgments of earlier runs stay; a file that was read before changes nothing. Files of any size are
+read in bounded memory; the judgments taken of one layout are held, about 1 KB each. What cannot
+be taken is in `refused.jsonl` of the run, with file, line and reason, and counted.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from annotation.folders import alone, replacing
-from annotation.ids import read_salt
+from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
 from annotation.platforms import PLATFORMS, Platform
 from annotation.shelf import Shelf
@@ -22,6 +24,8 @@ from builders.files import find_files
 REFUSED = "refused.jsonl"
 _TAKEN = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _SHOWN = 20
+_SAVED = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
+"""The name of a file that a page saves: it ends with the worker's id, which no output holds."""
 
 
 @dataclass
@@ -74,6 +78,7 @@ def import_results(
     done = Imported(files=len(files))
     with alone(out):
         salt = read_salt(hits)
+        check_salt(salt, out)
         shelves: dict[str, Shelf] = {}
         sources = [(path, _platform(path, platform)) for path in files]
         with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
@@ -125,7 +130,12 @@ def _refuse(one: Refused, done: Imported, write_line: Callable[[str], object]) -
     done.refused[one.reason] = done.refused.get(one.reason, 0) + 1
     if len(done.examples) < _SHOWN:
         done.examples.append(one)
-    value = {"file": one.where, "line": one.line, "reason": one.reason, "detail": one.detail}
+    value = {
+        "file": _SAVED.sub(r"\1…\2", one.where),
+        "line": one.line,
+        "reason": one.reason,
+        "detail": one.detail,
+    }
     write_line(json.dumps(value, sort_keys=True) + "\n")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,8 @@ from builders.store import row_id
 
 JUDGMENTS, GOLD = "judgments.parquet", "gold.parquet"
 Key = tuple[str, str, str]
+_ALIKE = ("layout", "batch", "hit", "item", "row", "dataset", "worker", "platform", "assignment")
+"""Columns whose texts stand in many rows: each is held once."""
 
 
 class Shelf:
@@ -59,6 +62,10 @@ class Shelf:
     def settle(self, batches: Batches) -> list[Gold]:
         """Have quality control look at all of them, write both tables and return the gold rows."""
         found = [_bare(self.by_id[name]) for name in sorted(self.by_id)]
+        gone = next((one.batch for one in found if not batches.knows(one.batch)), None)
+        if gone:
+            text = f"it has judgments of the batch {gone}, which is not in {shown(batches.root)}"
+            raise UserError(text, where=shown(self.folder), hint="bring the batch's folder back")
         name = self.folder.name
         judged, gold = settle(batches.newest(name), found, batches.items(name))
         self.by_id = {one.id: one for one in judged}
@@ -87,7 +94,11 @@ def _judgments(path: Path) -> list[Judgment]:
     except (OSError, pa.ArrowException, ValueError) as error:
         text = f"not a table of judgments: {error}".splitlines()[0]
         raise UserError(text, where=shown(path)) from None
-    return [Judgment(**{**row, "flags": tuple(row["flags"])}) for row in table.to_pylist()]
+    return [
+        Judgment(**{**row, **{k: intern(row[k]) for k in _ALIKE}, "flags": tuple(row["flags"])})
+        for part in table.to_batches(max_chunksize=1024)
+        for row in part.to_pylist()
+    ]
 
 
 def _key(one: Judgment) -> Key:

@@ -314,6 +314,44 @@ def judgments(
 
 
 @app.command()
+def mturk(
+    action: Annotated[
+        Literal["publish", "results", "decide"],
+        typer.Argument(help="Make the HITs, fetch what was handed in, approve and reject it."),
+    ],
+    folder: Annotated[Path, typer.Argument(help="A batch; of decide, the folder of --feedback.")],
+    *,
+    production: Annotated[
+        bool, typer.Option("--production", help="Spend money: not on the sandbox.")
+    ] = False,
+    days: Annotated[int, typer.Option(min=1, help="How long the HITs can be found.")] = 7,
+    qualification: Annotated[
+        list[str] | None, typer.Option(help="Id of one that workers need. Repeatable.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results"),
+    endpoint: Annotated[str | None, typer.Option(help="Another server, for tests.")] = None,
+) -> None:
+    """Use the API of Mechanical Turk (accounts from before 30 July 2026; extra mturk)."""
+    from annotation.platforms import mturk_api as api
+    from annotation.platforms.mturk_client import Site, connect
+
+    site: Site = "production" if production else "sandbox"
+    client = connect(site, endpoint)
+    if action == "publish":
+        wanted = qualification or []
+        counts = api.publish(folder, client, site, days=days, qualifications=wanted, say=say)
+    elif action == "decide":
+        counts = api.decide(folder, client, site)
+    else:
+        path, number = api.fetch(folder, client, site, out)
+        counts = {f"assignments in {path}": number}
+    say(
+        f"{site}: "
+        + ", ".join(f"{n:,} {name}" for name, n in counts.items() if n or len(counts) < 2)
+    )
+
+
+@app.command()
 def layouts(
     folder: Annotated[
         Path | None, typer.Argument(help="A folder of layouts, or one; by default ours.")

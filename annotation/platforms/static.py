@@ -57,15 +57,16 @@ class Static:
 
     def read(self, path: Path) -> Iterator[Submission | Refused]:
         """Submissions of a JSON, JSONL or CSV file."""
+        where = shown(path)
         if path.suffix.lower() in (".csv", ".tsv"):
             for row in table(path):
-                yield row if isinstance(row, Refused) else _from_row(row, path)
+                yield row if isinstance(row, Refused) else _from_row(row, where)
             return
         for found in documents(path):
             if isinstance(found, Refused):
                 yield found
             else:
-                yield from_text(found.text, shown(path), found.line)
+                yield from_text(found.text, where, found.line)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """None: there is nobody to tell."""
@@ -84,10 +85,10 @@ def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:
     return out.getvalue()
 
 
-def _from_row(row: Row, path: Path) -> Submission | Refused:
+def _from_row(row: Row, where: str) -> Submission | Refused:
     """The one cell of a row that holds a submission."""
     cells = [cell for cell in row.cells.values() if FORMAT in cell]
     if len(cells) != 1:
         detail = f"{len(cells)} cells hold {FORMAT}"
-        return Refused(shown(path), row.line, "not a submission", detail)
-    return from_text(cells[0], shown(path), row.line)
+        return Refused(where, row.line, "not a submission", detail)
+    return from_text(cells[0], where, row.line)

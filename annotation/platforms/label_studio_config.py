@@ -1,0 +1,228 @@
+"""A layout as a labelling configuration of Label Studio, and an item as a task of it.
+
+Every answer is a control named for it, every field that is shown a `Text`, which shows text as it
+is. Names of answers in a group hold the number of the entry: `questions-2-answer`. The texts of a
+`paragraphs` field are one `Text`, so that offsets count through them; the task says where each
+paragraph stands. Tags and their parameters: labelstud.io/tags.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree import ElementTree
+
+from annotation.batch import Hit, Item, Json
+from annotation.layout import Answer, Choice, Layout, Shown
+from builders.errors import UserError
+
+FORMAT = "factdrift-task/1"
+META = "factdrift"
+"""The key of a task's data under which it says which item it is, and how to read its answers."""
+_BETWEEN = "\n\n"
+_YES_NO = (Choice(value="true", label="Yes"), Choice(value="false", label="No"))
+_EMPTY = "(none)"
+"""Stands for a text that an item lacks: Label Studio asks for every value that is named."""
+
+
+def config(layout: Layout) -> str:
+    """The labelling configuration, XML; `UserError` where Label Studio cannot express a layout."""
+    view = ElementTree.Element("View")
+    ElementTree.SubElement(view, "Style").text = ".htx-text{white-space:pre-wrap}"
+    _header(view, layout.title, 3)
+    panel = _add(_add(view, "Collapse"), "Panel", value="Instructions")
+    inside = _add(panel, "View")
+    for line in (layout.summary, *layout.instructions):
+        _header(inside, line, 6)
+    listed = _listed(layout)
+    first = ""
+    for name, field in layout.fields.items():
+        if field.kind == "spans" or name in listed:
+            continue
+        first = first or name
+        _header(view, field.label or name.replace("_", " ").capitalize(), 5)
+        _add(view, "Text", name=name, value=f"${name}", valueType="text", saveTextResult="yes")
+    if not first:
+        first = f"{META}_item"
+        _add(view, "Text", name=first, value=f"${META}_item", valueType="text")
+    for name, answer in layout.answers.items():
+        _ask(view, name, answer, layout.answers, {}, layout, first, required=answer.required)
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"
+
+
+def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
+    """The task of an item: what is shown, and under `META` what it belongs to."""
+    data: dict[str, Any] = {}
+    parts: dict[str, list[list[int]]] = {}
+    listed = _listed(layout)
+    for name, field in layout.fields.items():
+        if field.kind == "spans":
+            continue
+        value = item.fields.get(name)
+        if name in listed:
+            own = [*dict.fromkeys(_texts(value)), *listed[name]]
+            data[name] = [{"value": text} for text in own]
+        else:
+            data[name], places = _shown(field, value)
+            if places is not None:
+                parts[name] = places
+    data[f"{META}_item"] = item.id
+    data[META] = {
+        "format": FORMAT,
+        "batch": batch,
+        "hit": hit.id,
+        "item": item.id,
+        "items": len(hit.items),
+        "answers": spec(layout.answers),
+        "paragraphs": parts,
+    }
+    return {"data": data}
+
+
+def spec(answers: Mapping[str, Answer]) -> list[dict[str, Any]]:
+    """What reading needs to know of answers: kind, when they are asked, what is in a group.
+
+    A list: databases that Label Studio keeps tasks in do not keep the order of keys.
+    """
+    found = []
+    for name, answer in answers.items():
+        one: dict[str, Any] = {"name": name, "kind": answer.kind}
+        if answer.when:
+            one["when"] = {other: list(values) for other, values in answer.when.items()}
+        if answer.field and answer.kind in ("span", "spans"):
+            one["field"] = answer.field
+        if answer.answers:
+            one["answers"] = spec(answer.answers)
+        found.append(one)
+    return found
+
+
+def _ask(
+    parent: ElementTree.Element,
+    name: str,
+    answer: Answer,
+    siblings: Mapping[str, Answer],
+    names: Mapping[str, str],
+    layout: Layout,
+    first: str,
+    *,
+    required: bool,
+) -> None:
+    """The controls of one answer.
+
+    `siblings` are the answers beside it, `names` their controls in a group; `first` is a text to
+    tie controls to.
+    """
+    view = _add(parent, "View")
+    for other, values in _conditions(answer, siblings, layout):
+        if any("," in value for value in values):
+            raise UserError(f"{name}: Label Studio cannot tell values with a comma apart")
+        view.set("visibleWhen", "choice-selected")
+        view.set("whenTagName", names.get(other, other))
+        view.set("whenChoiceValue", ",".join(values))
+        view = _add(view, "View")
+    label = answer.label if required else f"{answer.label} (optional)"
+    _header(view, label, 4)
+    if answer.help:
+        _header(view, answer.help, 6)
+    tied = {"name": name, "toName": first}
+    must = {"required": "true", "requiredMessage": _safe(answer.label)} if required else {}
+    match answer.kind:
+        case "choice" | "choices" | "flag":
+            many = "multiple" if answer.kind == "choices" else "single-radio"
+            listed = {"value": f"${answer.field}"} if answer.field else {}
+            control = _add(view, "Choices", **tied, choice=many, **must, **listed)
+            own = () if answer.field else answer.choices
+            for choice in _YES_NO if answer.kind == "flag" else own:
+                hint = {"hint": _safe(choice.help)} if choice.help else {}
+                _add(control, "Choice", value=_safe(choice.label), alias=choice.value, **hint)
+        case "text":
+            start = answer.initial if answer.initial in layout.fields else None
+            value = {"value": f"${start}"} if start else {}
+            rows = "3" if answer.check.max_length > 120 else "1"
+            only = {"maxSubmissions": "1", "editable": "true", "rows": rows}
+            _add(view, "TextArea", **tied, **only, **must, **value)
+        case "span" | "spans":
+            once = {"maxUsages": "1"} if answer.kind == "span" else {}
+            control = _add(view, "Labels", name=name, toName=answer.field or first)
+            _add(control, "Label", value=_safe(answer.label), **once)
+        case "group":
+            for number in range(1, answer.max_items + 1):
+                inner = {n: f"{name}-{number}-{n}" for n in answer.answers}
+                entry = _add(view, "View")
+                _header(entry, f"{number}.", 5)
+                needed = number <= answer.min_items and required
+                for n, one in answer.answers.items():
+                    must_be = one.required and needed
+                    around = (answer.answers, {**names, **inner}, layout, first)
+                    _ask(entry, inner[n], one, *around, required=must_be)
+
+
+def _conditions(
+    answer: Answer, siblings: Mapping[str, Answer], layout: Layout
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """When an answer is asked, with the conditions of those that its own are about."""
+    for other, values in answer.when.items():
+        about = siblings.get(other) or layout.answers[other]
+        yield from _conditions(about, siblings, layout)
+        yield other, values
+
+
+def _listed(layout: Layout) -> dict[str, list[str]]:
+    """List fields that are shown as choices, and the further choices of their answers."""
+    found: dict[str, list[str]] = {}
+    for answer in _every(layout.answers):
+        if answer.field and answer.kind in ("choice", "choices"):
+            found.setdefault(answer.field, []).extend(one.value for one in answer.choices)
+    return found
+
+
+def _every(answers: Mapping[str, Answer]) -> Iterator[Answer]:
+    for answer in answers.values():
+        yield answer
+        yield from _every(answer.answers)
+
+
+def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
+    """The text of a field; of paragraphs, also where each begins and ends."""
+    if field.kind == "date" and isinstance(value, int) and not isinstance(value, bool):
+        return datetime.fromtimestamp(value, UTC).date().isoformat(), None
+    if field.kind == "list":
+        return "\n".join(_texts(value)) or _EMPTY, None
+    if field.kind != "paragraphs" or isinstance(value, str):
+        return _plain(value) or _EMPTY, None
+    text, places, before = "", [], ""
+    for one in value if isinstance(value, list | tuple) else ():
+        heading = one.get("heading") or one.get("section") if isinstance(one, Mapping) else ""
+        if heading and heading != before:
+            text += f"== {heading} =={_BETWEEN}"
+        before = str(heading or "")
+        own = _plain(one)
+        places.append([len(text), len(text) + len(own)])
+        text += own + _BETWEEN
+    return text.removesuffix(_BETWEEN) or _EMPTY, places
+
+
+def _plain(value: Json) -> str:
+    """A text, or that of an object with one."""
+    if isinstance(value, Mapping):
+        value = value.get("text")
+    return "" if value is None else str(value)
+
+
+def _texts(value: Json) -> list[str]:
+    many = value if isinstance(value, list | tuple) else [value]
+    return [_plain(one) for one in many if one is not None]
+
+
+def _add(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, tag, attributes)
+
+
+def _header(parent: ElementTree.Element, text: str, size: int) -> None:
+    _add(parent, "Header", value=_safe(text), size=str(size))
+
+
+def _safe(text: str) -> str:
+    """A text of the layout that Label Studio does not take for a variable."""
+    return text.replace("$", "$\u2060")

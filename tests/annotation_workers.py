@@ -1,0 +1,90 @@
+"""A small layout, batches of it, and workers who answer them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from annotation.batch import Batch
+from annotation.batches import read_batch
+from annotation.hits import Order, make_batch
+from annotation.results import Imported, import_results
+from annotation.submission import FORMAT
+
+LAYOUT = """\
+title: Is it good?
+summary: Say whether it is good.
+instructions: [Read it.]
+fields: {question: {label: Question}}
+answers:
+  verdict:
+    kind: choice
+    label: Good?
+    choices: [{value: yes, label: Yes}, {value: no, label: No}]
+    agree: value
+  note: {kind: text, label: Note, required: false}
+assignments: 2
+items_per_hit: 3
+pay: {per_hit: 0.50, minutes_per_hit: 2}
+rule: {by: majority, of: verdict, accept: [yes]}
+attention:
+  - {fields: {question: "Is water wet?"}, answers: {verdict: yes}}
+"""
+
+
+def order(tmp: Path, rows: int = 20, **more: Any) -> Order:
+    """An order of a small layout over a file of rows."""
+    folder = tmp / "quick"
+    folder.mkdir(exist_ok=True)
+    (folder / "layout.yaml").write_text(LAYOUT, "utf-8")
+    (folder / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
+    lines = (json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(rows))
+    (tmp / "rows.jsonl").write_text("\n".join(lines), "utf-8")
+    made = Order(str(folder), str(tmp / "rows.jsonl"), "static", 6, out=tmp / "hits")
+    return replace(made, **more)
+
+
+def batch_of(tmp: Path, **more: Any) -> Batch:
+    """A batch of two HITs of three rows, each with an attention item."""
+    return read_batch(make_batch(order(tmp, **more))[0])
+
+
+def submission(batch: Batch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
+    """What a page hands in: `yes` for rows of an odd number, and a note."""
+    items = batch.hits[hit].items
+    made = {
+        "format": FORMAT,
+        "batch": batch.id,
+        "hit": batch.hits[hit].id,
+        "worker": worker,
+        "assignment": "",
+        "seconds": 12.0,
+        "answers": {item.id: _answers(item.row) for item in items},
+        "item_seconds": {item.id: 4.0 for item in items},
+    }
+    return made | more
+
+
+def _answers(row: str) -> dict[str, Any]:
+    odd = not row or int(row[1:]) % 2
+    return {"verdict": "yes" if odd else "no", "note": f"about {row or 'it'}"}
+
+
+def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.jsonl") -> Path:
+    """A results file of JSON lines."""
+    path = tmp / name
+    path.write_text("".join(json.dumps(one) + "\n" for one in given), "utf-8")
+    return path
+
+
+def take(tmp: Path, *paths: Path, out: str = "judgments") -> Imported:
+    """Import results files of the batches of `tmp`."""
+    return import_results([str(p) for p in paths], hits=tmp / "hits", out=tmp / out)
+
+
+def refusals(tmp: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:
+    """What `refused.jsonl` holds: file name, line, reason and detail."""
+    lines = (tmp / out / "refused.jsonl").read_text("utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    return [(Path(r["file"]).name, r["line"], r["reason"], r["detail"]) for r in found]

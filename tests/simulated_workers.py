@@ -1,0 +1,372 @@
+"""Workers who are not there: they answer HITs as a layout asks, some badly, and each platform
+hands in what they said in the form that it exports."""
+
+import base64
+import copy
+import csv
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from annotation.batch import Batch, Hit, Item, Json
+from annotation.batches import batch_id, layout_sha256, write_batch
+from annotation.checks import problems, text_problem
+from annotation.items import item_id
+from annotation.layout import FOLDER, Answer, Layout, load_layout
+from annotation.platforms import Delivery
+from tests.annotation_items import FIELDS
+
+HOSTILE = (
+    '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 ]]> </script> '
+    "\u202bשלום עולם\u202c &amp; a \U0001f469\u200d\U0001f467 family, $page"
+)
+_ADDED = ('"quoted"', "<b>&amp;</b>", "${data}", "\U0001f600", "=x+y", "שלום", "it's", "", "a;b,c")
+_VARIED = ("article", "question", "cloze", "subject")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A submission as a page makes it; `refused`: why it will not be taken."""
+
+    made: dict[str, Any]
+    hit: int
+    refused: str = ""
+
+
+def written(
+    root: Path, name: str, platform: str, hits: int = 3, delivery: Delivery | None = None
+) -> Batch:
+    """A batch under `root` as `make hits` writes it: HITs of two items, one item hostile."""
+    layout, folder = load_layout(name), FOLDER / name
+    made = []
+    for n in range(hits):
+        items = []
+        for m in range(2):
+            fields = dict(FIELDS[name])
+            for key in _VARIED:
+                if isinstance(fields.get(key), str):
+                    fields[key] = f"{fields[key]} {HOSTILE if m else ''} {n}"
+            if isinstance(fields.get("page"), list):
+                fields["page"] = [*fields["page"], {"text": f"{HOSTILE} {n} {m}", "kind": "text"}]  # type: ignore[misc]
+            if isinstance(fields.get("sentences"), list):
+                fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]  # type: ignore[misc]
+            items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
+        made.append(Hit(f"hit{n}", tuple(items)))
+    place = root / name / "0001"
+    sha = layout_sha256(folder)
+    batch = Batch("", 1, name, sha, "made", platform, 0, tuple(made), place)
+    batch = replace(batch, id=batch_id(batch))
+    write_batch(
+        batch,
+        layout,
+        folder,
+        delivery or Delivery(),
+        dataset_sha256="0",
+        config=None,
+        splits=(),
+        counts={},
+    )
+    return batch
+
+
+def work(batch: Batch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Work]:
+    """What `workers` good workers say of every HIT, one too fast, one twice; then bad ones."""
+    out = []
+    for n, hit in enumerate(batch.hits):
+        for w in range(workers):
+            rng = random.Random(f"{seed} {n} {w}")
+            seconds = 0.4 if (n, w) == (0, 1) else 41.5
+            out.append(Work(_submission(batch, layout, hit, f"W{w}", rng, seconds), n))
+    again = random.Random(f"{seed} again")
+    out.append(Work(_submission(batch, layout, batch.hits[0], "W0", again, 30.0, "2"), 0))
+    return out + list(_bad(batch, layout, seed))
+
+
+def _bad(batch: Batch, layout: Layout, seed: int) -> Iterator[Work]:
+    hit = batch.hits[0]
+    first = hit.items[0].id
+    for n, (what, refused) in enumerate(
+        [
+            ("missing answer", "invalid answer"),
+            ("missing item", "missing item"),
+            ("item", "unknown item"),
+            ("hit", "unknown HIT"),
+            ("batch", "unknown batch"),
+        ]
+    ):
+        rng = random.Random(f"{seed} bad {n}")
+        made = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
+        match what:
+            case "missing answer":
+                required = next(k for k, a in layout.answers.items() if a.required and not a.when)
+                for answers in made["answers"].values():
+                    del answers[required]
+            case "missing item":
+                del made["answers"][first], made["item_seconds"][first]
+            case "item":
+                for part in ("answers", "item_seconds"):
+                    forged = {"0" * 16 if k == first else k: v for k, v in made[part].items()}
+                    made[part] = forged
+            case _:
+                made[what] = "f" * 16
+        yield Work(made, 0, refused)
+
+
+def _submission(
+    batch: Batch,
+    layout: Layout,
+    hit: Hit,
+    worker: str,
+    rng: random.Random,
+    seconds: float,
+    more: str = "",
+) -> dict[str, Any]:
+    answers = {item.id: said(layout, item.fields, rng) for item in hit.items}
+    return {
+        "format": "factdrift-submission/1",
+        "batch": batch.id,
+        "hit": hit.id,
+        "worker": worker,
+        "assignment": f"A{hit.id}{worker}{more}",
+        "seconds": seconds * len(hit.items),
+        "answers": answers,
+        "item_seconds": {item.id: seconds for item in hit.items},
+    }
+
+
+def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
+    """Answers for one item that the layout takes."""
+    answers = _scope(layout, layout.answers, fields, rng)
+    wrong = problems(layout, fields, answers)
+    assert not wrong, (wrong, answers)
+    return answers
+
+
+def _scope(
+    layout: Layout, asked: Mapping[str, Answer], named: Mapping[str, Json], rng: random.Random
+) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, answer in asked.items():
+        before = {**named, **out}
+        held = (
+            str(before.get(o)).lower() in map(str.lower, v) or before.get(o) in v
+            for o, v in answer.when.items()
+        )
+        if not all(held) or (not answer.required and rng.random() < 0.3):
+            continue
+        value = _value(layout, answer, before, rng)
+        if value is not None:
+            out[name] = value
+    return out
+
+
+def _value(layout: Layout, answer: Answer, named: Mapping[str, Json], rng: random.Random) -> Any:
+    match answer.kind:
+        case "flag":
+            return rng.random() < 0.5
+        case "choice":
+            return rng.choice(_options(layout, answer, named))
+        case "choices":
+            options = _options(layout, answer, named)
+            return [one for one in options if rng.random() < 0.5] or options[:1]
+        case "text":
+            return _text(answer, named, rng)
+        case "span":
+            return _spans(layout, answer, named, rng, 1)[0]
+        case "spans":
+            return _spans(layout, answer, named, rng, rng.randint(1, 3))
+        case "group":
+            count = rng.randint(max(answer.min_items, 1), answer.max_items)
+            return [_scope(layout, answer.answers, named, rng) for _ in range(count)]
+
+
+def _options(layout: Layout, answer: Answer, named: Mapping[str, Json]) -> list[str]:
+    if not answer.field:
+        return [choice.value for choice in answer.choices]
+    entries = paragraphs(named.get(answer.field))
+    if answer.within:
+        return [e for e in entries if _in(e, plain(named.get(answer.within)))]
+    inner = [a for a in layout.answers.values() if a.within and a.field]
+    for one in inner:
+        words_ = paragraphs(named.get(one.field or ""))
+        entries = [e for e in entries if any(_in(w, e) for w in words_)]
+    return list(dict.fromkeys(entries))
+
+
+def plain(value: Any) -> str:
+    """The text of a field or an answer; of a list its lines."""
+    if isinstance(value, list):
+        return "\n".join(map(plain, value))
+    return str(value["text"] if isinstance(value, dict) else value or "")
+
+
+def paragraphs(value: Any) -> list[str]:
+    return [plain(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_](?:[^\W_]|['’]|[\u0300-\u036f])*", text)
+
+
+def _in(entry: str, text: str) -> bool:
+    return f" {' '.join(words(entry))} " in f" {' '.join(words(text))} "
+
+
+def _text(answer: Answer, named: Mapping[str, Json], rng: random.Random) -> str:
+    """A text that passes the answer's check, with what might break a platform where it may."""
+    check = answer.check
+    parts = [check.starts_with[0].capitalize() if check.starts_with else "well"]
+    for source in (check.keeps_words, check.keeps_numbers, check.has_field):
+        parts += words(re.sub(r"\[[^]]*\]", " ", plain(named.get(source)))) if source else []
+    parts += [check.contains] if check.contains else []
+    parts += [check.contains_once] if check.contains_once else []
+    for added in (rng.choice(_ADDED), ""):
+        body = [*parts, added, rng.choice(("and so on", "as is said", "or nearly so"))]
+        text = " ".join(p for p in body if p) + (check.ends_with or "")
+        wrong = text_problem(check, text, named)
+        if wrong is None:
+            return text
+    raise AssertionError((wrong, text))
+
+
+def _spans(
+    layout: Layout, answer: Answer, named: Mapping[str, Json], rng: random.Random, count: int
+) -> list[dict[str, Any]]:
+    field = answer.field or ""
+    split = layout.fields[field].kind == "paragraphs"
+    texts = paragraphs(named[field]) if split else [plain(named[field])]
+    found: list[dict[str, Any]] = []
+    for _ in range(count):
+        place = rng.randrange(len(texts))
+        text = texts[place]
+        ends = [i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace()]
+        starts = [
+            i for i in range(len(text)) if not text[i].isspace() and text[i - 1 : i].strip() == ""
+        ]
+        start = rng.choice(starts)
+        end = rng.choice([e for e in (*ends, len(text.rstrip())) if e > start][:4])
+        span = {"start": start, "end": end, "text": text[start:end]}
+        if split:
+            span["paragraph"] = place
+        met = any(
+            s.get("paragraph") == span.get("paragraph") and s["start"] < end and start < s["end"]
+            for s in found
+        )
+        if not met:
+            found.append(span)
+    return sorted(found, key=lambda s: (s.get("paragraph", 0), s["start"]))
+
+
+def static_file(works: Sequence[Work], path: Path) -> None:
+    """JSON lines, as a server that pages post to would keep them."""
+    path.write_text("".join(json.dumps(w.made) + "\n" for w in works), "utf-8")
+
+
+COLUMNS = (
+    "HITId HITTypeId Title Description Keywords Reward CreationTime MaxAssignments "
+    "RequesterAnnotation AssignmentDurationInSeconds AutoApprovalDelayInSeconds Expiration "
+    "NumberOfSimilarHITs LifetimeInSeconds AssignmentId WorkerId AssignmentStatus AcceptTime "
+    "SubmitTime AutoApprovalTime ApprovalTime RejectionTime RequesterFeedback WorkTimeInSeconds "
+    "LifetimeApprovalRate Last30DaysApprovalRate Last7DaysApprovalRate"
+).split()
+"""Of a results file of MTurk's requester site, before Input.…, Answer.…, Approve and Reject."""
+
+
+def packed(made: Mapping[str, Any]) -> str:
+    """A submission as MTurk's form sends it."""
+    return base64.b64encode(json.dumps(made, ensure_ascii=False).encode()).decode()
+
+
+def mturk_csv(works: Sequence[Work], batch: Batch, path: Path) -> None:
+    """A results file of the requester site."""
+    with (batch.folder / "mturk" / "hits.csv").open() as file:
+        data = [row["data"] for row in csv.DictReader(file)]
+    ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)
+        write.writeheader()
+        for work_ in works:
+            made = work_.made
+            row = dict.fromkeys(COLUMNS, "")
+            row |= {"HITId": f"H{work_.hit}", "AssignmentId": made["assignment"]}
+            row |= {"WorkerId": made["worker"], "AssignmentStatus": "Submitted"}
+            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[work_.hit]}
+            row |= {"Answer.submission": packed(made), "Answer.workerId": made["worker"]}
+            write.writerow(row)
+
+
+def label_studio_export(works: Sequence[Work], batch: Batch, layout: Layout, path: Path) -> None:
+    """A JSON export: tasks with the annotations of all annotators; forged tasks come after."""
+    given = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
+    view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")  # noqa: S314 - our own
+    tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
+    mine = {one["data"]["factdrift"]["item"]: one for one in given}
+    tasks: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for hit in batch.hits:
+        for item in hit.items:
+            tasks[batch.id, hit.id, item.id] = copy.deepcopy(mine[item.id])
+    for work_ in works:
+        made, hit = work_.made, batch.hits[work_.hit]
+        real = [item.id for item in hit.items][-len(made["answers"]) :]
+        for own, (item_name, said_) in zip(real, made["answers"].items(), strict=True):
+            key = (made["batch"], made["hit"], item_name)
+            if key not in tasks:
+                tasks[key] = copy.deepcopy(mine[own])
+                meta = dict(zip(("batch", "hit", "item"), key, strict=True))
+                tasks[key]["data"]["factdrift"].update(meta)
+            found = tasks[key].setdefault("annotations", [])
+            task = tasks[key]
+            result = [*_results(layout, layout.answers, said_, "", task["data"])]
+            for region in result:
+                region["to_name"] = tied[region["from_name"]]
+            found.append(
+                {
+                    "id": 1000 + sum(len(t.get("annotations", [])) for t in tasks.values()),
+                    "completed_by": sum(made["worker"].encode()),
+                    "result": result,
+                    "was_cancelled": False,
+                    "ground_truth": False,
+                    "lead_time": made["item_seconds"][item_name],
+                }
+            )
+    whole = [
+        {"id": n, "drafts": [], "predictions": [], "annotations": [], "project": 1, **task}
+        for n, task in enumerate(tasks.values(), 1)
+    ]
+    path.write_text(json.dumps(whole, ensure_ascii=False), "utf-8")
+
+
+def _results(
+    layout: Layout,
+    asked: Mapping[str, Answer],
+    said_: Mapping[str, Any],
+    prefix: str,
+    data: Mapping[str, Any],
+) -> Iterator[dict[str, Any]]:
+    """Answers as the regions and choices of Label Studio."""
+    for name, value in said_.items():
+        answer = asked[name]
+        base = {"id": f"r{prefix}{name}", "from_name": prefix + name, "origin": "manual"}
+        many = value if isinstance(value, list) else [value]
+        match answer.kind:
+            case "group":
+                for n, entry in enumerate(many, 1):
+                    inner = f"{prefix}{name}-{n}-"
+                    yield from _results(layout, answer.answers, entry, inner, data)
+            case "text":
+                yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
+            case "span" | "spans":
+                places = data["factdrift"]["paragraphs"].get(answer.field)
+                for n, span in enumerate(many):
+                    first = places[span["paragraph"]][0] if places else 0
+                    at = {"start": first + span["start"], "end": first + span["end"]}
+                    at |= {"text": span["text"], "labels": [answer.label]}
+                    yield {**base, "id": f"{base['id']}{n}", "type": "labels", "value": at}
+            case _:
+                texts = [str(v).lower() if isinstance(v, bool) else v for v in many]
+                yield {**base, "type": "choices", "value": {"choices": texts}}

@@ -1,0 +1,343 @@
+"""Batches: numbered, whole or not there, the same bytes for the same seed, never edited."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.batch import BatchManifest
+from annotation.batches import folders, load_manifest, read_batch
+from annotation.folders import alone, whole
+from annotation.hits import make_batch, summary
+from annotation.platforms import Delivery
+from builders.errors import UserError
+from builders.store import file_sha256
+from tests.annotation_workers import order
+from tests.conftest import ROOT, run
+
+
+def files(folder: Path) -> dict[str, str]:
+    found = sorted(p for p in folder.rglob("*") if p.is_file())
+    return {p.relative_to(folder).as_posix(): file_sha256(p) for p in found}
+
+
+def test_a_batch_on_disk(tmp_path: Path) -> None:
+    folder, manifest = make_batch(order(tmp_path))
+    assert folder == tmp_path / "hits" / "quick" / "0001"
+    entries = {entry.path: entry.sha256 for entry in manifest.files}
+    assert files(folder) == entries | {"manifest.json": file_sha256(folder / "manifest.json")}
+    assert set(entries) == {
+        "items.jsonl",
+        "private.json",
+        "preview.html",
+        "layout/layout.yaml",
+        "layout/task.html.j2",
+        "static/task.html",
+        "static/links.csv",
+    }
+    assert manifest.counts == {
+        "hits": 2,
+        "items": 6,
+        "attention": 2,
+        "assignments": 4,
+        "rows": 20,
+        "sent_before": 0,
+    }
+    assert (str(manifest.pay.total), str(manifest.pay.hourly)) == ("2.00", "15.00")
+    assert load_manifest(folder) == manifest
+    batch = read_batch(folder)
+    assert [len(hit.items) for hit in batch.hits] == [4, 4]
+    assert sorted(i.row for hit in batch.hits for i in hit.items if i.row) == list(manifest.rows)
+    known = [i.answers for hit in batch.hits for i in hit.items if not i.row]
+    assert known == [{"verdict": "yes"}] * 2
+    said = summary(folder, manifest)
+    assert "6 items of rows.jsonl in 2 HITs for static" in said[0]
+    assert "2 workers each at 0.50 USD a HIT (15.00 USD an hour): 2.00 USD in all" in said[1]
+
+
+def test_workers_do_not_see_what_is_known(tmp_path: Path) -> None:
+    folder, manifest = make_batch(order(tmp_path))
+    for path in [folder / "preview.html", *(folder / "static").iterdir()]:
+        text = path.read_text("utf-8")
+        assert not any(f'"{row}"' in text for row in manifest.rows)
+    page = (folder / "static" / "task.html").read_text("utf-8")
+    data = page.split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
+    assert {tuple(item) for hit in json.loads(data) for item in hit["items"]} == {("id", "fields")}
+
+
+def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
+    first, _ = make_batch(order(tmp_path))
+    again, _ = make_batch(order(tmp_path, out=tmp_path / "other"))
+    assert files(first) == files(again)
+    other, _ = make_batch(order(tmp_path, out=tmp_path / "third", seed=1))
+    assert files(first) != files(other)
+    assert read_batch(first).id != read_batch(other).id
+
+
+def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
+    sent: list[str] = []
+    for number in range(1, 4):
+        folder, manifest = make_batch(order(tmp_path))
+        assert folder.name == f"{number:04}"
+        assert manifest.counts["sent_before"] == len(sent)
+        sent += manifest.rows
+    folder, manifest = make_batch(order(tmp_path, seed=7))
+    assert manifest.counts["items"] == 2
+    sent += manifest.rows
+    assert sorted(sent) == sorted(f"r{n}" for n in range(20))
+    with pytest.raises(UserError, match=r"sent_before: 20.*\n.*--again"):
+        make_batch(order(tmp_path))
+    assert [f.name for f in folders(tmp_path / "hits" / "quick")] == [
+        f"000{n}" for n in (1, 2, 3, 4)
+    ]
+    folder, manifest = make_batch(order(tmp_path, again=True))
+    assert manifest.counts["items"] == 6
+    assert folder.name == "0005"
+    assert len({read_batch(f).id for f in folders(tmp_path / "hits" / "quick")}) == 5
+    with pytest.raises(UserError, match="sent_before"):
+        make_batch(order(tmp_path))
+
+
+def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
+    folder, _ = make_batch(order(tmp_path))
+    shelf = folder.parent
+    shutil.rmtree(folder)
+    for name in ("9999", "10000", "x", "12", ".0007.tmp", "notes.txt"):
+        (shelf / name).mkdir()
+    assert [p.name for p in folders(shelf)] == ["9999", "10000"]
+    for name in ("9999", "10000"):
+        (shelf / name).rmdir()
+    made, _ = make_batch(order(tmp_path))
+    made.rename(shelf / "9999")
+    second, _ = make_batch(order(tmp_path))
+    third, _ = make_batch(order(tmp_path))
+    assert (second.name, third.name) == ("10000", "10001")
+
+
+def _edit(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text("utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1), "utf-8")
+
+
+def _signed(folder: Path, name: str) -> None:
+    """Forge the checksum of an edited file, too."""
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    for entry in manifest["files"]:
+        if entry["path"] == name:
+            entry["sha256"] = file_sha256(folder / name)
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "signed", "message"),
+    [
+        ("items.jsonl", "odd?", "even?", False, r"0001/items.jsonl: has changed"),
+        ("items.jsonl", "odd?", "even?", True, "do not fit each other"),
+        ("items.jsonl", '"row": "r', '"row": "q', True, "is not what its id says"),
+        ("items.jsonl", '"row": "r', '"raw": "r', True, "do not fit each other"),
+        ("items.jsonl", '"hit": "', '"hit": "x', True, "do not fit each other"),
+        ("items.jsonl", "{", "[", True, "do not fit each other"),
+        ("private.json", '"yes"', '"no"', False, r"private.json: has changed"),
+        ("private.json", '"yes"', '"no"', True, "is not what its id says"),
+        ("private.json", '"attention"', '"attentions"', True, "do not fit each other"),
+        ("layout/layout.yaml", "items_per_hit: 3", "items_per_hit: 4", False, "has changed"),
+        ("layout/layout.yaml", "items_per_hit: 3", "items_per_hit: 4", True, "has changed"),
+        ("static/task.html", "<", "<!-- -->\n<", False, r"static/task.html: has changed"),
+        ("preview.html", "<", "<!-- -->\n<", False, r"preview.html: has changed"),
+        ("manifest.json", '"seed": 0', '"seed": 1', False, "is not what its id says"),
+        ("manifest.json", '"number": 1', '"number": 2', False, "is not what its id says"),
+        (
+            "manifest.json",
+            '"rows": [\n    "r',
+            '"rows": [\n    "q',
+            False,
+            "is not what its id says",
+        ),
+        ("manifest.json", '"platform": "static"', '"platform": "mturk"', False, "its id says"),
+        ("manifest.json", '"items.jsonl"', '"item.jsonl"', False, "does not name all"),
+        ("manifest.json", '"preview.html"', '"../../../rows.jsonl"', False, "has changed|broken"),
+        ("manifest.json", '"seed"', '"sead"', False, r"manifest.json: broken manifest: s[ea]+d"),
+        ("manifest.json", "{", "[", False, r"manifest.json: broken manifest"),
+    ],
+)
+def test_an_edited_batch_is_refused(
+    name: str, old: str, new: str, signed: bool, message: str, tmp_path: Path
+) -> None:
+    folder, _ = make_batch(order(tmp_path))
+    _edit(folder, name, old, new)
+    if signed:
+        _signed(folder, name)
+    with pytest.raises(UserError, match=message):
+        read_batch(folder)
+    with pytest.raises(UserError, match=message):
+        make_batch(order(tmp_path))
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    folder, _ = make_batch(order(tmp_path))
+    (folder / "static" / "links.csv").unlink()
+    with pytest.raises(UserError, match="it is missing"):
+        read_batch(folder)
+    (folder / "manifest.json").unlink()
+    with pytest.raises(UserError, match=r"manifest.json: cannot be read"):
+        read_batch(folder)
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    broken = order(tmp_path, delivery=Delivery(post="javascript:alert(1)"))
+    with pytest.raises(UserError, match="not an address of the web"):
+        make_batch(broken)
+    shelf = tmp_path / "hits" / "quick"
+    assert list(shelf.iterdir()) == []
+    with pytest.raises(RuntimeError), whole(shelf / "0001") as staging:
+        (staging / "half").write_text("x")
+        raise RuntimeError
+    assert list(shelf.iterdir()) == []
+    assert make_batch(order(tmp_path))[0].name == "0001"
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from annotation.platforms.static import Static
+from tests.annotation_workers import order
+from annotation.hits import make_batch
+
+def slow(*args, **more):
+    print("writing", flush=True)
+    time.sleep(60)
+
+Static.export = slow
+make_batch(order(Path(sys.argv[1])))
+"""
+
+
+def test_killed_half_way(tmp_path: Path) -> None:
+    """A kill that nothing can catch, while the platform's files are written."""
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"writing\n"
+        with pytest.raises(UserError, match="another run is at work here"):
+            make_batch(order(tmp_path))
+        child.send_signal(signal.SIGKILL)
+    shelf = tmp_path / "hits" / "quick"
+    assert folders(shelf) == []
+    folder, manifest = make_batch(order(tmp_path))
+    assert [p.name for p in shelf.iterdir()] == ["0001"]
+    assert read_batch(folder).id == manifest.id
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with (
+        alone(tmp_path / "a"),
+        pytest.raises(UserError, match="another run"),
+        alone(tmp_path / "a"),
+    ):
+        time.sleep(0)
+    with alone(tmp_path / "a"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"platform": "statik"}, "no platform 'statik'.*did you mean static"),
+        ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean judge_question"),
+        ({"layout": "ckl_expert", "dataset": None}, "names no dataset.*--dataset"),
+        ({"dataset": "nothing"}, "no dataset 'nothing'"),
+    ],
+)
+def test_orders_that_cannot_be_met(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"(?s){message}"):
+        make_batch(order(tmp_path, **change))
+
+
+PAGED = {"verify_facts"}
+ARTICLE = "Ban leads the United Nations.\nBan succeeded Kofi Annan of Ghana in 2007."
+OWN_ROWS: dict[str, dict[str, Any]] = {
+    "ckl_question": {
+        "article_day": "2007-01-02",
+        "article": "20070102000000000000\x00\x01"
+        "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01",
+        "questions": ["Who leads the United Nations?", "Who was succeeded?"],
+    },
+    "ckl_expert": {
+        "cloze": "[BLANK] is the Secretary-General of the United Nations.",
+        "new_answer": "Ban Ki-moon",
+        "prediction": "Kofi Annan",
+    },
+    "easy_select": {
+        "article_day": "2007-01-02",
+        "sentences": ARTICLE.split("\n"),
+        "candidates": ["Ghana", "Ban"],
+    },
+    "easy_question": {
+        "article_day": "2007-01-02",
+        "cloze": "Ban succeeded [BLANK] of Ghana in 2007.",
+        "article": "20070102000000000000\x00\x01"
+        "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01",
+    },
+}
+LAYOUTS = (
+    "answer_question",
+    "ckl_expert",
+    "ckl_question",
+    "easy_question",
+    "easy_select",
+    "judge_question",
+    "judge_toxicity",
+    "paraphrase",
+    "verify_facts",
+    "write_questions",
+)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> None:
+    words = [
+        "hits",
+        name,
+        "--platform",
+        "static",
+        "--n",
+        7,
+        "--releases",
+        sample / "releases",
+        "--out",
+        tmp_path / "hits",
+    ]
+    if name in OWN_ROWS:
+        (tmp_path / "rows.jsonl").write_text(json.dumps(OWN_ROWS[name]) + "\n", "utf-8")
+        words += ["--dataset", tmp_path / "rows.jsonl", "--build", tmp_path / "build"]
+    if name in PAGED:
+        (pages,) = (sample / "build").glob("pages-*/pages.parquet")
+        words += ["--pages", pages]
+    done = run(*words)
+    folder = tmp_path / "hits" / name / "0001"
+    manifest = load_manifest(folder)
+    assert f"{manifest.counts['items']:,} items of" in done.stderr + done.stdout
+    batch = read_batch(folder)
+    shown = [item for hit in batch.hits for item in hit.items if item.row]
+    groups = {(item.fields["subject"], item.fields["relation"]) for item in shown if name in PAGED}
+    assert len(shown) == 7 or (name in OWN_ROWS and len(shown) == 1) or len(groups) > 1
+    if name in PAGED:
+        _mentions_are_in_their_pages(manifest, [item.fields for item in shown])
+
+
+def _mentions_are_in_their_pages(manifest: BatchManifest, shown: list[Any]) -> None:
+    assert manifest.config == "timelines"
+    marked = [(fields, span) for fields in shown for span in fields["found"]]
+    assert marked
+    for fields, span in marked:
+        text = fields["page"][span["paragraph"]]["text"]
+        assert text[span["start"] : span["end"]] == fields["mention"]

@@ -1,0 +1,193 @@
+"""What answers must be like: the table that the page is tested against too, and whole items."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.batch import Json
+from annotation.checks import broken_rules, problems, text_problem
+from annotation.layout import Check, Layout
+from annotation.texts import stands_in
+
+CASES: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("annotation_checks.json").read_text("utf-8")
+)
+
+
+def test_texts_as_the_page_judges_them() -> None:
+    wrong = []
+    for case in CASES:
+        check, fields = Check.model_validate(case["check"]), case.get("fields", {})
+        rules = [rule for rule, _ in broken_rules(check, case["text"], fields)]
+        said = text_problem(check, case["text"], fields)
+        if case["problem"] not in rules if case["problem"] else rules or said:
+            wrong.append((case, rules))
+    assert wrong == []
+    assert len(CASES) > 100
+
+
+LAYOUT = Layout.model_validate(
+    {
+        "title": "Every kind",
+        "summary": "One of each.",
+        "instructions": ["Do it."],
+        "fields": {
+            "article": {},
+            "parts": {"kind": "paragraphs"},
+            "options": {"kind": "list"},
+        },
+        "answers": {
+            "verdict": {
+                "kind": "choice",
+                "label": "V",
+                "choices": [{"value": v, "label": v} for v in ("yes", "no")],
+            },
+            "why": {
+                "kind": "choices",
+                "label": "W",
+                "when": {"verdict": ["no"]},
+                "choices": [{"value": v, "label": v} for v in "abc"],
+            },
+            "tick": {"kind": "flag", "label": "T", "required": False},
+            "sure": {"kind": "flag", "label": "S", "when": {"tick": ["true"]}},
+            "note": {"kind": "text", "label": "N", "required": False, "check": {"max_length": 5}},
+            "blank": {
+                "kind": "text",
+                "label": "B",
+                "when": {"why": ["b"]},
+                "check": {"min_length": 0},
+            },
+            "mark": {"kind": "span", "label": "M", "field": "article", "required": False},
+            "marks": {"kind": "spans", "label": "M", "field": "parts", "required": False},
+            "line": {"kind": "choice", "label": "L", "field": "options", "required": False},
+            "word": {
+                "kind": "choice",
+                "label": "L",
+                "field": "options",
+                "within": "line",
+                "required": False,
+            },
+            "pairs": {
+                "kind": "group",
+                "label": "P",
+                "required": False,
+                "max_items": 2,
+                "answers": {
+                    "q": {"kind": "text", "label": "Q", "check": {"ends_with": "?"}},
+                    "a": {"kind": "text", "label": "A", "check": {"not_field": "q"}},
+                },
+            },
+        },
+        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
+    }
+)
+FIELDS: dict[str, Json] = {
+    "article": "Ein Käse \U0001f600 ist gut.",
+    "parts": [{"text": "Kofi Annan", "heading": "H"}, "Annan led."],
+    "options": ["Ban", "Ban Ki-moon's Ban succeeded Annan", "Annan", "Ann", "moon"],
+}
+EMOJI = {"start": 9, "end": 10, "text": "\U0001f600"}
+LED = {"paragraph": 1, "start": 6, "end": 9, "text": "led"}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, []),
+        ({"verdict": None}, ["verdict: missing"]),
+        ({"verdict": ""}, ["verdict: missing"]),
+        ({"verdict": "maybe"}, ["verdict: not one of the choices"]),
+        ({"verdict": True}, ["verdict: not one of the choices"]),
+        ({"verdict": ["yes"]}, ["verdict: not one of the choices"]),
+        ({"verdict": {"yes": 1}}, ["verdict: not one of the choices"]),
+        ({"other": 1}, ["other: is not asked"]),
+        ({"why": ["a"]}, ["why: is not asked here"]),
+        ({"why": []}, []),
+        ({"verdict": "no"}, ["why: missing"]),
+        ({"verdict": "no", "why": []}, ["why: missing"]),
+        ({"verdict": "no", "why": ["a", "c"]}, []),
+        ({"verdict": "no", "why": ["a", "a"]}, ["why: a choice twice"]),
+        ({"verdict": "no", "why": ["d"]}, ["why: not of the choices"]),
+        ({"verdict": "no", "why": [["a"]]}, ["why: not of the choices"]),
+        ({"verdict": "no", "why": "a"}, ["why: not of the choices"]),
+        ({"verdict": "no", "why": ["a", "b"]}, []),
+        ({"verdict": "no", "why": ["a", "b"], "blank": ""}, []),
+        ({"verdict": "no", "why": ["a", "b"], "blank": "x"}, []),
+        ({"verdict": "no", "why": ["a"], "blank": "x"}, ["blank: is not asked here"]),
+        ({"tick": False}, []),
+        ({"tick": 0}, ["tick: not true or false"]),
+        ({"tick": "true"}, ["tick: not true or false", "sure: missing"]),
+        ({"tick": True}, ["sure: missing"]),
+        ({"tick": True, "sure": False}, []),
+        ({"sure": False}, ["sure: is not asked here"]),
+        ({"note": "abcde"}, []),
+        ({"note": "  \ufeffabcde\u3000 "}, []),
+        ({"note": "\U0001f600" * 5}, []),
+        ({"note": "abcdef"}, ["note: longer than 5"]),
+        ({"note": 5}, ["note: not a text"]),
+        ({"note": ["a"]}, ["note: not a text"]),
+        ({"mark": EMOJI}, []),
+        ({"mark": EMOJI | {"start": 8}}, ["mark: a span that does not fit the text"]),
+        ({"mark": EMOJI | {"end": 9}}, ["mark: a span outside of the text"]),
+        ({"mark": EMOJI | {"end": 99}}, ["mark: a span outside of the text"]),
+        ({"mark": EMOJI | {"start": -9}}, ["mark: a span outside of the text"]),
+        ({"mark": EMOJI | {"start": 9.0}}, ["mark: not a span"]),
+        ({"mark": EMOJI | {"start": True}}, ["mark: not a span"]),
+        ({"mark": EMOJI | {"end": 10**400}}, ["mark: a span outside of the text"]),
+        ({"mark": EMOJI | {"paragraph": 0}}, ["mark: not a span"]),
+        ({"mark": EMOJI | {"text": None}}, ["mark: not a span"]),
+        ({"mark": [EMOJI]}, ["mark: not a span"]),
+        ({"mark": "Käse"}, ["mark: not a span"]),
+        ({"marks": [LED]}, []),
+        ({"marks": LED}, ["marks: not a list of spans"]),
+        ({"marks": [EMOJI]}, ["marks: not a span"]),
+        ({"marks": [LED, dict(reversed(LED.items()))]}, ["marks: two spans with one start"]),
+        ({"marks": [LED | {"paragraph": 2}]}, ["marks: a span outside of the text"]),
+        ({"marks": [LED | {"paragraph": -1}]}, ["marks: a span outside of the text"]),
+        ({"marks": [LED | {"paragraph": 0}]}, ["marks: a span that does not fit the text"]),
+        ({"line": "Ban"}, []),
+        ({"line": "Someone"}, ["line: not one of the choices"]),
+        ({"word": "Ban"}, ["word: not one of the choices"]),
+        ({"line": "Ban Ki-moon's Ban succeeded Annan", "word": "Ban"}, []),
+        ({"line": "Ban Ki-moon's Ban succeeded Annan", "word": "Annan"}, []),
+        (
+            {"line": "Ban Ki-moon's Ban succeeded Annan", "word": "Ann"},
+            ["word: not one of the choices"],
+        ),
+        (
+            {"line": "Ban Ki-moon's Ban succeeded Annan", "word": "moon"},
+            ["word: not one of the choices"],
+        ),
+        ({"pairs": [{"q": "Who?", "a": "Ban"}]}, []),
+        ({"pairs": [{"q": "Who?", "a": "who?  "}]}, ["pairs: a: holds q"]),
+        ({"pairs": [{"q": "Who", "a": "Ban"}]}, ["pairs: q: does not end with '?'"]),
+        ({"pairs": [{"q": "Who?"}]}, ["pairs: a: missing"]),
+        ({"pairs": [{"q": "Who?", "a": "B", "c": 1}]}, ["pairs: c: is not asked"]),
+        ({"pairs": [{"q": "W?", "a": "B"}] * 3}, ["pairs: not 1 to 2 entries"]),
+        ({"pairs": {"q": "Who?", "a": "Ban"}}, ["pairs: not a list of objects"]),
+        ({"pairs": [["Who?"]]}, ["pairs: not a list of objects"]),
+    ],
+)
+def test_answers_of_an_item(given: dict[str, Any], expected: list[str]) -> None:
+    assert problems(LAYOUT, FIELDS, {"verdict": "yes"} | given) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ("Ban left.", "Ban", True),
+        ("Ban's left.", "Ban", False),
+        ("Ban's left.", "Ban's", True),
+        ("Urban Ban", "Ban", True),
+        ("Urbans", "Ban", False),
+        ("on 1 January 2007.", "1 January 2007", True),
+        ("on 11 January 2007.", "1 January 2007", False),
+        ("the U.S. army", "U.S.", True),
+        ("a, b", ",", False),
+        ("anything", "", False),
+    ],
+)
+def test_whole_words_of_a_text(text: str, part: str, expected: bool) -> None:
+    assert stands_in(text, part) == expected

@@ -1,0 +1,150 @@
+"""The rows that a user names: releases, Parquet files, JSON lines, and what is wrong with them."""
+
+import json
+import shutil
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.dataset import as_json, open_dataset, row_name
+from builders.errors import UserError
+from builders.store import file_sha256
+
+
+def test_lines(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": "1"}\r\n\n  \n{"id": "2", "a": "\xc3\xa9"}')
+    found = open_dataset(str(path), tmp_path)
+    assert (found.name, found.config, found.splits, found.columns) == ("rows.jsonl", None, (), None)
+    assert found.sha256 == file_sha256(path)
+    assert list(found.rows()) == [(0, {"id": "1"}), (1, {"id": "2", "a": "é"})]
+
+
+def test_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "ROWS.PARQUET"
+    pq.write_table(pa.table({"id": list(map(str, range(3000))), "a": range(3000)}), path)
+    found = open_dataset(str(path), tmp_path)
+    assert found.columns == ("id", "a")
+    assert [place for place, _ in found.rows()] == list(range(3000))
+    assert [row for _, row in found.rows(["a", "not there"])][2999] == {"a": 2999}
+    assert [row for _, row in found.rows(["not there"])] == [{}] * 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("a.jsonl", b"{}\n{", {}, r"a.jsonl:2: not valid JSON"),
+        ("a.jsonl", b"\n[1]\n", {}, r"a.jsonl:2: not a JSON object"),
+        ("a.jsonl", b'{"a": "\xe9"}', {}, r"a.jsonl:1: not valid JSON: 'utf-8' codec"),
+        ("a.jsonl", '{"a": 1}'.encode("utf-16"), {}, r"a.jsonl:1: not valid JSON"),
+        ("a.jsonl", b'{"a": 1, "a": 2}', {}, r"a.jsonl:1: .*the key 'a' is given twice"),
+        ("a.jsonl", b'{"a": NaN}', {}, r"a.jsonl:1: .*NaN is not a number"),
+        ("a.jsonl", b'{"a": 1e999}', {}, r"a.jsonl:1: not valid JSON"),
+        ("a.jsonl", b'{"a": "\\ud800"}', {}, r"a.jsonl:1: .*half of a surrogate"),
+        ("a.jsonl", b"[" * 10**6, {}, r"a.jsonl:1: .*nested too deeply"),
+        ("a.csv", b"id,a", {}, r"a.csv: not a Parquet or JSONL file"),
+        ("a.parquet", b"PAR1 no", {}, r"a.parquet: not a Parquet file"),
+        ("a.jsonl", b"{}", {"split": "dev"}, r"a file has no configs and splits"),
+        ("a.jsonl", b"{}", {"config": "hard"}, r"a file has no configs and splits"),
+    ],
+)
+def test_files_that_are_none(
+    name: str, content: bytes, options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=f"(?s){message}"):
+        list(open_dataset(str(path), tmp_path, **options).rows())
+
+
+def test_a_damaged_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [str(n) * 50 for n in range(5000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[1000:3000] = bytes(2000)
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.parquet: damaged"):
+        list(open_dataset(str(path), tmp_path).rows())
+
+
+@pytest.mark.parametrize(
+    ("row", "same"),
+    [
+        ({"id": "x", "a": 1}, "x"),
+        ({"id": 7}, "7"),
+        ({"id": 0}, "0"),
+        ({"id": True}, None),
+        ({"id": ""}, None),
+        ({"id": None, "a": date(2020, 1, 2)}, None),
+        ({"a": float("nan")}, None),
+    ],
+)
+def test_names_of_rows(row: dict[str, Any], same: str | None) -> None:
+    name = row_name(row)
+    assert name == (same or name)
+    if same is None:
+        assert len(name) == 16
+        assert name == row_name(dict(reversed(row.items())))
+        assert name != row_name(row | {"b": 1})
+
+
+def test_values_as_json() -> None:
+    row = {
+        "day": date(2020, 5, 6),
+        "time": datetime(2020, 5, 6, 1, 2, 3, tzinfo=UTC),
+        "price": Decimal("1.50"),
+        "bytes": b"\x00\xff",
+        "no": float("inf"),
+        "deep": ({1: [True, None, 2.5]},),
+    }
+    assert as_json(row) == {
+        "day": "2020-05-06",
+        "time": "2020-05-06T01:02:03+00:00",
+        "price": "1.50",
+        "bytes": "00ff",
+        "no": None,
+        "deep": [{"1": [True, None, 2.5]}],
+    }
+    json.dumps(as_json(row), allow_nan=False)
+
+
+def test_releases(sample: Path, tmp_path: Path) -> None:
+    releases = sample / "releases"
+    newest = open_dataset("streamingqa", releases)
+    assert newest.name == "streamingqa 1.0.0"
+    folder = releases / "streamingqa" / "1.0.0"
+    assert open_dataset(str(folder), tmp_path) == newest
+    assert newest.sha256 == file_sha256(folder / "manifest.json")
+    dev = open_dataset("timeqa", releases, config="hard", split="dev")
+    assert (dev.config, dev.splits) == ("hard", ("dev",))
+    whole = open_dataset("timeqa", releases, config="hard")
+    assert whole.splits == ("train", "dev", "test")
+    assert {row["split"] for _, row in dev.rows(["split"])} == {"dev"}
+    assert len(list(whole.rows(["id"]))) > len(list(dev.rows(["id"])))
+    shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.0")
+    shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.10")
+    shutil.copytree(releases / "timeqa" / "1.0.0", tmp_path / "timeqa" / "1.0.9")
+    files = open_dataset("timeqa", tmp_path).files
+    assert all("1.0.10" in path.parts for path in files)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("streamingq", {}, "no dataset 'streamingq'.*did you mean streamingqa"),
+        ("../streamingqa", {}, "no dataset"),
+        ("", {}, "no dataset"),
+        ("timeqa", {"config": "hrd"}, "no config 'hrd'.*did you mean hard"),
+        ("timeqa", {"config": "hard", "split": "dve"}, "no split 'dve'.*did you mean dev"),
+    ],
+)
+def test_releases_that_are_not_there(
+    name: str, options: dict[str, str], message: str, sample: Path
+) -> None:
+    with pytest.raises(UserError, match=f"(?s){message}"):
+        open_dataset(name, sample / "releases", **options)

@@ -1,0 +1,411 @@
+"""Rows of a dataset become items: every kind of field, what is left out, what is drawn."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batch import Item
+from annotation.dataset import Dataset, open_dataset
+from annotation.draw import at, draw
+from annotation.items import Ledger, Made, attention, item_id, make_items
+from annotation.joins import Sources
+from annotation.layout import Layout
+from annotation.packing import pack
+from builders.errors import UserError
+from builders.store import Store
+
+
+def layout(fields: Mapping[str, Any], **more: Any) -> Layout:
+    return Layout.model_validate(
+        {
+            "title": "T",
+            "summary": "S",
+            "instructions": ["I"],
+            "fields": fields,
+            "answers": {"note": {"kind": "text", "label": "N", "required": False}},
+            "pay": {"per_hit": "1", "minutes_per_hit": "4"},
+        }
+        | more
+    )
+
+
+def lines(tmp: Path, rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> Dataset:
+    path = tmp / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return open_dataset(str(path), tmp)
+
+
+def sources(tmp: Path, news: Sequence[str] = (), pages: Path | None = None) -> Sources:
+    return Sources(news, pages, None, Store(tmp / "build", lambda text: None))
+
+
+def make(
+    tmp: Path,
+    given: Layout,
+    rows: Sequence[Mapping[str, Any]] | Dataset,
+    *,
+    number: int = 100,
+    seed: int = 0,
+    ledger: Ledger | None = None,
+    joined: Sources | None = None,
+) -> Made:
+    dataset = rows if isinstance(rows, Dataset) else lines(tmp, rows)
+    return make_items(
+        given,
+        "some",
+        dataset,
+        joined or sources(tmp),
+        number=number,
+        seed=seed,
+        ledger=ledger or Ledger(),
+    )
+
+
+PAIRS = {"text": ["Ban", "der \U0001f600", None], "answer_start": [4, 0, 9]}
+
+
+@pytest.mark.parametrize(
+    ("shown", "row", "expected"),
+    [
+        ({}, {"x": "text"}, "text"),
+        ({}, {"x": "=1+1 <b>${data}</b>\u202e"}, "=1+1 <b>${data}</b>\u202e"),
+        ({}, {"x": 7}, "7"),
+        ({}, {"x": False}, "False"),
+        ({}, {"x": ["a", {"label": "b"}, {"name": "c"}, None]}, "a; b; c; "),
+        ({}, {"x": {"text": "t", "name": "n"}}, "t"),
+        ({"column": "draw.article"}, {"draw": {"article": "2020"}}, "2020"),
+        ({"column": "draws.article"}, {"draws": [{"article": "1"}, {"article": "2"}]}, "1; 2"),
+        ({"kind": "list"}, {"x": ["a", " ", "b", None]}, ["a", "b"]),
+        ({"kind": "list"}, {"x": "a"}, ["a"]),
+        ({"kind": "number"}, {"x": 1.5}, 1.5),
+        ({"kind": "number"}, {"x": 0}, 0),
+        ({"kind": "number"}, {"x": True}, None),
+        ({"kind": "number"}, {"x": "12"}, None),
+        ({"kind": "date"}, {"x": "2020-05-06"}, "2020-05-06"),
+        ({"kind": "date"}, {"x": "2020-05-06T10:00:00"}, "2020-05-06"),
+        ({"kind": "date"}, {"x": 1588723200}, "2020-05-06"),
+        ({"kind": "date"}, {"x": -1}, "1969-12-31"),
+        ({"kind": "date"}, {"x": 10**18}, None),
+        ({"kind": "date"}, {"x": "last week"}, None),
+        ({"kind": "date"}, {"x": "2020-02-30"}, None),
+        ({"kind": "date"}, {"x": True}, None),
+        ({"kind": "paragraphs"}, {"x": "a\n\nb"}, ["a", "", "b"]),
+        (
+            {"kind": "paragraphs"},
+            {
+                "x": [
+                    {"text": "a", "section": "S", "links": [1]},
+                    "b",
+                    {"text": "c", "kind": "list"},
+                ]
+            },
+            [
+                {"text": "a", "heading": "S", "kind": "text"},
+                "b",
+                {"text": "c", "heading": "", "kind": "list"},
+            ],
+        ),
+        ({"kind": "spans"}, {"x": PAIRS}, [{"start": 4, "end": 7}, {"start": 0, "end": 5}]),
+        (
+            {"kind": "spans"},
+            {"x": [{"start": 0, "end": 2, "more": 1}, {"start": 2, "end": 2}, {"start": "0"}, 5]},
+            [{"start": 0, "end": 2}],
+        ),
+        (
+            {"kind": "spans"},
+            {"paragraph": 3, "start": 0, "end": 2, "kind": "film"},
+            [{"paragraph": 3, "start": 0, "end": 2}],
+        ),
+        ({"kind": "spans"}, {"paragraph": None, "start": None, "end": None}, []),
+        ({"kind": "spans"}, {"start": "2003", "end": "2007"}, []),
+        ({"kind": "spans"}, {"x": None, "start": 0, "end": 2}, []),
+        ({}, {"x": None}, None),
+        ({}, {"x": " \n"}, None),
+        ({}, {}, None),
+        ({"kind": "list"}, {"x": [" "]}, None),
+        ({"kind": "paragraphs"}, {"x": ["", {"text": ""}]}, None),
+    ],
+)
+def test_fields(shown: dict[str, Any], row: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+    given = layout({"x": shown, "y": {}})
+    if expected is None:
+        with pytest.raises(UserError, match="missing x: 1"):
+            make(tmp_path, given, [row | {"y": "y"}])
+        optional = layout({"x": shown | {"optional": True}, "y": {}})
+        assert make(tmp_path, optional, [row | {"y": "y"}]).items[0].fields == {"y": "y"}
+    else:
+        (item,) = make(tmp_path, given, [row | {"y": "y"}]).items
+        assert item.fields == {"x": expected, "y": "y"}
+
+
+def test_days_of_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "days.parquet"
+    table = pa.table({"x": [date(2020, 5, 6)], "id": ["a"], "n": pa.array([None], pa.float64())})
+    pq.write_table(table, path)
+    given = layout({"x": {"kind": "date"}, "n": {"kind": "number", "optional": True}})
+    (item,) = make(tmp_path, given, open_dataset(str(path), tmp_path)).items
+    assert (item.row, item.fields) == ("a", {"x": "2020-05-06"})
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "a": "x", "b": "y"},
+        {"id": "2", "a": "", "b": "y"},
+        {"id": "3", "a": "x", "b": None},
+        {"id": "4", "a": "x", "b": "y", "not": "shown"},
+        {"id": "1", "a": "other", "b": "y"},
+        {"id": "5", "a": "z", "b": "y"},
+    ]
+    made = make(tmp_path, layout({"a": {}, "b": {}}), rows, ledger=Ledger({"5"}))
+    shown = {item.row: item.fields["a"] for item in made.items}
+    assert len(made.items) == len(shown)
+    assert made.counts["rows"] == 6
+    assert made.counts["sent_before"] == 1
+    assert made.counts["missing a"] == made.counts["missing b"] == 1
+    same = made.counts.get("same_item", 0) + made.counts.get("same_id", 0)
+    assert same == 3 - len(shown)
+    assert sum(made.counts.values()) - 6 + len(made.items) == 6
+
+
+def test_an_item_that_was_sent_for_another_row_is_not_sent_again(tmp_path: Path) -> None:
+    given = layout({"a": {}})
+    sent = make(tmp_path, given, [{"id": "1", "a": "x"}]).items[0].id
+    ledger = Ledger({"1"}, {sent})
+    made = make(tmp_path, given, [{"id": n, "a": x} for n, x in ("1x", "2x", "3y")], ledger=ledger)
+    assert [item.row for item in made.items] == ["3"]
+    assert (made.counts["sent_before"], made.counts["same_item"]) == (1, 1)
+    assert ledger.rows == {"1"}
+    with pytest.raises(UserError, match=r"sent_before: 1.*\n.*--again"):
+        make(tmp_path, given, [{"id": "1", "a": "x"}], ledger=ledger)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("ids", [None, [1, 2, 3], ["", "a", "b"], [None, "a", "b"]])
+def test_a_row_has_one_id_wherever_it_is_read(kind: str, ids: Any, tmp_path: Path) -> None:
+    """Rows without an id of their own get one from all that they hold, shown or not."""
+    rows = [
+        {"a": x, "z": z} | ({"id": i} if ids else {})
+        for x, z, i in zip("xxy", "122", ids or "...", strict=True)
+    ]
+    dataset = lines(tmp_path, rows)
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet")
+        dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    made = make(tmp_path, layout({"a": {}}), dataset)
+    assert made.counts["same_item"] == 1
+    sent = Ledger({item.row for item in made.items})
+    again = draw(dataset, layout({"a": {}}), 1, sent.rows)
+    assert again.counts == {"rows": 3, "sent_before": 2}
+
+
+def test_the_draw_is_seeded_and_a_row_does_not_depend_on_the_others(tmp_path: Path) -> None:
+    rows = [{"id": f"r{n}", "a": f"text {n}"} for n in range(200)]
+    given = layout({"a": {}})
+
+    def drawn(rows: Sequence[Mapping[str, Any]], number: int, seed: int = 0) -> list[str]:
+        return [item.row for item in make(tmp_path, given, rows, number=number, seed=seed).items]
+
+    first = drawn(rows, 20)
+    assert drawn(rows, 20) == drawn(rows[::-1], 20) == first
+    assert drawn(rows, 40)[:20] == first
+    assert [r for r in drawn(rows[:150], 150) if r in first] == [
+        r for r in first if int(r[1:]) < 150
+    ]
+    assert drawn(rows, 20, seed=1) != first
+    assert sorted(drawn(rows, 500)) == sorted(row["id"] for row in rows)
+
+
+def test_relations_take_turns(tmp_path: Path) -> None:
+    rows: list[dict[str, str | None]]
+    rows = [{"id": f"a{n}", "a": f"a{n}", "relation": "P39"} for n in range(90)]
+    rows += [{"id": f"b{n}", "a": f"b{n}", "relation": "P54"} for n in range(4)]
+    rows += [{"id": f"c{n}", "a": f"c{n}", "relation": None} for n in range(30)]
+    given = layout({"a": {}}, balance="relation")
+    made = make(tmp_path, given, rows, number=24).items
+    kinds = [item.row[0] for item in made]
+    assert {kind: kinds.count(kind) for kind in "abc"} == {"a": 10, "b": 4, "c": 10}
+    assert all(set(kinds[n : n + 3]) == set("abc") for n in range(0, 12, 3))
+    nested = [{**row, "of": {"relation": row["relation"]}} for row in rows]
+    again = make(tmp_path, layout({"a": {}}, balance="of.relation"), nested, number=24).items
+    assert [item.row for item in again] == [item.row for item in made]
+
+
+HISTORY = [
+    {"id": f"{s}-{r}-{n}", "a": f"{s} {r} {n}", "subject": s, "relation": r}
+    for n in range(3)
+    for s in "KLMN"
+    for r in ("P39", "P54")
+]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 9, 23, 24, 100])
+def test_a_history_stays_together(number: int, tmp_path: Path) -> None:
+    given = layout({"a": {}}, together=["subject", "relation"], balance="relation", items_per_hit=4)
+    made = make(tmp_path, given, HISTORY, number=number)
+    names = [item.row[:-2] for item in made.items]
+    runs = [names[0]] + [b for a, b in pairwise(names) if a != b]
+    assert len(runs) == len(set(runs))
+    assert len(names) == (min(number // 3 * 3, 24) if number >= 3 else number)
+    assert all(a.split("-")[1] != b.split("-")[1] for a, b in pairwise(runs[:8]))
+    hits = pack(made.items, made.groups, [], given, 0)
+    of = [{item.row[:-2] for item in hit.items} for hit in hits]
+    assert sum(map(len, of)) == len(set().union(*of))
+    assert [item.id for hit in hits for item in hit.items] == [item.id for item in made.items]
+
+
+def items(groups: str) -> list[Item]:
+    return [Item(f"i{n}", f"r{n}", {"a": str(n)}) for n in range(len(groups))]
+
+
+@pytest.mark.parametrize(
+    ("groups", "size", "expected"),
+    [
+        ("", 2, []),
+        ("abcde", 2, ["ab", "cd", "e"]),
+        ("aabbb", 3, ["aa", "bbb"]),
+        ("aabab", 3, ["aaa", "bb"]),
+        ("abbbbb", 4, ["a", "bbbb", "b"]),
+        ("aaaaabc", 3, ["aaa", "aab", "c"]),
+        ("a", 5, ["a"]),
+    ],
+)
+def test_packing(groups: str, size: int, expected: list[str]) -> None:
+    given = layout({"a": {}}, items_per_hit=size)
+    hits = pack(items(groups), list(groups), [], given, 0)
+    found = ["".join(groups[int(item.row[1:])] for item in hit.items) for hit in hits]
+    assert found == expected
+    assert len({hit.id for hit in hits}) == len(hits)
+    plain = pack(items(groups), [""] * len(groups), [], given, 0)
+    assert [len(hit.items) for hit in plain][:-1] == [size] * max(len(plain) - 1, 0)
+
+
+def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
+    known = [{"fields": {"a": f"k{n}"}, "answers": {"note": "x"}} for n in range(3)]
+    given = layout({"a": {}}, items_per_hit=4, attention=known)
+    some = attention(given, "some")
+    assert [item.row for item in some] == ["", "", ""]
+    assert some[0].id == item_id("some", {"a": "k0"})
+    hits = pack(items("x" * 400), [""] * 400, some, given, 5)
+    places = [[n for n, item in enumerate(hit.items) if not item.row] for hit in hits]
+    assert len(hits) == 100
+    assert all(
+        len(place) == 1 and len(hit.items) == 5 for place, hit in zip(places, hits, strict=True)
+    )
+    assert {place for (place,) in places} == {0, 1, 2, 3, 4}
+    used = [item.id for hit in hits for item in hit.items if not item.row]
+    assert all(10 < used.count(item.id) < 60 for item in some)
+    assert hits == pack(items("x" * 400), [""] * 400, some, given, 5)
+    assert hits != pack(items("x" * 400), [""] * 400, some, given, 6)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"fields": {}}, {"fields": [], "answers": {}}])
+def test_an_attention_item_without_its_parts(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="needs `fields` and `answers`"):
+        attention(layout({"a": {}}, attention=[wrong]), "some")
+
+
+def page(item: str, title: str, *texts: str) -> dict[str, Any]:
+    inside = [{"text": t, "section": "S", "kind": "text"} for t in texts]
+    return {"item": item, "title": title, "paragraphs": inside}
+
+
+def test_pages_by_item_or_title(tmp_path: Path) -> None:
+    pages = [page("Q1", "One", "uno", "eins"), page("Q2", "Two", "dos"), page("Q3", "Q9", "tres")]
+    pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages.parquet")
+    rows = [
+        {"id": "a", "subject": "Q1"},
+        {"id": "b", "title": "Two"},
+        {"id": "c", "subject": "Q404"},
+        {"id": "d"},
+    ]
+    joined = sources(tmp_path, pages=tmp_path)
+    given = layout({"page": {"kind": "paragraphs", "join": "page"}})
+    made = make(tmp_path, given, rows, joined=joined)
+    found = {item.row: item.fields["page"] for item in made.items}
+    one = {"heading": "S", "kind": "text"}
+    assert found == {
+        "a": [{"text": "uno", **one}, {"text": "eins", **one}],
+        "b": [{"text": "dos", **one}],
+    }
+    assert made.counts["missing page"] == 2
+    by_text = layout({"page": {"join": "page", "column": "name"}})
+    (item,) = make(tmp_path, by_text, [{"id": "e", "name": "One"}], joined=joined).items
+    assert item.fields["page"] == "uno\neins"
+    with pytest.raises(UserError, match="--pages"):
+        make(tmp_path, given, rows)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"item": ["Q1"], "title": ["One"]},
+        {"item": ["Q1"], "title": ["One"], "paragraphs": [["text"]]},
+        {"item": ["Q1"], "title": ["One"], "paragraphs": [[{"text": "t"}]]},
+        {"item": [1], "title": ["One"], "paragraphs": [None]},
+    ],
+)
+def test_a_file_that_holds_no_pages(table: dict[str, Any], tmp_path: Path) -> None:
+    pq.write_table(pa.table(table), tmp_path / "pages.parquet")
+    given = layout({"page": {"kind": "paragraphs", "join": "page"}})
+    with pytest.raises(UserError, match="not a table of pages"):
+        make(tmp_path, given, [{"subject": "Q1"}], joined=sources(tmp_path, pages=tmp_path))
+
+
+ARTICLE_ID = (
+    "20070102000000000000\x00\x01"
+    "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01"
+)
+NEWS = [str(Path(__file__).resolve().parents[1] / "samples" / "news")]
+
+
+def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
+    joined = sources(tmp_path, NEWS)
+    found = joined.find("search", ["Secretary-General of the United Nations", "zzzzqqq"])
+    (passages,) = found.values()
+    assert isinstance(passages, list)
+    assert 1 <= len(passages) <= 5
+    rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
+    kinds = {"t": {}, "l": {"kind": "list"}, "p": {"kind": "paragraphs"}}
+    given = layout({k: v | {"join": "article"} for k, v in kinds.items()})
+    made = make(tmp_path, given, rows, joined=joined)
+    (item,) = made.items
+    assert made.counts["missing t"] == 1
+    assert item.fields["l"] == item.fields["p"] == str(item.fields["t"]).split("\n")
+    assert len(str(item.fields["t"])) > 100
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "expected"),
+    [
+        ({"a": {"b": 1}}, "a.b", 1),
+        ({"a": [{"b": 1}, 5, {"c": 2}]}, "a.b", [1, None]),
+        ({"a": 1}, "a.b", None),
+        ({}, "a", None),
+    ],
+)
+def test_dotted_columns(row: dict[str, Any], column: str, expected: Any) -> None:
+    assert at(row, column) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        (layout({"a": {}, "qestion": {}}), "qestion"),
+        (layout({"a": {"column": "quesion.text"}}), "quesion"),
+        (layout({"a": {}}, balance="relaton"), "relaton"),
+        (layout({"a": {}}, together=["subjct"]), "subjct"),
+    ],
+)
+def test_a_column_that_a_release_lacks(given: Layout, missing: str, tmp_path: Path) -> None:
+    names = ["id", "a", "question", "relation", "subject"]
+    pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "rows.parquet")
+    dataset = open_dataset(str(tmp_path / "rows.parquet"), tmp_path)
+    with pytest.raises(UserError, match=f"(?s)no column '{missing}'.*did you mean"):
+        make(tmp_path, given, dataset)

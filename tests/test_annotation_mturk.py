@@ -1,0 +1,214 @@
+"""MTurk's files: what goes to it stays within its limits, what comes back is read or refused."""
+
+import base64
+import csv
+import json
+import random
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from annotation import page
+from annotation.batch import Batch, Hit, Item
+from annotation.layout import FOLDER, layouts, load_layout
+from annotation.platforms import PLATFORMS, Delivery
+from annotation.platforms.mturk_answers import from_assignment, taken
+from annotation.platforms.mturk_page import LARGEST, filled
+from annotation.results import import_results
+from annotation.submission import Refused, Submission
+from builders.errors import UserError
+from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
+
+MTURK = PLATFORMS["mturk"]
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> None:
+    batch = written(tmp_path, name, "mturk")
+    folder = batch.folder / "mturk"
+    for path in folder.iterdir():
+        assert path.read_bytes().isascii()
+    for site, host in (("sandbox", "workersandbox"), ("production", "www")):
+        text = (folder / f"question-{site}.xml").read_text()
+        assert f'action="https://{host}.mturk.com/mturk/externalSubmit"' in text
+        for hit in batch.hits:
+            question = filled(text, hit, batch.id)
+            assert len(question.encode()) <= LARGEST
+            assert "${" not in question
+            root = ElementTree.fromstring(question)  # noqa: S314 - our own
+            assert root.tag.endswith("HTMLQuestion.xsd}HTMLQuestion")
+            assert [one.tag.split("}")[1] for one in root] == ["HTMLContent", "FrameHeight"]
+            assert (root[0].text or "").strip().startswith("<!DOCTYPE html>")
+    template = (folder / "template.html").read_text()
+    assert "<form" not in template
+    assert re.findall(r"\$\{[^}]*\}", template) == ["${data}"]
+    with (folder / "hits.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [set(row) for row in rows] == [{"data"}] * len(batch.hits)
+    for row, hit in zip(rows, batch.hits, strict=True):
+        assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", row["data"])  # no formula
+        value = json.loads(zlib.decompress(base64.b64decode(row["data"])))
+        assert value == {
+            "batch": batch.id,
+            "id": hit.id,
+            "items": [{"id": i.id, "fields": dict(i.fields)} for i in hit.items],
+        }
+        assert HOSTILE in json.dumps(value, ensure_ascii=False).replace('\\"', '"')
+
+
+@pytest.mark.parametrize(
+    ("characters", "items", "says", "hint"),
+    [
+        (9_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
+        (60_000, 1, "HIT 1, of 1 items, makes a question of", "--platform static"),
+    ],
+)
+def test_a_hit_that_is_too_large_is_said_with_what_to_do(
+    characters: int, items: int, says: str, hint: str, tmp_path: Path
+) -> None:
+    rng = random.Random(1)
+    layout = load_layout("answer_question")
+    made = tuple(
+        Item(
+            f"i{n}", "", {"article": "".join(chr(rng.randint(33, 126)) for _ in range(characters))}
+        )
+        for n in range(items)
+    )
+    place = tmp_path / "hits" / "answer_question" / "0001"
+    batch = Batch("b", 1, "answer_question", "", "d", "mturk", 0, (Hit("h", made),), place)
+    with pytest.raises(UserError) as error:
+        MTURK.export(batch, layout, FOLDER / "answer_question", tmp_path, Delivery())
+    assert says in str(error.value)
+    assert hint in str(error.value)
+    fitting = re.search(r"items_per_hit: (\d+)", str(error.value))
+    if fitting:  # what it says to do is enough
+        parts = (Hit("h", made[: int(fitting[1])]),)
+        fewer = Batch("b", 1, "answer_question", "", "d", "mturk", 0, parts, place)
+        assert MTURK.export(fewer, layout, FOLDER / "answer_question", tmp_path, Delivery())
+
+
+def _good() -> dict[str, Any]:
+    return {
+        "format": "factdrift-submission/1",
+        "batch": "b",
+        "hit": "h",
+        "worker": "W",
+        "assignment": "A",
+        "seconds": 1,
+        "answers": {"i": {"text": HOSTILE}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "worker", "assignment", "wanted"),
+    [
+        (packed(_good()), "W", "A", None),
+        (packed(_good() | {"worker": "", "assignment": ""}), "W", "A", None),
+        (packed(_good()), "W2", "A", "another's submission"),
+        (packed(_good()), "W", "A2", "another's submission"),
+        (packed(_good()), "", "A", "no worker or assignment"),
+        ("", "W", "A", "no answers"),
+        ("=1+1", "W", "A", "not a submission"),
+        ("e" * 32_767, "W", "A", "cut short"),
+        (base64.b64encode(b"\xff\xfe").decode(), "W", "A", "not a submission"),
+        (base64.b64encode(b"[1]").decode(), "W", "A", "not a submission"),
+        (packed(_good() | {"extra": 1}), "W", "A", "not a submission"),
+    ],
+)
+def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:
+    found = taken(given, "f.csv", 2, worker=worker, assignment=assignment)
+    if wanted:
+        assert isinstance(found, Refused)
+        assert found.reason == wanted
+    else:
+        assert isinstance(found, Submission)
+        assert (found.worker, found.assignment) == ("W", "A")
+        assert found.answers == {"i": {"text": HOSTILE}}
+
+
+XML = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<QuestionFormAnswers xmlns="http://mechanicalturk.'
+    'amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd">{}'
+    "</QuestionFormAnswers>"
+)
+ANSWER = (
+    "<Answer>\n<QuestionIdentifier>submission</QuestionIdentifier>\n"
+    "<FreeText>{}</FreeText></Answer>"
+)
+BOMB = '<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;">]><QuestionFormAnswers/>'
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (XML.format(ANSWER.format(packed(_good()))), None),
+        (XML.format(ANSWER.format("")), "no answers"),
+        (XML.format(""), "no answers"),
+        ("", "no answers"),
+        (BOMB, "broken answers"),
+        ("<QuestionFormAnswers>", "broken answers"),
+        ("<html/>", "broken answers"),
+        (7, "not an assignment"),
+    ],
+)
+def test_answers_of_the_api(answer: object, reason: str | None) -> None:
+    value = {"WorkerId": "W", "AssignmentId": "A", "Answer": answer}
+    found = from_assignment(value, "f.jsonl", 1)
+    assert (found.reason if isinstance(found, Refused) else None) == reason
+
+
+def test_the_answer_of_the_api_is_read_as_it_comes(tmp_path: Path) -> None:
+    answer = XML.format(ANSWER.format(packed(_good())))
+    ok = {"WorkerId": "W", "AssignmentId": "A", "Answer": answer, "AssignmentStatus": "Submitted"}
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps({"NumResults": 3, "Assignments": [ok, 7, ok]}, indent=1))
+    assert MTURK.knows(path)
+    found = list(MTURK.read(path))
+    assert [type(one).__name__ for one in found] == ["Submission", "Refused", "Submission"]
+
+
+def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
+    batch = written(tmp_path / "hits", "judge_question", "mturk")
+    works = work(batch, load_layout("judge_question"))
+    path = tmp_path / "Batch_7_batch_results.csv"
+    mturk_csv(works, batch, path)
+    text = path.read_text("utf-8")
+    decided = text.replace('"Ahit1W0","W0","Submitted"', '"Ahit1W0","W0","Approved"')
+    assert decided != text
+    path.write_text(decided, "utf-8")
+    done = import_results(
+        [str(path)], hits=tmp_path / "hits", out=tmp_path / "out", feedback=tmp_path / "f"
+    )
+    (review,) = (tmp_path / "f").iterdir()
+    with path.open(newline="") as file, review.open(newline="") as other:
+        before, after = list(csv.DictReader(file)), list(csv.DictReader(other))
+    assert [list(row) for row in after] == [list(row) for row in before]
+    marks = ("Approve", "Reject")
+    for was, now in zip(before, after, strict=True):
+        assert {**was, **dict.fromkeys(marks)} == {**now, **dict.fromkeys(marks)}
+    by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
+    assert by_worker["Ahit1W0"] == ("", "")  # decided already
+    assert by_worker["Ahit0B0"] == ("", "")  # refused here: for a person to decide
+    assert by_worker["Ahit1W1"] == ("x", "")
+    approved = [a for a, _ in by_worker.values()].count("x")
+    rejected = sum(bool(r) for _, r in by_worker.values())
+    assert approved + rejected == done.new + done.further - 1
+
+
+def test_a_page_without_its_data_is_the_same_for_every_hit(tmp_path: Path) -> None:
+    layout = load_layout("paraphrase")
+    batch = written(tmp_path, "paraphrase", "mturk")
+    bare = page.render(
+        layout,
+        "paraphrase",
+        FOLDER / "paraphrase",
+        [],
+        batch=batch.id,
+        mode="mturk",
+        deliver={"submit": "https://www.mturk.com"},
+    )
+    assert bare in (batch.folder / "mturk" / "question-production.xml").read_text()

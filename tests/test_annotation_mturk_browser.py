@@ -1,0 +1,175 @@
+"""A HIT as MTurk shows it, in a real browser: what its form would post has the answers."""
+
+import base64
+import csv
+import html
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("selenium", reason="needs selenium (extra dev)")
+from selenium.webdriver.common.keys import Keys
+
+from annotation.batch import Batch
+from annotation.platforms import Delivery
+from annotation.platforms.mturk_page import filled
+from annotation.results import import_results
+from tests.browser import Browser, browser
+from tests.simulated_workers import COLUMNS, HOSTILE, written
+
+__all__ = ["browser"]  # a fixture
+
+# What the requester site makes of a template: its form around it, its button below.
+SITE = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
+ content='text/html; charset=UTF-8'/></head><body>
+<form name='mturk_form' method='post' id='mturk_form' action='%s/mturk/wrong'>
+<input type='hidden' value='' name='assignmentId' id='assignmentId'/>
+%s
+<p><input type='submit' id='submitButton' value='Submit' /></p></form></body></html>"""
+
+
+class Site:
+    """A host of pages that takes what forms post."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.posted: list[tuple[str, dict[str, str]]] = []
+        self.address = ""
+
+    def form(self) -> tuple[str, dict[str, str]]:
+        """The next form that is posted."""
+        for _ in range(100):
+            if self.posted:
+                return self.posted.pop()
+            time.sleep(0.05)
+        raise AssertionError("nothing was posted")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    state = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+        def do_GET(self) -> None:
+            self.reply(state.pages.get(self.path.split("?")[0], "").encode("ascii"))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            state.posted.append((self.path, {k: v[0] for k, v in parse_qs(body).items()}))
+            self.reply(b"taken")
+
+        def reply(self, data: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    state.address = f"http://127.0.0.1:{server.server_address[1]}"
+    yield state
+    server.shutdown()
+    server.server_close()
+
+
+def question(batch: Batch, site: Site) -> str:
+    """The page of the first HIT by the API."""
+    text = (batch.folder / "mturk" / "question-sandbox.xml").read_text()
+    root = ElementTree.fromstring(filled(text, batch.hits[0], batch.id))  # noqa: S314
+    return (root[0].text or "").strip()
+
+
+def template(batch: Batch, site: Site) -> str:
+    """The page of the first HIT by the requester site."""
+    folder = batch.folder / "mturk"
+    with (folder / "hits.csv").open() as file:
+        row = next(csv.DictReader(file))
+    text = (folder / "template.html").read_text()
+    for name, value in row.items():
+        text = text.replace("${" + name + "}", html.escape(value))
+    return SITE % (site.address, text)
+
+
+@pytest.mark.parametrize("way", [question, template])
+def test_a_form_posts_what_was_answered(
+    way: object, browser: Browser, site: Site, tmp_path: Path
+) -> None:
+    delivery = Delivery(submit=site.address)
+    batch = written(tmp_path / "hits", "answer_question", "mturk", delivery=delivery)
+    site.pages["/hit"] = way(batch, site)  # type: ignore[operator]
+    asked = {
+        "assignmentId": "A1",
+        "hitId": "H1",
+        "workerId": "W1",
+        "turkSubmitTo": "https://evil.example",
+    }
+    browser.size("wide")
+    browser.go(f"{site.address}/hit?{urlencode(asked)}")
+    for _ in range(100):
+        if browser.all("#item .option"):
+            break
+        time.sleep(0.05)
+    assert not browser.all("#submitButton")
+    assert not browser.all("#who")
+    browser.keys("y")
+    browser.keys(Keys.ENTER)  # in a radio button: submits no outer form
+    browser.drag("succeeded Kofi Annan of Ghana")
+    browser.all(".answer.text textarea")[0].send_keys("Kofi Annan =1+1 ${data} <b>")
+    browser.press("Next")
+    assert HOSTILE.split("\u202b")[0].strip()[:25] in browser.text("#item")
+    browser.keys("n")
+    assert [m for m in browser.messages() if "favicon" not in m] == []
+    browser.press("Submit")
+    path, form = site.form()
+    assert path == "/mturk/externalSubmit"
+    assert {k: v for k, v in form.items() if k != "submission"} == {
+        "assignmentId": "A1",
+        "hitId": "H1",
+        "workerId": "W1",
+    }
+    assert site.posted == []
+    results = tmp_path / "results.csv"
+    with results.open("w", newline="") as file:
+        write = csv.DictWriter(file, [*COLUMNS, "Answer.submission", "Approve", "Reject"])
+        write.writeheader()
+        row = {"AssignmentId": "A1", "WorkerId": "W1", "Answer.submission": form["submission"]}
+        write.writerow(row)
+    done = import_results([str(results)], hits=tmp_path / "hits", out=tmp_path / "out")
+    assert (done.new, done.refused) == (1, {})
+    made = json.loads(base64.b64decode(form["submission"]))
+    first, second = (made["answers"][item.id] for item in batch.hits[0].items)
+    assert second == {"answerable": "no"}
+    assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
+    assert [s["text"] for s in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+
+
+@pytest.mark.parametrize(
+    ("to", "action"),
+    [
+        ("https://www.mturk.com/", "https://www.mturk.com"),
+        ("https://workersandbox.mturk.com", "https://workersandbox.mturk.com"),
+        ("https://evil.example", "https://www.mturk.com"),
+        ("https://www.mturk.com.evil.example", "https://www.mturk.com"),
+        ("", "https://www.mturk.com"),
+    ],
+)
+def test_a_template_submits_to_the_site_that_it_is_on(
+    to: str, action: str, browser: Browser, site: Site, tmp_path: Path
+) -> None:
+    batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
+    site.pages["/hit"] = template(batch, site)
+    browser.go(f"{site.address}/hit?{urlencode({'turkSubmitTo': to})}")
+    assert browser.js("return document.getElementById('form').action") == (
+        f"{action}/mturk/externalSubmit"
+    )

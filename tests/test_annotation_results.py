@@ -1,0 +1,321 @@
+"""Results in: matched to their batch or refused with a reason; twice the same, nothing changes."""
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batch import Batch
+from annotation.ids import hashed, read_salt
+from annotation.matching import DUPLICATE, Batches, match
+from annotation.results import import_results
+from annotation.submission import Refused, from_value
+from builders.errors import UserError
+from tests.annotation_workers import batch_of, hand_in, order, refusals, submission, take
+from tests.conftest import run
+
+
+def judged(tmp: Path, out: str = "judgments") -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(
+        tmp / out / "quick" / "judgments.parquet"
+    ).to_pylist()
+    return rows
+
+
+def tables(tmp: Path, out: str = "judgments") -> list[bytes]:
+    names = ("judgments.parquet", "gold.parquet")
+    return [(tmp / out / "quick" / name).read_bytes() for name in names]
+
+
+def test_a_batch_comes_back(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = [submission(batch, worker, hit) for hit in (0, 1) for worker in ("A1", "B2")]
+    done = take(tmp_path, hand_in(tmp_path, given))
+    assert (done.submissions, done.new, done.known, done.further) == (4, 4, 0, 0)
+    assert done.refused == {}
+    assert refusals(tmp_path) == []
+    rows = judged(tmp_path)
+    assert len(rows) == len({row["id"] for row in rows}) == 16
+    assert rows == sorted(rows, key=lambda row: row["id"])
+    items = {item.id: item for hit in batch.hits for item in hit.items}
+    for row in rows:
+        item = items[row["item"]]
+        odd = not item.row or int(item.row[1:]) % 2
+        assert row["row"] == item.row
+        assert json.loads(row["answers"]) == {
+            "verdict": "yes" if odd else "no",
+            "note": f"about {item.row or 'it'}",
+        }
+        assert (row["seconds"], row["batch"], row["platform"]) == (4.0, batch.id, "static")
+        assert (row["dataset"], row["layout"], row["assignment"]) == ("rows.jsonl", "quick", "")
+    gold = pq.read_table(tmp_path / "judgments" / "quick" / "gold.parquet").to_pylist()
+    assert sorted(row["row"] for row in gold) == sorted(i.row for i in items.values() if i.row)
+
+
+def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    path = hand_in(tmp_path, [submission(batch, w) for w in ("A1", "B2")])
+    take(tmp_path, path)
+    before = tables(tmp_path)
+    done = take(tmp_path, path)
+    assert (done.new, done.known) == (0, 2)
+    assert tables(tmp_path) == before
+    copy = hand_in(
+        tmp_path, [submission(batch, w, seconds=99) for w in ("B2", "A1", "A1")], "c.jsonl"
+    )
+    done = take(tmp_path, path, copy, path)
+    assert (done.files, done.new, done.known, done.further) == (2, 0, 5, 0)
+    assert tables(tmp_path) == before
+
+
+def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = [submission(batch, w, hit) for w in ("A1", "B2", "C3") for hit in (0, 1)]
+    paths = [hand_in(tmp_path, [one], f"{n}.jsonl") for n, one in enumerate(given)]
+    take(tmp_path, *paths, out="once")
+    take(tmp_path, *paths[::-1], out="back")
+    for path in paths[3:] + paths[:3]:
+        take(tmp_path, path, out="many")
+    assert tables(tmp_path, "once") == tables(tmp_path, "back") == tables(tmp_path, "many")
+
+
+def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
+    """The first answers count; others stay, flagged, and so it is whenever they are read again."""
+    batch = batch_of(tmp_path)
+    first, second = submission(batch, "A1"), submission(batch, "A1", assignment="again")
+    third = submission(batch, "A1")
+    third["answers"] = {name: {"verdict": "no"} for name in third["answers"]}
+    done = take(tmp_path, hand_in(tmp_path, [first, second, third, first, second]))
+    assert (done.new, done.further, done.known) == (1, 2, 2)
+    rows = judged(tmp_path)
+    assert len(rows) == 12
+    assert [row["flags"] for row in rows if row["counted"]] == [[]] * 4
+    assert [row["flags"] for row in rows if not row["counted"]] == [[DUPLICATE]] * 8
+    before = tables(tmp_path)
+    for again in ([third], [second, third], [first], [third, second, first]):
+        take(tmp_path, hand_in(tmp_path, again, "again.jsonl"))
+        assert tables(tmp_path) == before
+
+
+def _without(made: dict[str, Any], item: str, name: str) -> None:
+    del made["answers"][item][name]
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason", "detail"),
+    [
+        (lambda s, i: s.update(batch="0" * 16), "unknown batch", "not among the 1 of hits/"),
+        (lambda s, i: s.update(batch=s["batch"][:-1] + "x"), "unknown batch", "did you mean"),
+        (lambda s, i: s.update(batch="../../0001"), "unknown batch", "not among"),
+        (lambda s, i: s.update(hit="0001"), "unknown HIT", "'0001' is not in"),
+        (lambda s, i: s.update(hit="../../etc"), "unknown HIT", "'../../etc' is not in"),
+        (lambda s, i: s["answers"].pop(i), "missing item", ", 1 of 4"),
+        (lambda s, i: s.update(answers={}), "missing item", ", 4 of 4"),
+        (lambda s, i: s["answers"].update({"0" * 16: {}}), "unknown item", "is not in HIT"),
+        (
+            lambda s, i: s["answers"].update({i[:-1] + "x": s["answers"].pop(i)}),
+            "unknown item",
+            "HIT",
+        ),
+        (lambda s, i: s["item_seconds"].update({"x": 1}), "unknown item", "'x' has a time"),
+        (lambda s, i: _without(s, i, "verdict"), "invalid answer", "verdict: missing"),
+        (lambda s, i: s["answers"].update({i: {"verdict": "so"}}), "invalid answer", "not one of"),
+        (lambda s, i: s["answers"][i].update(note=5), "invalid answer", "note: not a text"),
+        (lambda s, i: s["answers"][i].update(note="x" * 501), "invalid answer", "longer than 500"),
+        (lambda s, i: s["answers"][i].update(x=1, y=2), "invalid answer", "not asked (and 1 more)"),
+        (lambda s, i: s.update(worker=None), "not a submission", "no worker"),
+    ],
+)
+def test_what_does_not_belong(
+    edit: Callable[[dict[str, Any], str], object], reason: str, detail: str, tmp_path: Path
+) -> None:
+    batch = batch_of(tmp_path)
+    wrong = submission(batch, "B2")
+    edit(wrong, batch.hits[0].items[1].id)
+    good = submission(batch, "A1")
+    done = take(tmp_path, hand_in(tmp_path, [good, wrong, good | {"worker": "C3"}]))
+    assert (done.new, done.refused) == (2, {reason: 1})
+    ((name, line, why, said),) = refusals(tmp_path)
+    assert (name, line, why) == ("results.jsonl", 2, reason)
+    assert detail in said
+    assert any(f"results.jsonl:2: {reason}" in text for text in done.lines())
+    assert len(judged(tmp_path)) == 8
+
+
+def test_results_of_another_batch_of_the_same_rows(tmp_path: Path) -> None:
+    first = batch_of(tmp_path)
+    second = batch_of(tmp_path, again=True)
+    mixed = submission(second, "A1") | {"batch": first.id}
+    assert [i.id for i in first.hits[0].items] == [i.id for i in second.hits[0].items]
+    done = take(tmp_path, hand_in(tmp_path, [mixed, submission(second, "A1")]))
+    assert done.new == 2  # one content, one id: a HIT is what its items are
+    other = batch_of(tmp_path, seed=3, again=True)
+    wrong = submission(other, "A1") | {"batch": first.id}
+    done = take(tmp_path, hand_in(tmp_path, [wrong]))
+    assert done.refused == {"unknown HIT": 1}
+
+
+def test_a_batch_of_another_platform(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = from_value(submission(batch, "A1"), "f", 1)
+    assert not isinstance(given, Refused)
+    found = match(given, Batches(tmp_path / "hits"), "mturk", b"salt")
+    assert isinstance(found, Refused)
+    assert (found.reason, found.detail) == (
+        "wrong platform",
+        "the batch went to static, not to mturk",
+    )
+
+
+def test_an_edited_batch_takes_no_results(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    path = hand_in(tmp_path, [submission(batch, "A1")])
+    items = batch.folder / "items.jsonl"
+    items.write_text(items.read_text("utf-8").replace("odd?", "even?"), "utf-8")
+    with pytest.raises(UserError, match=r"items.jsonl: has changed"):
+        take(tmp_path, path)
+    assert not list((tmp_path / "judgments").rglob("*.parquet"))
+    assert not (tmp_path / "judgments" / "refused.jsonl").exists()
+
+
+def test_a_copied_batch(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    path = hand_in(tmp_path, [submission(batch, "A1")])
+    shutil.copytree(batch.folder, batch.folder.with_name("0002"))
+    with pytest.raises(UserError, match=r"0002: the same batch as .*0001"):
+        take(tmp_path, path)
+    shutil.rmtree(batch.folder.with_name("0002"))
+    batch.folder.parent.rename(tmp_path / "hits" / "other")
+    with pytest.raises(UserError, match="a batch of the layout quick, in the folder of another"):
+        take(tmp_path, path)
+
+
+def test_worker_ids_are_kept_as_hashes_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = batch_of(tmp_path)
+    worker, session = "A3RAWWORKERID", "S9RAWSESSIONID"
+    good = submission(batch, worker, assignment=session)
+    wrong = good | {"hit": "no", "worker": worker + "X"}
+    twice = json.dumps(good)[:-1] + f', "worker": "{worker}"}}'
+    path = hand_in(tmp_path, [good, wrong])
+    path.write_text(path.read_text("utf-8") + twice + "\n", "utf-8")
+    done = take(tmp_path, path)
+    assert (done.new, sum(done.refused.values())) == (1, 2)
+    for file in [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]:
+        content = file.read_bytes()
+        assert worker.encode() not in content
+        assert session.encode() not in content
+    for name in ("judgments", "gold"):
+        table = pq.read_table(tmp_path / "judgments" / "quick" / f"{name}.parquet")
+        assert worker not in str(table.to_pylist())
+    assert worker not in "\n".join(done.lines())
+    (row, *_) = judged(tmp_path)
+    salt = read_salt(tmp_path / "hits")
+    assert row["worker"] == hashed(salt, "worker", "static", worker)
+    assert row["assignment"] == hashed(salt, "assignment", "static", session)
+    assert (tmp_path / "hits" / ".salt").stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("FACTDRIFT_SALT", "one of our own")
+    with pytest.raises(UserError, match=r"made with another salt\n.*FACTDRIFT_SALT"):
+        take(tmp_path, path)
+    take(tmp_path, path, out="other")
+    (other, *_) = judged(tmp_path, "other")
+    assert re.fullmatch("[0-9a-f]{16}", other["worker"])
+    assert other["worker"] == hashed(b"one of our own", "worker", "static", worker)
+    assert other["worker"] != row["worker"]
+
+
+def test_hashes_of_ids() -> None:
+    one = hashed(b"salt", "worker", "static", "A1")
+    assert one == hashed(b"salt", "worker", "static", "A1")
+    others = {
+        hashed(b"tlas", "worker", "static", "A1"),
+        hashed(b"salt", "assignment", "static", "A1"),
+        hashed(b"salt", "worker", "mturk", "A1"),
+        hashed(b"salt", "worker", "static", "A2"),
+    }
+    assert len(others | {one}) == 5
+    assert hashed(b"salt", "assignment", "static", "") == ""
+
+
+def test_a_salt_that_is_broken(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    (tmp_path / "hits" / ".salt").write_text("short")
+    with pytest.raises(UserError, match="too short for a salt"):
+        take(tmp_path, hand_in(tmp_path, [submission(batch, "A1")]))
+
+
+def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
+    batch_of(tmp_path)
+    path = hand_in(tmp_path, [])
+    done = run("judgments", path, "--hits", tmp_path / "hits", "--out", tmp_path / "j", ok=False)
+    assert done.returncode == 1
+    assert "no submission could be taken" in done.stderr
+    assert "results.jsonl: no submissions in it" in done.stderr + done.stdout
+    with pytest.raises(UserError, match=r"no batches here\n.*make hits"):
+        import_results([str(path)], hits=tmp_path / "none", out=tmp_path / "j")
+
+
+def test_judgments_that_are_no_table(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    path = hand_in(tmp_path, [submission(batch, "A1")])
+    place = tmp_path / "judgments" / "quick" / "judgments.parquet"
+    place.parent.mkdir(parents=True)
+    place.write_text("none")
+    with pytest.raises(UserError, match=r"judgments.parquet: not a table of judgments"):
+        take(tmp_path, path)
+
+
+def test_results_as_a_table_of_cells(tmp_path: Path) -> None:
+    """What form and table services export: a column of JSON among others."""
+    batch = batch_of(tmp_path)
+    path = tmp_path / "form.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        write = csv.writer(file, delimiter=";")
+        write.writerow(["time", "body"])
+        write.writerow(["1", json.dumps(submission(batch, "A1"), indent=1)])
+        write.writerow(["=HYPERLINK(1)", "not one"])
+        write.writerow(["3", json.dumps(submission(batch, "B2"))])
+    done = take(tmp_path, path)
+    assert done.new == 2
+    ((name, line, reason, _),) = refusals(tmp_path)
+    assert (name, reason) == ("form.csv", "not a submission")
+    assert line == path.read_text("utf-8-sig").splitlines().index("=HYPERLINK(1);not one") + 1
+
+
+def test_from_the_command_line(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for n, worker in enumerate(("A1", "B2")):
+        hand_in(folder, [submission(batch, worker)], f"{n}.json")
+    (folder / "notes.txt").write_text("not results")
+    done = run("judgments", folder, "--hits", tmp_path / "hits", "--out", tmp_path / "judgments")
+    said = done.stdout + done.stderr
+    assert "2 submissions in 2 files: 2 new" in said
+    assert "quick: 8 judgments" in said
+    assert order(tmp_path).layout.endswith("quick")
+
+
+def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
+    first: Batch = batch_of(tmp_path)
+    second = batch_of(tmp_path)
+    take(tmp_path, hand_in(tmp_path, [submission(first, "A1")]))
+    shutil.rmtree(first.folder)
+    with pytest.raises(UserError, match=f"judgments of the batch {first.id}, which is not in"):
+        take(tmp_path, hand_in(tmp_path, [submission(second, "A1")], "b.jsonl"))
+
+
+def test_an_edited_batch_of_the_layout(tmp_path: Path) -> None:
+    """All batches of a layout have a part in its gold rows."""
+    first, second = batch_of(tmp_path), batch_of(tmp_path)
+    (second.folder / "preview.html").write_text("edited")
+    with pytest.raises(UserError, match=r"0002.preview.html: has changed"):
+        take(tmp_path, hand_in(tmp_path, [submission(first, "A1")]))
+    assert not (tmp_path / "judgments" / "quick" / "judgments.parquet").exists()

@@ -1,0 +1,110 @@
+"""Every layout on every platform: a batch out, simulated workers, results in."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batch import Batch
+from annotation.ids import hashed
+from annotation.layout import Layout, layouts, load_layout
+from annotation.results import import_results
+from tests.simulated_workers import (
+    Work,
+    label_studio_export,
+    mturk_csv,
+    packed,
+    static_file,
+    work,
+    written,
+)
+
+PLATFORMS = ("static", "mturk", "label_studio")
+
+
+def export(works: Sequence[Work], batch: Batch, layout: Layout, folder: Path) -> Path:
+    """What comes back from the platform of a batch."""
+    folder.mkdir(exist_ok=True)
+    if batch.platform == "mturk":
+        path = folder / "Batch_1_batch_results.csv"
+        mturk_csv(works, batch, path)
+    elif batch.platform == "label_studio":
+        path = folder / "project-1.json"
+        label_studio_export(works, batch, layout, path)
+    else:
+        path = folder / "submissions.jsonl"
+        static_file(works, path)
+    return path
+
+
+def told(works: Sequence[Work], platform: str) -> dict[tuple[str, str, str], list[Any]]:
+    """What good workers have said, by HIT, item and hashed worker, in order."""
+    out: dict[tuple[str, str, str], list[Any]] = {}
+    for one in works:
+        if not one.refused:
+            made = one.made
+            name = made["worker"]
+            if platform == "label_studio":
+                name = str(sum(name.encode()))
+            worker = hashed(b"a salt of sixteen", "worker", platform, name)
+            for item, answers in made["answers"].items():
+                out.setdefault((made["hit"], item, worker), []).append(answers)
+    return out
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("name", layouts())
+def test_what_workers_say_arrives(
+    name: str, platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FACTDRIFT_SALT", "a salt of sixteen")
+    hits, out = tmp_path / "hits", tmp_path / "judgments"
+    layout = load_layout(name)
+    batch = written(hits, name, platform)
+    works = work(batch, layout)
+    results = export(works, batch, layout, tmp_path / "results")
+    done = import_results([str(results)], hits=hits, out=out)
+    good = [w for w in works if not w.refused]
+    assert done.refused == Counter(w.refused for w in works if w.refused)
+    assert (done.submissions, done.new, done.further) == (len(works), len(good) - 1, 1)
+    rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
+    wanted = told(works, platform)
+    got: dict[tuple[str, str, str], list[Any]] = {}
+    for row in rows:
+        assert (row["platform"], row["batch"], row["layout"]) == (platform, batch.id, name)
+        key = (row["hit"], row["item"], row["worker"])
+        got.setdefault(key, []).append(json.loads(row["answers"]))
+    for answers in (*wanted.values(), *got.values()):
+        answers.sort(key=lambda one: json.dumps(one, sort_keys=True))
+    assert got == wanted
+    assert {row["seconds"] for row in rows} >= {0.4, 41.5}
+    before = (out / name / "judgments.parquet").read_bytes()
+    again = import_results([str(results)], hits=hits, out=out)
+    assert (again.new, again.known) == (0, len(good))
+    assert (out / name / "judgments.parquet").read_bytes() == before
+
+
+def test_work_copied_from_another_is_not_taken(tmp_path: Path) -> None:
+    batch = written(tmp_path / "hits", "judge_question", "mturk")
+    works = work(batch, load_layout("judge_question"))[:3]
+    path = tmp_path / "r.csv"
+    mturk_csv(works, batch, path)
+    text = path.read_text("utf-8")
+    own, others = packed(works[0].made), packed(works[1].made)
+    path.write_text(text.replace(own, others), "utf-8")
+    done = import_results([str(path)], hits=tmp_path / "hits", out=tmp_path / "out")
+    assert (done.new, done.refused) == (2, {"another's submission": 1})
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_same_batch_gives_the_same_files(platform: str, tmp_path: Path) -> None:
+    def files(root: Path) -> dict[str, bytes]:
+        batch = written(root, "verify_facts", platform)
+        found = (p for p in batch.folder.rglob("*") if p.is_file())
+        return {str(p.relative_to(root)): p.read_bytes() for p in found}
+
+    assert files(tmp_path / "a") == files(tmp_path / "b")

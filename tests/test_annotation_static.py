@@ -1,0 +1,153 @@
+"""The static platform: links, a page in a browser, posting or saving, a code, and back again."""
+
+import csv
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.batch import Batch
+from annotation.platforms import PLATFORMS, Delivery
+from annotation.submission import Refused, Submission
+from builders.errors import UserError
+from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+
+pytest.importorskip("selenium", reason="needs selenium (extra dev)")
+from tests.browser import Browser, browser
+
+__all__ = ["browser"]  # a fixture
+
+
+def links(batch: Batch) -> list[dict[str, str]]:
+    with (batch.folder / "static" / "links.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_links(split: bool, tmp_path: Path) -> None:
+    batch = batch_of(tmp_path, delivery=Delivery(split=split))
+    one, two = (hit.id for hit in batch.hits)
+    names = ["hit-0001.html", "hit-0002.html"] if split else ["task.html?hit=1", "task.html?hit=2"]
+    assert [tuple(link.values()) for link in links(batch)] == [
+        ("1", one, names[0]),
+        ("1", two, names[1]),
+        ("2", one, names[0]),
+        ("2", two, names[1]),
+    ]
+    pages = sorted(p.name for p in (batch.folder / "static").glob("*.html"))
+    assert pages == (names if split else ["task.html"])
+
+
+@pytest.mark.parametrize("post", ["ftp://x", "javascript:x", "file:///etc/passwd", "https://x/;y"])
+def test_addresses_that_are_none(post: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not an address of the web"):
+        batch_of(tmp_path, delivery=Delivery(post=post))
+
+
+def test_what_it_reads(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = [submission(batch, "A1"), {"format": "else"}]
+    found = list(PLATFORMS["static"].read(hand_in(tmp_path, given)))
+    assert [type(one) for one in found] == [Submission, Refused]
+    assert PLATFORMS["static"].feedback(tmp_path, lambda one: "", tmp_path) == []
+
+
+class Taker(BaseHTTPRequestHandler):
+    """Takes submissions as any small server would, a line each."""
+
+    def do_OPTIONS(self) -> None:
+        self._reply(204)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        kept: list[bytes] = self.server.kept  # type: ignore[attr-defined]
+        kept.append(body)
+        self._reply(200)
+
+    def _reply(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Access-Control-Allow-Headers", "Content-Type")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name
+        return
+
+
+@pytest.fixture
+def taker() -> Iterator[tuple[str, list[bytes]]]:
+    kept: list[bytes] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Taker) as server:
+        server.kept = kept  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/take", kept
+        server.shutdown()
+
+
+_ANSWER = """
+for (let n = 0; n < arguments[0]; n += 1) {
+  document.querySelectorAll('.answer.choice input')[n % 2].click();
+  const box = document.querySelector('textarea');
+  box.value = arguments[1];
+  box.dispatchEvent(new Event('input'));
+  document.getElementById('next').click();
+}
+"""
+NOTE = "=1+1 <b> \U0001f600 ${x}"
+
+
+def _work(browser: Browser, path: Path, query: str) -> None:
+    browser.size("wide")
+    browser.go(f"{path.as_uri()}?{query}")
+    browser.js(_ANSWER, 4, NOTE)
+
+
+def test_posted_by_a_browser(
+    browser: Browser, taker: tuple[str, list[bytes]], tmp_path: Path
+) -> None:
+    address, kept = taker
+    how = Delivery(post=address, code="CODE-42", complete="https://example.org/done?cc=42")
+    batch = batch_of(tmp_path, delivery=how)
+    page = batch.folder / "static" / "task.html"
+    _work(browser, page, "hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
+    for _ in range(100):
+        if browser.js("return document.getElementById('code') !== null"):
+            break
+        threading.Event().wait(0.05)
+    assert browser.text("#code") == "CODE-42"
+    assert browser.js("return document.querySelector('#end a').href") == how.complete
+    (body,) = kept
+    made = json.loads(body)
+    assert (made["batch"], made["hit"]) == (batch.id, batch.hits[1].id)
+    assert (made["worker"], made["assignment"]) == ("5f0worker", "s1")
+    assert {a["note"] for a in made["answers"].values()} == {NOTE}
+    path = tmp_path / "posted.jsonl"
+    path.write_bytes(body + b"\n")
+    assert take(tmp_path, path).new == 1
+    assert refusals(tmp_path) == []
+
+
+def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
+    """Opened from disk, with no server at all: the file that a worker saves and sends."""
+    batch = batch_of(tmp_path, delivery=Delivery(split=True))
+    _work(browser, batch.folder / "static" / "hit-0001.html", "workerId=R4WID")
+    browser.click(browser.one("#end a"))
+    path = browser.folder / f"{batch.id}-{batch.hits[0].id}-R4WID.json"
+    for _ in range(100):
+        if path.exists():
+            break
+        threading.Event().wait(0.05)
+    done = take(tmp_path, path)
+    assert (done.new, refusals(tmp_path)) == (1, [])
+    path.write_text("{" + path.read_text("utf-8"), "utf-8")
+    done = take(tmp_path, path)
+    assert f"{path.name}:1: not valid JSON" in "\n".join(done.lines())
+    ((name, _, reason, _),) = refusals(tmp_path)
+    assert (name, reason) == (path.name.replace("R4WID", "…"), "not valid JSON")
+    outputs = [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]
+    assert not any(b"R4WID" in p.read_bytes() for p in outputs)

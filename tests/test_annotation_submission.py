@@ -1,0 +1,123 @@
+"""A submission as it is read: what is taken, and what is wrong with anything else."""
+
+import json
+from typing import Any
+
+import pytest
+
+from annotation.submission import FORMAT, LONGEST, Refused, Submission, decode, from_text
+
+GOOD: dict[str, Any] = {
+    "format": FORMAT,
+    "batch": "b",
+    "hit": "h",
+    "worker": "A1",
+    "assignment": "s",
+    "seconds": 84.2,
+    "answers": {"i": {"verdict": "yes"}},
+    "item_seconds": {"i": 20.1},
+}
+
+
+def test_a_submission() -> None:
+    found = from_text(json.dumps(GOOD), "f.jsonl", 3)
+    assert found == Submission(
+        "f.jsonl", 3, "b", "h", "A1", "s", 84.2, {"i": {"verdict": "yes"}}, {"i": 20.1}
+    )
+
+
+@pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
+def test_what_may_be_absent(left: str) -> None:
+    found = from_text(json.dumps({k: v for k, v in GOOD.items() if k != left}), "f", 1)
+    assert isinstance(found, Submission)
+    assert not getattr(found, left)
+    assert isinstance(from_text(json.dumps(GOOD | {left: None}), "f", 1), Submission)
+
+
+def test_ids_that_the_platform_tells() -> None:
+    found = from_text(json.dumps(GOOD), "f", 1, worker="W", assignment="A")
+    assert isinstance(found, Submission)
+    assert (found.worker, found.assignment) == ("W", "A")
+    refused = from_text(json.dumps(GOOD), "f", 1, worker="")
+    assert refused == Refused("f", 1, "not a submission", "no worker")
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"format": "factdrift-submission/2"}, "no format"),
+        ({"format": [FORMAT]}, "no format"),
+        ({"more": 1}, "unknown key 'more'"),
+        ({"__proto__": {}}, "unknown key '__proto__'"),
+        ({"batch": ""}, "no batch"),
+        ({"batch": 5}, "batch is not a text"),
+        ({"hit": ["h"]}, "hit is not a text"),
+        ({"hit": None}, "no hit"),
+        ({"worker": ""}, "no worker"),
+        ({"worker": "w" * 201}, "worker is not a text of up to 200"),
+        ({"assignment": {"a": 1}}, "assignment is not a text"),
+        ({"seconds": -1}, "seconds is not a number"),
+        ({"seconds": "12"}, "seconds is not a number"),
+        ({"seconds": True}, "seconds is not a number"),
+        ({"seconds": 10**400}, "seconds is not a number"),
+        ({"seconds": 1e8}, "seconds is not a number"),
+        ({"answers": None}, "answers is not an object of objects"),
+        ({"answers": [{}]}, "answers is not an object of objects"),
+        ({"answers": {"i": ["yes"]}}, "answers is not an object of objects"),
+        ({"item_seconds": {"i": -0.1}}, "item_seconds is not an object of numbers"),
+        ({"item_seconds": {"i": 10**400}}, "item_seconds is not an object of numbers"),
+        ({"item_seconds": [1]}, "item_seconds is not an object of numbers"),
+    ],
+)
+def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
+    found = from_text(json.dumps(GOOD | change), "f", 7)
+    assert isinstance(found, Refused)
+    assert (found.where, found.line, found.reason) == ("f", 7, "not a submission")
+    assert found.detail.startswith(detail)
+
+
+@pytest.mark.parametrize("text", ["[]", "5", '"x"', "null", "{}"])
+def test_other_json(text: str) -> None:
+    assert from_text(text, "f", 1) == Refused("f", 1, "not a submission", f"no format {FORMAT}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Expecting value"),
+        ("{", "Expecting property name"),
+        ('{"a": 1} {"a": 2}', "Extra data"),
+        ('{"a": 1,}', "line 1"),
+        ('{"a": 1, "b": {"c": 1, "c": 1}}', "the key 'c' is given twice"),
+        ('{"a": NaN}', "NaN is not a number of JSON"),
+        ('{"a": -Infinity}', "-Infinity is not a number of JSON"),
+        ('{"a": 1e999}', "Out of range"),
+        ('{"a": 1' + "0" * 5000 + "}", "Exceeds the limit"),
+        ('{"a": "\\ud83d"}', "half of a surrogate pair"),
+        ('{"\\ude00": 1}', "half of a surrogate pair"),
+        ('{"a": "\ud83d"}', "half of a surrogate pair"),
+        ('{"a": "\x00"}', "Invalid control character"),
+        ("\x00" * 10, "Expecting value"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ("__import__('os').system('id')", "Expecting value"),
+    ],
+)
+def test_json_that_is_none(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        decode(text)
+    found = from_text(text, "f", 1)
+    assert isinstance(found, Refused)
+    assert found.reason == "not valid JSON"
+    assert len(found.detail) <= 120
+
+
+def test_text_that_stays_as_it_is() -> None:
+    text = "=1+1 <script> ${x} \U0001f600 \u202eabc \u2028 \ufffd \x7f"
+    assert decode(json.dumps({"a": text})) == decode(json.dumps({"a": text}, ensure_ascii=False))
+    assert decode(json.dumps({"a": text})) == {"a": text}
+
+
+def test_the_longest() -> None:
+    found = from_text(" " * (LONGEST + 1), "f", 1)
+    assert found == Refused("f", 1, "too long", f"{LONGEST + 1:,} characters")
