@@ -152,6 +152,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (SUPPORTED | EVIDENCE | {"prediction_is": ["same", "different"]}, {}, "contradictory"),
     (SUPPORTED | EVIDENCE | {"found": "no"}, {}, "contradictory"),
     (SUPPORTED | EVIDENCE | {"supported": 7}, {}, "damaged_gold"),
+    (SUPPORTED | EVIDENCE | {"statement": ["\ud800 leads [BLANK]."]}, {}, "damaged_gold"),
     (SUPPORTED | EVIDENCE | {"decision": "open"}, {}, "open"),
     (SUPPORTED | EVIDENCE | {"decision": "disputed"}, {}, "disputed"),
     (SUPPORTED | EVIDENCE, {"results": N}, "bad_evidence"),

@@ -11,7 +11,7 @@ from builders.ckl.settings import Periods, Translation, Writing
 from builders.ckl.writing import filled, write, writer
 from builders.errors import UserError
 from builders.questions.local_models import first_gap
-from builders.recipe import FOLDER, recipes
+from builders.recipe import FOLDER, read_recipe, recipes
 from builders.run import Run
 from builders.store import Store
 from tests import tiny_model
@@ -66,6 +66,17 @@ def test_what_waits_for_gold() -> None:
         assert found[name].waits_for(["gold"]) == set()
         assert found[f"{name}-paper"].waits_for(["gold"]) == {"news"}
     assert found["ckl-questions"].waits_for(()) == set()
+
+
+@pytest.mark.parametrize("name", ["ckl-clozes-paper", "new-lama-easy-clozes-paper"])
+def test_the_models_that_a_recipe_suggests_can_be_put_in(name: str, tmp_path: Path) -> None:
+    text = (FOLDER / f"{name}.yaml").read_text("utf-8")
+    suggested = text.split("put under `build:`\n")[1].split("dataset:")[0]
+    lines = "".join(f"{line.removeprefix('# ')}\n" for line in suggested.splitlines())
+    path = tmp_path / "recipe.yaml"
+    path.write_text(text + lines, "utf-8")
+    build = read_recipe(path).build.model_dump()
+    assert {"predict", "translate"} & {name for name, value in build.items() if value}
 
 
 @pytest.fixture(params=["causal", "seq2seq"])

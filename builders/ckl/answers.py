@@ -37,6 +37,7 @@ def loaded(text: str, what: str) -> Answers:
     """The object that a column of a gold row holds; `DropError`: it holds none."""
     try:
         value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()  # no half characters
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):

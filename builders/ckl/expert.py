@@ -105,7 +105,7 @@ def _judged(gold: Gold, until: date) -> Judged:
     old_answer, marked = None, None
     if verdict.fate == "updated":
         old_answer = _old_answer(answers, verdict, prediction)
-        if squad(old_answer) == squad(str(shown.get("new_answer"))):
+        if squad(old_answer) == squad(plain(shown.get("new_answer")) or ""):
             raise DropError("contradictory", f"{old_answer!r} is not different")
         name = "evidence" if verdict.reason == "supported" else "other_evidence"
         marked = _marked(answers, name, passages, until)
