@@ -28,13 +28,17 @@ PLATFORM ?= static
 N ?=
 UNTIL ?=
 RESULTS ?=
+EXPERT ?=
+EXPERTS ?=
+FEEDBACK ?=
 PAGES ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
-	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) \
+	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
 	$(if $(UNTIL),--until $(UNTIL))
+judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits judgments layouts test check bench golden sample lock clean
+.PHONY: help setup lm release templates hits judgments bands layouts test check bench golden sample lock clean
 
 help: ## list the targets
 	@echo "make TARGET [RECIPE=builders/recipes/X.yaml] [DUMP=wikidata-YYYYMMDD-all.json.gz] [VERSION=1.2.3]"
@@ -70,8 +74,11 @@ templates: $(VENV)/.run ## check templates/*.yaml and print an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=static|mturk|label_studio [N=…]
 	@$(BIN)/python -m builders hits $(hits_options)
 
-judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ and gold rows
-	@$(BIN)/python -m builders judgments $(RESULTS)
+judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ with a report [EXPERTS=ids.txt] [FEEDBACK=folder]
+	@$(BIN)/python -m builders judgments $(judgments_options)
+
+bands: $(VENV)/.run ## toxicity thresholds band by band, again and again: [DATASET=streamingqa] [PLATFORM=…]
+	@$(BIN)/python -m builders bands $(DATASET) --platform $(PLATFORM)
 
 layouts: $(VENV)/.run ## check annotation/layouts and list them
 	@$(BIN)/python -m builders layouts

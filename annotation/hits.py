@@ -12,8 +12,8 @@ from annotation.folders import alone
 from annotation.items import Ledger, attention, make_items
 from annotation.joins import Sources
 from annotation.layout import FOLDER, Layout, load_layout
-from annotation.packing import pack
-from annotation.platforms import PLATFORMS, Delivery
+from annotation.packing import fitting, pack
+from annotation.platforms import PLATFORMS, Delivery, Fits, Limited
 from builders.config import did_you_mean
 from builders.errors import UserError
 from builders.store import Store
@@ -69,7 +69,17 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
             seed=order.seed,
             ledger=Ledger() if order.again else ledger(shelf),
         )
-        hits = pack(made.items, made.groups, attention(layout, name), layout, order.seed)
+        known = attention(layout, name)
+        items, groups = made.items, made.groups
+        fits: Fits | None = None
+        if isinstance(platform, Limited):
+            fits = platform.room(layout, name, layout_folder)
+            items, groups = fitting(items, groups, known, fits)
+            made.counts[f"too large for {platform.name}"] = len(made.items) - len(items)
+            if not items:
+                hint = "--platform static takes items of any size"
+                raise UserError(f"every item is too large for {platform.name}", hint=hint)
+        hits = pack(items, groups, known, layout, order.seed, fits)
         before = folders(shelf)
         number = int(before[-1].name) + 1 if before else 1
         batch = Batch(

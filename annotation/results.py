@@ -15,7 +15,8 @@ from annotation.folders import alone, replacing
 from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
 from annotation.platforms import PLATFORMS, Platform
-from annotation.shelf import Shelf
+from annotation.quality.spot_checks import add_experts
+from annotation.shelf import JUDGMENTS, Shelf
 from annotation.submission import Refused, Submission
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
@@ -45,11 +46,12 @@ class Imported:
 
     def lines(self) -> list[str]:
         """The report, a line each; refused lines by their place, the first few."""
-        out = [
+        read = [
             f"{self.submissions:,} submissions in {self.files} files: {self.new:,} new, "
             f"{self.known:,} known already, {self.further:,} a worker's further ones for a HIT, "
             f"{sum(self.refused.values()):,} refused"
         ]
+        out = read if self.files else []
         out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
         out += [f"  {_said(one)}" for one in self.examples]
         for layout, n in sorted(self.judgments.items()):
@@ -65,36 +67,68 @@ def import_results(
     out: Path,
     platform: str | None = None,
     feedback: Path | None = None,
+    experts: Path | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Imported:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
 
+    Nothing given: the judgments that are there are settled anew, as after an expert's checks.
     `platform`: by default each file says itself. `feedback`: a folder for the files by which the
-    platform approves or rejects work. The same files in the same order give the same tables.
+    platform approves or rejects work. `experts`: a file of worker ids that are experts' from now
+    on. The same files in the same order give the same tables.
     """
     hint = "results are .json, .jsonl or .csv files"
-    files = find_files(list(given), lambda n: n.lower().endswith(_TAKEN), "results", hint)
+    files = find_files(list(given), _is_taken, "results", hint) if given else []
     batches = Batches(hits)
     done = Imported(files=len(files))
     with alone(out):
         salt = read_salt(hits)
         check_salt(salt, out)
-        shelves: dict[str, Shelf] = {}
+        if experts is not None:
+            add_experts(out, experts, salt, PLATFORMS)
+        shelves: dict[str, Shelf] = {} if given else _all(out)
         sources = [(path, _platform(path, platform)) for path in files]
-        with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
-            for source, by in sources:
-                say(f"  {shown(source)}: {by.name}")
-                if not _read(source, by, batches, salt, out, shelves, done, report.write):
-                    nothing = Refused(shown(source), 0, "no submissions in it")
-                    _refuse(nothing, done, report.write)
+        if sources:
+            _read_all(sources, batches, salt, out, shelves, done, say)
         for name in sorted(shelves):
             counts = done.decisions.setdefault(name, {})
             for row in shelves[name].settle(batches):
                 counts[row.decision] = counts.get(row.decision, 0) + 1
             done.judgments[name] = len(shelves[name].by_id)
+            done.written.append(shown(shelves[name].report(batches, out / REFUSED)))
         if feedback is not None:
             _tell(sources, batches, salt, shelves, feedback, done)
     return done
+
+
+def _is_taken(name: str) -> bool:
+    return name.lower().endswith(_TAKEN)
+
+
+def _all(out: Path) -> dict[str, Shelf]:
+    """Every layout that there are judgments of."""
+    places = sorted(out.glob(f"*/{JUDGMENTS}"))
+    if not places:
+        hint = "name the results of a platform"
+        raise UserError("no judgments yet", where=shown(out), hint=hint)
+    return {place.parent.name: Shelf(place.parent) for place in places}
+
+
+def _read_all(
+    sources: Sequence[tuple[Path, Platform]],
+    batches: Batches,
+    salt: bytes,
+    out: Path,
+    shelves: dict[str, Shelf],
+    done: Imported,
+    say: Callable[[str], None],
+) -> None:
+    """Take every file; what is refused is written down as it comes."""
+    with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
+        for source, by in sources:
+            say(f"  {shown(source)}: {by.name}")
+            if not _read(source, by, batches, salt, out, shelves, done, report.write):
+                _refuse(Refused(shown(source), 0, "no submissions in it"), done, report.write)
 
 
 def _read(
@@ -171,9 +205,6 @@ def _tell(
             found = match(one, batches, by.name, salt)
             if isinstance(found, Refused):
                 return None
-            kept = shelves[found[0].layout].of(found)
-            if any(j.counted for j in kept):
-                return ""
-            return ", ".join(sorted({flag for j in kept for flag in j.flags})) or ""
+            return shelves[found[0].layout].reason(found, batches)
 
         done.written += [shown(folder / name) for name in by.feedback(path, decide, folder)]

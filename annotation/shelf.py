@@ -9,9 +9,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.batch import Item
 from annotation.folders import replacing
+from annotation.layout import Layout
 from annotation.matching import DUPLICATE, Batches
 from annotation.quality import settle
+from annotation.quality.expert import Share, shares
+from annotation.quality.feedback import reason
+from annotation.quality.figures import gather
+from annotation.quality.report import REPORT, read_refused, render
+from annotation.quality.spot_checks import read_experts, read_verdicts, write_checks
 from builders.config import shown
 from builders.errors import UserError
 from builders.rows import Gold, Judgment
@@ -29,6 +36,9 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.shares: list[Share] = []
+        self.gold: list[Gold] = []
+        self._known: tuple[Layout, dict[str, Item]] | None = None
         self.by_id = {one.id: one for one in _judgments(folder / JUDGMENTS)}
         self.first: dict[Key, tuple[str, tuple[str, ...]]] = {}
         sets: dict[tuple[Key, str], list[str]] = {}
@@ -66,12 +76,42 @@ class Shelf:
         if gone:
             text = f"it has judgments of the batch {gone}, which is not in {shown(batches.root)}"
             raise UserError(text, where=shown(self.folder), hint="bring the batch's folder back")
-        name = self.folder.name
-        judged, gold = settle(batches.newest(name), found, batches.items(name))
+        layout, items = self._about(batches)
+        verdicts = read_verdicts(self.folder)
+        experts = read_experts(self.folder.parent)
+        judged, gold = settle(layout, found, items, experts=experts, verdicts=verdicts)
         self.by_id = {one.id: one for one in judged}
         write(self.folder / JUDGMENTS, Judgment, sorted(judged, key=lambda one: one.id))
         write(self.folder / GOLD, Gold, sorted(gold, key=lambda one: one.row))
+        self.gold = gold
+        if layout.rule.by == "sampled":
+            self.shares = shares(layout, judged, verdicts)
+            write_checks(self.folder, self.shares, items, verdicts)
         return gold
+
+    def drawn(self, layout: Layout) -> list[Share]:
+        """Where an expert's checks stand, by the judgments as they were settled last."""
+        return shares(layout, self.by_id.values(), read_verdicts(self.folder))
+
+    def reason(self, found: list[Judgment], batches: Batches) -> str | None:
+        """Why a submission is rejected, as `annotation.platforms.Decide` has it."""
+        layout, items = self._about(batches)
+        return reason(layout, self.of(found), items, self.shares)
+
+    def report(self, batches: Batches, refused: Path) -> Path:
+        """Write `report.html` of what `settle` came to; `refused`: what the last import refused."""
+        layout, items = self._about(batches)
+        data = gather(layout, self.folder.name, [*self.by_id.values()], self.gold, items)
+        path = self.folder / REPORT
+        with replacing(path) as temporary:
+            page = render(data, self.shares, read_refused(refused))
+            temporary.write_text(page, "utf-8", newline="\n")
+        return path
+
+    def _about(self, batches: Batches) -> tuple[Layout, dict[str, Item]]:
+        if self._known is None:
+            self._known = batches.newest(self.folder.name), batches.items(self.folder.name)
+        return self._known
 
     def of(self, found: list[Judgment]) -> list[Judgment]:
         """The judgments that a submission became, as quality control left them."""

@@ -111,3 +111,8 @@ def _clock(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def say(line: str) -> None:
+    """Tell the user what is going on; results go to standard output."""
+    print(line, file=sys.stderr, flush=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from annotation.batch import Batch, Hit, Item, Json
-from annotation.batches import batch_id, layout_sha256, write_batch
+from annotation.batch import Batch, Hit, Item, Json, batch_id
+from annotation.batches import layout_sha256, write_batch
 from annotation.checks import problems, text_problem
 from annotation.items import item_id
 from annotation.layout import FOLDER, Answer, Layout, load_layout

@@ -14,6 +14,7 @@ import pytest
 
 from annotation import page
 from annotation.batch import Batch, Hit, Item
+from annotation.hits import Order, make_batch
 from annotation.layout import FOLDER, layouts, load_layout
 from annotation.platforms import PLATFORMS, Delivery
 from annotation.platforms.mturk_answers import from_assignment, taken
@@ -63,7 +64,7 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("characters", "items", "says", "hint"),
     [
-        (9_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
+        (10_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
         (60_000, 1, "HIT 1, of 1 items, makes a question of", "--platform static"),
     ],
 )
@@ -89,6 +90,24 @@ def test_a_hit_that_is_too_large_is_said_with_what_to_do(
         parts = (Hit("h", made[: int(fitting[1])]),)
         fewer = Batch("b", 1, "answer_question", "", "d", "mturk", 0, parts, place)
         assert MTURK.export(fewer, layout, FOLDER / "answer_question", tmp_path, Delivery())
+
+
+def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    lengths = [9_000] * 10 + [60_000]
+    texts = ["".join(chr(rng.randint(65, 122)) for _ in range(n)) for n in lengths]
+    rows = [{"id": f"r{n}", "question_ts": 0, "question": t} for n, t in enumerate(texts)]
+    data = tmp_path / "rows.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    counts = {}
+    for platform in ("mturk", "static"):
+        out = tmp_path / platform
+        order = Order("judge_question", str(data), platform, out=out, build=tmp_path / "build")
+        counts[platform] = make_batch(order)[1].counts
+    assert counts["static"]["items"] == 11
+    assert counts["static"]["hits"] == 1
+    assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
+    assert 3 <= counts["mturk"]["hits"] <= 10
 
 
 def _good() -> dict[str, Any]:

@@ -9,6 +9,7 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
 from annotation import page
+from annotation.checks import problems
 from annotation.layout import FOLDER, load_layout
 from tests.annotation_items import ARTICLE, FIELDS, hit
 from tests.browser import Browser, browser
@@ -220,6 +221,7 @@ def test_what_is_entered_is_what_is_submitted(
         "assignment": "",
         "answers": {"item-0": EXPECTED[name]},
     }
+    assert problems(load_layout(name), FIELDS[name], sent["answers"]["item-0"]) == []
     assert browser.messages() == []
     assert browser.requests() == []
 

@@ -1,6 +1,6 @@
 """Where people work: one file a platform, listed here."""
 
-from annotation.platforms.base import Decide, Delivery, Platform
+from annotation.platforms.base import Decide, Delivery, Fits, Limited, Platform
 from annotation.platforms.label_studio import LabelStudio
 from annotation.platforms.mturk import MTurk
 from annotation.platforms.static import Static
@@ -13,4 +13,4 @@ PLATFORMS: dict[str, Platform] = {
 """By name, as the command line has them. A results file goes to the first that knows it, `static`
 last: it takes what no other knows."""
 
-__all__ = ["PLATFORMS", "Decide", "Delivery", "Platform"]
+__all__ = ["PLATFORMS", "Decide", "Delivery", "Fits", "Limited", "Platform"]

@@ -1,11 +1,11 @@
 """What every platform does: write a batch, read what came back, say what became of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from annotation.batch import Batch
+from annotation.batch import Batch, Item
 from annotation.layout import Layout
 from annotation.submission import Refused, Submission
 
@@ -66,3 +66,15 @@ class Platform(Protocol):
         Names the files written, relative to `folder`; none where the platform takes none. These
         files hold the platform's own worker ids: they go back to it and nowhere else.
         """
+
+
+Fits = Callable[[Sequence[Item]], bool]
+"""Whether items fit into one HIT."""
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A platform whose HITs have a size: they are packed to fit, and what fits none is left out."""
+
+    def room(self, layout: Layout, name: str, layout_folder: Path) -> Fits:
+        """What tells whether items fit into one HIT of a layout."""

@@ -18,9 +18,9 @@ from typing import Any
 from annotation.batch import Batch
 from annotation.layout import Layout
 from annotation.page import data
-from annotation.platforms.base import Decide, Delivery
+from annotation.platforms.base import Decide, Delivery, Fits
 from annotation.platforms.mturk_answers import ANSWER, from_assignment, taken
-from annotation.platforms.mturk_page import SUBMIT, check_sizes, question, template
+from annotation.platforms.mturk_page import SUBMIT, check_sizes, question, room, template
 from annotation.reading import documents, head, table
 from annotation.submission import Refused, Submission, decode
 from builders.config import shown
@@ -78,6 +78,10 @@ class MTurk:
             write.writerow(["data"])
             write.writerows([data(hit, batch.id)] for hit in batch.hits)
         return [*files, CSV]
+
+    def room(self, layout: Layout, name: str, layout_folder: Path) -> Fits:
+        """Whether a question with these items stays within MTurk's 65,535 bytes."""
+        return room(question(layout, name, layout_folder, "", SUBMIT["sandbox"]))
 
     def knows(self, path: Path) -> bool:
         """Columns of the requester site, or assignments of the API."""

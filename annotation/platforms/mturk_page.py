@@ -10,7 +10,7 @@ Enter key submit the outer form.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from annotation.batch import Batch, Hit, Item
@@ -26,6 +26,7 @@ SUBMIT = {
 LARGEST = 65_535
 """Bytes of a question."""
 VARIABLE = "${data}"
+_SPARE = 512
 _SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 )
@@ -82,6 +83,13 @@ def template(layout: Layout, name: str, folder: Path, batch: str, submit: str) -
 def filled(question: str, hit: Hit, batch: str) -> str:
     """A question with a HIT in it."""
     return question.replace(VARIABLE, data(hit, batch))
+
+
+def room(question: str) -> Callable[[Sequence[Item]], bool]:
+    """What tells whether items fit into a question, with some bytes left for addresses."""
+    left = LARGEST - _SPARE - len(question)
+    name = "0" * 16
+    return lambda items: len(data(Hit(name, tuple(items)), name)) <= left
 
 
 def check_sizes(question: str, batch: Batch) -> int:

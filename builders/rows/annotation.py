@@ -39,7 +39,11 @@ class Gold:
         Decision,
         "accepted or rejected by the layout's rule; disputed: no agreement; open: too few yet",
     ]
-    answers: Annotated[str, "JSON object: answer name -> agreed value; every list of them if free"]
+    answers: Annotated[
+        str,
+        "JSON object: answer name -> agreed value; where they differ or are free, a list with one "
+        "a judgment, null where it gave none",
+    ]
     shown: Annotated[str, "JSON object: the fields that people saw"]
     judgments: Annotated[int, "counted judgments"]
     agreeing: Annotated[int, "of them, those that agree with the decision"]

@@ -1,0 +1,198 @@
+"""What a report tells of one layout's judgments, as plain numbers and texts."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median
+from typing import Any, get_args
+
+from annotation.batch import Item
+from annotation.layout import Layout
+from annotation.quality.agreement import Agreements, measure
+from annotation.quality.flags import FAILED_ATTENTION, REJECTED_BATCH, failures
+from annotation.quality.values import said, truth
+from annotation.texts import plain
+from builders.rows import Decision, Gold, Judgment
+
+_LEAST = 10
+_SHORT = 160
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work.
+
+    `passed` of `checks` items with known answers were answered as known.
+    """
+
+    name: str
+    platforms: tuple[str, ...]
+    hits: int
+    judgments: int
+    counted: int
+    percent: float | None
+    alpha: float | None
+    seconds: float | None
+    checks: int
+    passed: int
+    flags: Mapping[str, int]
+    due: Decimal
+
+
+@dataclass(frozen=True)
+class Least:
+    """An item with little agreement: what was shown, and what each said where they differ."""
+
+    item: str
+    percent: float
+    shown: tuple[tuple[str, str], ...]
+    said: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One layout. `rows_sent` are rows in all its batches, `decisions` of those with judgments."""
+
+    layout: Layout
+    name: str
+    batches: int
+    rows_sent: int
+    submissions: int
+    judgments: int
+    counted: int
+    flags: Mapping[str, int]
+    decisions: Mapping[str, int]
+    agreements: Agreements
+    workers: tuple[Worker, ...]
+    due: Decimal
+    least: tuple[Least, ...]
+
+
+def gather(
+    layout: Layout,
+    name: str,
+    judgments: Sequence[Judgment],
+    gold: Sequence[Gold],
+    items: Mapping[str, Item],
+) -> Figures:
+    """Everything of a report but an expert's checks and what was refused."""
+    judgments = sorted(judgments, key=lambda one: one.id)
+    agreements = measure(layout, judgments, items)
+    by_worker: dict[str, list[Judgment]] = {}
+    for one in judgments:
+        by_worker.setdefault(one.worker, []).append(one)
+    workers = tuple(
+        _worker(layout, who, found, items, agreements) for who, found in sorted(by_worker.items())
+    )
+    decisions = Counter(one.decision for one in gold)
+    return Figures(
+        layout=layout,
+        name=name,
+        batches=len({one.batch for one in judgments}),
+        rows_sent=len({item.row for item in items.values() if item.row}),
+        submissions=sum(one.hits for one in workers),
+        judgments=len(judgments),
+        counted=sum(one.counted for one in judgments),
+        flags=_flags(judgments),
+        decisions={one: decisions[one] for one in get_args(Decision)},
+        agreements=agreements,
+        workers=workers,
+        due=sum((one.due for one in workers), Decimal(0)),
+        least=_least(layout, judgments, items, agreements),
+    )
+
+
+def _worker(
+    layout: Layout,
+    name: str,
+    found: Sequence[Judgment],
+    items: Mapping[str, Item],
+    agreements: Agreements,
+) -> Worker:
+    times = [one.seconds for one in found if one.seconds is not None]
+    known = [one for one in found if not one.row]
+    submissions: dict[tuple[str, str, str], set[str]] = {}
+    for one in found:
+        submissions.setdefault((one.batch, one.hit, one.assignment), set()).update(one.flags)
+    paid = sum(not {FAILED_ATTENTION, REJECTED_BATCH} & flags for flags in submissions.values())
+    share = agreements.by_worker.get(name)
+    return Worker(
+        name=name,
+        platforms=tuple(sorted({one.platform for one in found})),
+        hits=len(submissions),
+        judgments=len(found),
+        counted=sum(one.counted for one in found),
+        percent=share.percent if share else None,
+        alpha=agreements.alphas.get(name),
+        seconds=median(times) if times else None,
+        checks=len(known),
+        passed=sum(not failures(layout, one, items) for one in known),
+        flags=_flags(found),
+        due=paid * layout.pay.per_hit,
+    )
+
+
+def _flags(found: Sequence[Judgment]) -> dict[str, int]:
+    counts = Counter(flag for one in found for flag in one.flags)
+    return dict(sorted(counts.items()))
+
+
+def _least(
+    layout: Layout,
+    judgments: Sequence[Judgment],
+    items: Mapping[str, Item],
+    agreements: Agreements,
+) -> tuple[Least, ...]:
+    order = sorted(
+        (share.percent, item)
+        for item, share in agreements.by_item.items()
+        if share.percent is not None and share.agreeing < share.pairs
+    )
+    found = []
+    for percent, item in order[:_LEAST]:
+        fields = items[item].fields
+        shown = tuple(
+            (field.label or name, _short(plain(fields.get(name))))
+            for name, field in layout.fields.items()
+            if fields.get(name) and field.kind != "spans"
+        )
+        here = (one for one in judgments if one.item == item and one.counted)
+        about = sorted(here, key=lambda one: (one.worker, one.id))
+        answers = [_said(layout, said(one)) for one in about]
+        differing = [
+            label
+            for label in dict.fromkeys(label for one in answers for label in one)
+            if len({one.get(label) for one in answers}) > 1
+        ]
+        lines = tuple(
+            (one.worker, tuple((label, told[label]) for label in differing if label in told))
+            for one, told in zip(about, answers, strict=True)
+        )
+        found.append(Least(item, percent or 0.0, shown, lines))
+    return tuple(found)
+
+
+def _said(layout: Layout, given: Mapping[str, Any]) -> dict[str, str]:
+    """Answers in words, by label: a choice by its label, a span by its text."""
+    found = {}
+    for name, answer in layout.answers.items():
+        if name in given:
+            labels = {choice.value: choice.label for choice in answer.choices}
+            if answer.kind == "flag":
+                labels = {"true": "yes", "false": "no"}
+            value = given[name]
+            many = value if isinstance(value, list) else [value]
+            text = "; ".join(labels.get(truth(one), truth(one)) or _entry(one) for one in many)
+            found[answer.label] = _short(text)
+    return found
+
+
+def _entry(value: Any) -> str:
+    """An entry of a group."""
+    return " / ".join(map(plain, value.values())) if isinstance(value, Mapping) else ""
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHORT else flat[: _SHORT - 1] + "…"

@@ -1,0 +1,88 @@
+"""Judgments made by hand, for tests of quality control."""
+
+import json
+
+from annotation.batch import Item, Json
+from annotation.layout import Layout
+from builders.rows import Gold, Judgment
+from builders.store import row_id
+
+TEXT = "Ban succeeded Kofi Annan of Ghana in 2007."
+
+
+def layout(
+    answers: dict[str, dict[str, object]], rule: dict[str, object], **more: object
+) -> Layout:
+    """A layout of one shown text and these answers; choices are a, b and c."""
+    asked = {
+        name: {
+            "label": name.title(),
+            **({"choices": [{"value": v, "label": v.upper()} for v in "abc"]} if wants else {}),
+            **one,
+        }
+        for name, one in answers.items()
+        for wants in [one["kind"] in ("choice", "choices")]
+    }
+    given = {
+        "title": "T",
+        "summary": "S",
+        "instructions": ["I"],
+        "fields": {"text": {"label": "Text"}},
+        "answers": asked,
+        "rule": rule,
+        "pay": {"per_hit": "1.50", "minutes_per_hit": 5},
+        "min_seconds": 2,
+        **more,
+    }
+    return Layout.model_validate(given)
+
+
+def judged(
+    worker: str,
+    row: str,
+    *,
+    hit: str = "h1",
+    batch: str = "b1",
+    seconds: float | None = 9.0,
+    flags: tuple[str, ...] = (),
+    **answers: Json,
+) -> Judgment:
+    """A judgment as it comes in; a row `?x` is an item with known answers."""
+    item = f"i-{row}"
+    return Judgment(
+        id=row_id(batch, hit, item, worker, *flags),
+        layout="l",
+        batch=batch,
+        hit=hit,
+        item=item,
+        row="" if row.startswith("?") else row,
+        dataset="d 1.0.0",
+        worker=worker,
+        platform="static",
+        assignment="",
+        answers=json.dumps(answers, sort_keys=True),
+        seconds=seconds,
+        flags=flags,
+        counted=not flags,
+    )
+
+
+def items(found: list[Judgment], **known: dict[str, Json]) -> dict[str, Item]:
+    """The items of judgments; `known`: answers of attention items by their row, without `?`."""
+    return {
+        one.item: Item(
+            one.item, one.row, {"text": TEXT}, None if one.row else known.get(one.item[3:])
+        )
+        for one in found
+    }
+
+
+def span(text: str) -> dict[str, Json]:
+    """A span of `TEXT`."""
+    start = TEXT.index(text)
+    return {"start": start, "end": start + len(text), "text": text}
+
+
+def brief(gold: list[Gold]) -> dict[str, tuple[str, int, int]]:
+    """Decision, judgments and agreeing ones by row."""
+    return {one.row: (one.decision, one.judgments, one.agreeing) for one in gold}

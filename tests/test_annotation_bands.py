@@ -1,0 +1,251 @@
+"""Toxicity thresholds band by band, with simulated judges, until every attribute stops."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from annotation.bands import BandOrder, Bands, next_bands
+from annotation.batch import Item
+from annotation.batches import read_batch
+from annotation.results import import_results
+from builders.config import load
+from builders.dataset import Dataset, Table
+from builders.errors import UserError
+from builders.release.publish import write_release
+from builders.rows import Dropped, NewsQuestion
+from filters.toxicity.scores import ATTRIBUTES, ToxicityScores
+from filters.toxicity_filter import Toxicity
+from tests.annotation_work import work
+from tests.release_sample import PROSE, Sample, from_rows, meta
+
+TRUTH = {"insult": 0.815, "profanity": 0.92, "threat": 0.97, "sexually_explicit": 0.0}
+"""Scores from which a row is toxic; for the others nothing is."""
+
+
+def _score(name: str, n: int, rows: int) -> float | None:
+    """Insult and threat evenly over 0 to 1; profanity with a gap; the other from 0.9 alone."""
+    place = ((n * {"insult": 7, "threat": 11, "profanity": 13}.get(name, 1)) % rows) / rows
+    if name == "profanity":
+        return place if not 0.5 <= place < 0.9 else None
+    if name == "sexually_explicit":
+        return 0.9 + place / 10 if n < 60 else None
+    return None if name in ("identity_attack", "severe_toxicity") else place
+
+
+def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
+    """A JSONL file as a release has it; the first `alike` rows show the same."""
+    lines = [
+        {
+            "id": f"row{n:05}",
+            "question": f"Question {0 if n < alike else n}?",
+            "answers": ["answer"],
+            **{f"toxicity_{name}": _score(name, n, rows) for name in ATTRIBUTES},
+        }
+        for n in range(rows)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+class _Judges:
+    """Two people who know the truth of a file's rows by what they are shown."""
+
+    def __init__(self, tmp_path: Path, dataset: Path | str, **more: Any) -> None:
+        self.folder = tmp_path
+        self.order = BandOrder(
+            dataset=str(dataset),
+            platform="static",
+            build=tmp_path / "build",
+            out=tmp_path / "hits",
+            judgments=tmp_path / "judgments",
+            **more,
+        )
+        self.scores: dict[str, dict[str, float | None]] = {}
+
+    def next(self, **more: Any) -> Bands:
+        return next_bands(replace(self.order, **more))
+
+    def judge(self, done: Bands, workers: tuple[str, ...] = ("u", "v")) -> None:
+        """Do the whole batch and read it in."""
+        assert done.batch
+        results = self.folder / f"{done.batch[0].name}{''.join(workers)}.jsonl"
+        work(done.batch[0], results, list(workers), self.says)
+        import_results([str(results)], hits=self.folder / "hits", out=self.folder / "judgments")
+
+    def says(self, worker: str, item: Item) -> dict[str, Any]:
+        if item.answers is not None:
+            return dict(item.answers)
+        scores = self.scores[item.row]
+        return {name: (scores[name] or 0) >= TRUTH.get(name, 2) for name in ATTRIBUTES}
+
+
+def _of_file(tmp_path: Path, **more: Any) -> _Judges:
+    path = _file(tmp_path / "questions.jsonl", **more)
+    judges = _Judges(tmp_path, path, rows=20)
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        judges.scores[row["id"]] = {name: row[f"toxicity_{name}"] for name in ATTRIBUTES}
+    return judges
+
+
+def _run(judges: _Judges, most: int = 20) -> tuple[Bands, int]:
+    for turn in range(most):
+        done = judges.next()
+        if done.snippet:
+            return done, turn
+        judges.judge(done)
+    raise AssertionError("it does not stop")
+
+
+def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None:
+    judges = _of_file(tmp_path)
+    done, turns = _run(judges)
+    # by hand: insult: 0.95, 0.90, 0.85 all toxic, 0.80 by 7 of 10, 0.75 and 0.70 clean: 0.75.
+    # profanity: 0.95 toxic, 0.90 by 4 of 5, then no rows, 0.45 and 0.40 clean: 0.45.
+    # threat: 0.95 by 3 of 5, 0.90 and 0.85 clean: 0.90. The last: nothing below 0.90: 0.90.
+    thresholds = {one.name: one.threshold for one in done.attributes}
+    assert thresholds == {
+        "insult": 0.75,
+        "profanity": 0.45,
+        "sexually_explicit": 0.90,
+        "threat": 0.90,
+    }
+    assert turns == 6  # as many as insult has bands
+    insult = next(one for one in done.attributes if one.name == "insult")
+    assert [band.low for band in insult.bands] == [0.95, 0.90, 0.85, 0.80, 0.75, 0.70]
+    assert [(band.rows, band.judgments) for band in insult.bands] == [(20, 40)] * 6
+    assert [band.toxic for band in insult.bands[:3]] == [40, 40, 40]
+    assert done.batch is None and done.sent == 0
+    assert done.snippet
+    written = yaml.safe_load(done.snippet.read_text("utf-8"))
+    assert written == {"thresholds": thresholds}
+    assert judges.next() == done
+    assert "insult: threshold 0.75" in done.lines()
+
+
+def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:
+    judges = _of_file(tmp_path)
+    seen: set[str] = set()
+    for lows in ({0.95}, {0.90}):
+        done = judges.next()
+        assert done.batch
+        rows = {i.row for h in read_batch(done.batch[0]).hits for i in h.items if i.row}
+        assert rows & seen == set()
+        assert rows <= {row for one in done.attributes for row in one.lacking}
+        assert {one.next_band for one in done.attributes if one.next_band} >= lows
+        assert not any(
+            item.answers for h in read_batch(done.batch[0]).hits for item in h.items if item.row
+        )
+        seen |= rows
+        judges.judge(done)
+
+
+def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
+    judges = _of_file(tmp_path)
+    first = judges.next()
+    waiting = judges.next()
+    assert (waiting.batch, waiting.snippet) == (None, None)
+    assert first.batch
+    rows = first.batch[1].counts["items"]
+    assert waiting.sent == rows
+    judges.judge(first, ("u",))  # one judge of two
+    assert judges.next().sent == rows
+    again = judges.next(again=True)
+    assert again.batch and again.batch[1].counts["items"] == rows
+    judges.judge(again, ("v",))
+    assert judges.next().batch
+
+
+def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
+    judges = _of_file(tmp_path, alike=300)
+    done, _ = _run(judges)
+    assert done.snippet and len(done.attributes) == 4
+
+
+def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
+    """Rows from 0.5 up were dropped: the bands above come from `dropped.parquet`."""
+    number = 400
+    kept, lost = [], []
+    judges = _Judges(tmp_path, "streamingqa", rows=10, releases=tmp_path / "releases")
+    for n in range(number):
+        name, score = f"{n:016x}", n / number
+        judges.scores[name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
+        question = f"Who said: {n}?"
+        if score < 0.5:
+            kept.append(_row(name, question, score))
+        else:
+            scores = ToxicityScores(insult=score, threat=0.1)
+            detail = f"{scores}: {question}"
+            lost.append(Dropped("toxicity", "toxic: insult", name, None, None, None, score, detail))
+    lost.append(Dropped("length", "too long", "ffff", None, None, None, 0.9, "insult=0.99: x"))
+    told = replace(
+        meta(Sample({})),
+        dataset="streamingqa",
+        prose=PROSE.parents[1] / "streamingqa" / "prose.md",
+        parameters={"filters": [Toxicity().model_dump(mode="json")]},
+    )
+    table = Table("all", NewsQuestion, "All.", {"eval": from_rows(NewsQuestion, kept)})
+    made = write_release(
+        Dataset((table,), (from_rows(Dropped, lost),)), told, tmp_path / "releases"
+    )
+    assert made.written
+    done, _ = _run(judges)
+    # insult: toxic from 0.815: as above; threat: 0.1 for all that were dropped, never toxic: the
+    # one band that it has is the last, and goes
+    assert {one.name: one.threshold for one in done.attributes} == {"insult": 0.75, "threat": 0.1}
+    first = read_batch(tmp_path / "hits/judge_toxicity/0001")
+    shown = [i.fields for hit in first.hits for i in hit.items if i.row]
+    assert {tuple(fields) for fields in shown} == {("question",)}
+    assert all(str(fields["question"]).startswith("Who said: ") for fields in shown)
+    assert done.snippet
+    (written,) = yaml.safe_load(done.snippet.read_text("utf-8"))
+    assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
+    (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
+    assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"
+
+
+def _row(name: str, question: str, insult: float) -> NewsQuestion:
+    return NewsQuestion(
+        id=name,
+        qa_id=name,
+        question=question,
+        answers=("x",),
+        answers_additional=(),
+        question_ts=1588723200,
+        evidence_ts=1588636800,
+        evidence_id="e",
+        recent_or_past="recent",
+        written_or_generated="generated",
+        toxicity_identity_attack=None,
+        toxicity_insult=insult,
+        toxicity_profanity=None,
+        toxicity_severe_toxicity=None,
+        toxicity_sexually_explicit=None,
+        toxicity_threat=None,
+        split="eval",
+        quarter="2020Q2",
+        answer_type="entity",
+        answer_start=0,
+        time_spec="none",
+        generator="rules",
+        filters=("toxicity",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "a", "question": "Q?", "toxicity_insult": 1.5}, "not from 0 to 1"),
+        ({"id": "a", "question": "Q?", "toxicity_insult": "high"}, "not from 0 to 1"),
+        ({"id": "a", "question": "Q?"}, "no row of rows.jsonl has a score"),
+    ],
+)
+def test_scores_that_are_none(tmp_path: Path, row: dict[str, object], message: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    with pytest.raises(UserError, match=message):
+        _Judges(tmp_path, path).next()

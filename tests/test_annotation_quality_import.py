@@ -1,0 +1,303 @@
+"""From results files to settled judgments, an expert's batch, feedback and the report."""
+
+import csv
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batch import Item
+from annotation.batches import read_batch
+from annotation.hits import Order, make_batch
+from annotation.matching import Batches
+from annotation.quality.expert_batch import make_expert_batches
+from annotation.quality.spot_checks import CHECKS
+from annotation.results import Imported, import_results
+from annotation.shelf import Shelf
+from builders.errors import UserError
+from tests.annotation_work import work
+from tests.browser import SIZES, Browser, browser
+
+__all__ = ["browser"]
+
+HOSTILE = "<script>alert(1)</script> \"'${x} {{ 7*7 }} \u202e=1+1 \U0001f600"
+
+
+def _facts(path: Path, number: int = 8) -> Path:
+    """Rows as the layout verify_facts shows them, with pages of their own."""
+    rows = [
+        {
+            "id": f"row{n}",
+            "question": f"Which team did Player {n} play for in {2000 + n}? {HOSTILE}",
+            "subject_label": f"Player {n}",
+            "relation_label": "member of sports team",
+            "relation": f"P{n % 2}",
+        }
+        for n in range(number)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def _questions(path: Path, number: int) -> Path:
+    rows = [
+        {"id": f"q{n}", "question": f"Who won race {n}?{HOSTILE}", "question_ts": 1588723200}
+        for n in range(number)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Path:
+    order = Order(
+        layout=layout,
+        dataset=str(dataset),
+        platform="static",
+        number=number,
+        out=tmp_path / "hits",
+        build=tmp_path / "build",
+    )
+    return make_batch(order)[0]
+
+
+def _import(tmp_path: Path, *results: Path, **more: Any) -> Imported:
+    return import_results(
+        [str(one) for one in results],
+        hits=tmp_path / "hits",
+        out=tmp_path / "judgments",
+        **more,
+    )
+
+
+def _own_layout(tmp_path: Path) -> str:
+    """A small layout with per-worker batches whose answers are compared."""
+    folder = tmp_path / "teams"
+    folder.mkdir()
+    (folder / "layout.yaml").write_text(
+        """
+title: Which team?
+summary: Name the team.
+instructions: [Name the team.]
+fields:
+  question: {label: Question}
+answers:
+  team:
+    kind: choice
+    label: Team
+    choices: [{value: x, label: X}, {value: y, label: Y}]
+assignments: 1
+items_per_hit: 2
+pay: {per_hit: 0.50, minutes_per_hit: 2}
+rule: {by: sampled, sampled: 2}
+""",
+        "utf-8",
+    )
+    (folder / "task.html.j2").write_text("{{ show('question') }}\n{{ answer('team') }}\n", "utf-8")
+    return str(folder)
+
+
+def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
+    rows = pq.read_table(tmp_path / "judgments" / layout / "gold.parquet").to_pylist()
+    return {row["row"]: row["decision"] for row in rows}
+
+
+@pytest.fixture
+def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
+    """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
+    layout = _own_layout(tmp_path)
+    batch = _batch(tmp_path, layout, _facts(tmp_path / "facts.jsonl"))
+    results = work(
+        batch,
+        tmp_path / "results.jsonl",
+        ["good", "bad"],
+        lambda worker, item: {"team": "x" if worker == "good" else "y"},
+        hits=lambda worker, number: (number < 2) == (worker == "good"),
+    )
+    return layout, batch, results
+
+
+def test_an_expert_judges_a_batch_of_drawn_items(
+    tmp_path: Path, sampled: tuple[str, Path, Path]
+) -> None:
+    layout, batch, results = sampled
+    _import(tmp_path, results)
+    assert set(_gold(tmp_path, "teams").values()) == {"open"}
+    made = make_expert_batches(
+        layout, "static", out=tmp_path / "hits", judgments=tmp_path / "judgments"
+    )
+    ((folder, manifest),) = made
+    assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "facts.jsonl")
+    sent = {item.id for hit in read_batch(batch).hits for item in hit.items}
+    assert {i.id for hit in read_batch(folder).hits for i in hit.items} < sent
+
+    checked = work(folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"team": "x"})
+    experts = tmp_path / "experts.txt"
+    experts.write_text("# ours\nboss\n", "utf-8")
+    _import(tmp_path, checked, experts=experts)
+    gold = _gold(tmp_path, "teams")
+    about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
+    by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
+    first_two = {i.row for hit in read_batch(batch).hits[:2] for i in hit.items}
+    assert {row for row in about if gold[row] == "accepted"} == first_two | by_expert
+    assert len([row for row, decision in gold.items() if decision == "open"]) == 2
+    kept = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
+    assert "boss" not in kept and len(kept.split()) >= 1
+
+    again = _import(tmp_path, results, checked)  # nothing new, the expert is still one
+    assert (again.new, again.further, _gold(tmp_path, "teams")) == (0, 0, gold)
+    with pytest.raises(UserError, match="nothing for an expert"):
+        make_expert_batches(
+            layout, "static", out=tmp_path / "hits", judgments=tmp_path / "judgments"
+        )
+
+
+def test_an_expert_writes_into_the_table_of_checks(
+    tmp_path: Path, sampled: tuple[str, Path, Path]
+) -> None:
+    _, _, results = sampled
+    _import(tmp_path, results)
+    path = tmp_path / "judgments" / "teams" / CHECKS
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert all(row["shown"].startswith("{") and row["answers"].startswith("{") for row in rows)
+    for row in rows:
+        row["verdict"] = "Accept " if '"x"' in row["answers"] else "reject"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
+        write = csv.DictWriter(file, list(rows[0]), delimiter=";")
+        write.writeheader()
+        write.writerows(rows)
+    _import(tmp_path)
+    assert sorted(_gold(tmp_path, "teams").values()) == ["accepted"] * 4 + ["open"] * 4
+    settled = path.read_bytes()
+    report = (tmp_path / "judgments" / "teams" / "report.html").read_bytes()
+    _import(tmp_path, results)
+    assert path.read_bytes() == settled
+    assert (tmp_path / "judgments" / "teams" / "report.html").read_bytes() == report
+    assert b"1 accepted, 1 rejected, 0 to check" in report
+
+    lines = path.read_text("utf-8").replace("reject", "perhaps", 2)
+    path.write_text(lines, "utf-8")
+    with pytest.raises(UserError, match=r"check.csv:\d: verdict 'perhaps'"):
+        _import(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("layout", "message"),
+    [
+        ("judge_question", "its rule is unanimous"),
+        ("paraphrase", "compares no answers(.|\\n)*paraphrase/check.csv"),
+        ("verify_facts", "nothing for an expert to check"),
+    ],
+)
+def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        make_expert_batches(
+            layout, "static", out=tmp_path / "hits", judgments=tmp_path / "judgments"
+        )
+
+
+def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
+    _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 3))
+    with pytest.raises(UserError, match="no judgments yet"):
+        _import(tmp_path)
+    empty = tmp_path / "none.txt"
+    empty.write_text("# nobody\n", "utf-8")
+    with pytest.raises(UserError, match="no worker ids"):
+        _import(tmp_path, experts=empty)
+
+
+def _verdict(worker: str, item: Item) -> dict[str, Any]:
+    """Rows by their number: 0-4 good, 5-9 one says bad, the rest bad."""
+    if item.answers is None:
+        number = int(item.row[1:])
+        good = number < 5 or (number < 10 and worker != "w3")
+    else:
+        good = (item.answers["verdict"] == "good") != (worker == "w4")
+    return {"verdict": "good"} if good else {"verdict": "bad", "reasons": ["ambiguous"]}
+
+
+class _Page(HTMLParser):
+    """Elements of a page and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
+    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
+    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
+    (tmp_path / "bad.jsonl").write_text(
+        results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
+        "utf-8",
+    )
+    done = _import(tmp_path, results, tmp_path / "bad.jsonl")
+    assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
+    path = tmp_path / "judgments" / "judge_question" / "report.html"
+    text = path.read_text("utf-8")
+    page = _Page()
+    page.feed(text)
+    assert not {"script", "img", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not [
+        v for _, a in page.tags for k, v in a.items() if k in ("src", "href") or k[:2] == "on"
+    ]
+    flat = " ".join(page.text.split())
+    # by hand: 15 units of 3; 5 units a a b disagree: 1 a unit: Do = 5 * 2 / 45 = 2/9;
+    # good 25, bad 20 of 45: De = 2*25*20/(45*44) = 50/99; alpha = 1 - (2/9)/(50/99) = 0.56
+    assert "Is it a good question? verdict 15 78 % 0.56" in flat
+    assert HOSTILE.split("\u202e")[0].strip() in flat
+    assert "invalid answer 1" in flat and "not a submission 1" in flat
+    assert "3 HITs handed in" in flat.replace("  ", " ") or "3HITs handed in" in flat
+    assert "3.00" in flat and "USD due" in flat
+    _import(tmp_path, results, tmp_path / "bad.jsonl")
+    assert path.read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) -> None:
+    browser.size(size)
+    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
+    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
+    _import(tmp_path, results)
+    browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())
+    assert browser.overflow() <= 0
+    assert browser.requests() == []
+    assert browser.messages() == []
+    assert browser.js("return document.scripts.length") == 0
+    dot, axis = (browser.one(f"td .axis{inner}").rect for inner in (" b", ""))
+    assert axis["x"] <= dot["x"] and dot["x"] + dot["width"] <= axis["x"] + axis["width"] + 1
+    assert {"bad", "good"} & {node.text.lower() for node in browser.all(".item b")}
+
+
+def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
+    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 10))
+    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
+    _import(tmp_path, results)
+    rows = pq.read_table(tmp_path / "judgments/judge_question/judgments.parquet").to_pylist()
+    aside = {row["worker"] for row in rows if not row["counted"]}
+    assert len(aside) == 1
+    assert sum(not row["counted"] for row in rows) == 11
+    assert {tuple(row["flags"]) for row in rows if not row["counted"]} == {("failed_attention",)}
+    text = (tmp_path / "judgments/judge_question/report.html").read_text("utf-8")
+    assert "0 of 1" in text and ">0.00<" in text
+
+    batches = Batches(tmp_path / "hits")
+    shelf = Shelf(tmp_path / "judgments" / "judge_question")
+    shelf.settle(batches)
+    reasons = {
+        worker: shelf.reason([o for o in shelf.by_id.values() if o.worker == worker], batches)
+        for worker in {row["worker"] for row in rows}
+    }
+    assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
+    assert "Is it a good question?" in str(reasons[aside.pop()])
