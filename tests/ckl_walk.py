@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from annotation.batch import Item
+from annotation.batch import Batch, Item
 from annotation.batches import read_batch
 from annotation.checks import problems
 from annotation.hits import Order, make_batch
@@ -60,8 +60,8 @@ class Walk:
         )
         return release_all([path], options)[0]
 
-    def items(self, layout: str, number: int = 500) -> list[Item]:
-        """The items of a batch of all rows, attention items left out."""
+    def batch(self, layout: str, number: int) -> Batch:
+        """A batch of rows of the newest release."""
         order = Order(
             layout=layout,
             dataset=None,
@@ -74,9 +74,12 @@ class Walk:
             build=self.folder / "build",
             out=self.folder / "hits",
         )
-        batch, _ = make_batch(order)
-        found = [item for hit in read_batch(batch).hits for item in hit.items if item.row]
-        return list({item.id: item for item in found}.values())
+        return read_batch(make_batch(order)[0])
+
+    def items(self, layout: str) -> list[Item]:
+        """The items of a batch of all rows, attention items left out."""
+        hits = self.batch(layout, 500).hits
+        return [item for hit in hits for item in hit.items if item.row]
 
     def judge(self, layout: str, found: Sequence[Gold]) -> Path:
         """Put gold rows where `make judgments` puts them, in place of those of before."""

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from annotation.batch import Item
+from annotation.layout import load_layout
+from annotation.results import import_results
 from builders.ckl.answers import DropError
 from builders.ckl.easy import masked
 from builders.ckl.texts import squad
 from builders.rows import Gold
 from builders.wmt.read import read
 from tests.ckl_walk import NEWS, Walk, dropped, gold, rows, valid
+from tests.simulated_workers import static_file, work
 
 CHOSEN = {
     "Yoshihide Suga becomes": ("Yoshihide Suga", "prime minister"),
@@ -218,3 +221,39 @@ def test_masking(text: str, word: str, expected: str) -> None:
 )
 def test_squad_normalisation(text: str, expected: str) -> None:
     assert squad(text) == expected
+
+
+def test_whatever_workers_say_each_row_is_kept_or_dropped_once(tmp_path: Path) -> None:
+    """Random valid answers, through real batches, results files and the import, in both chains."""
+    walk = Walk(tmp_path)
+    walk.release("ckl-questions")
+    sizes = {}
+    for layouts, name in (
+        (("ckl_question", "easy_select"), "ckl-clozes"),
+        ((), "new-lama-easy-clozes"),
+        (("ckl_expert", "easy_question"), ""),
+    ):
+        for layout in layouts:
+            batch = walk.batch(layout, 12)
+            static_file(work(batch, load_layout(layout), workers=2), tmp_path / "results.jsonl")
+            results, hits = [str(tmp_path / "results.jsonl")], tmp_path / "hits"
+            assert import_results(results, hits=hits, out=tmp_path / "judgments").new
+            path = tmp_path / "judgments" / layout / "gold.parquet"
+            sizes[layout] = len(rows(path.parent, path.name))
+        if name:
+            walk.release(name)
+    updated, new = walk.release("updated-lama").folder, walk.release("new-lama").folder
+    easy = walk.release("new-lama-easy").folder
+    assert sizes["ckl_question"] == 12
+    for folder, layout, step in (
+        (updated, "ckl_expert", "ckl-decide"),
+        (new, "ckl_expert", "ckl-decide"),
+        (easy, "easy_question", "new-lama-easy"),
+    ):
+        names = [r["id"] for r in rows(folder)]
+        names += [
+            r["item"]
+            for r in rows(folder, "dropped.parquet")
+            if r["step"] == step and r["reason"] not in ("not_judged", "not_asked")
+        ]
+        assert len(names) == len(set(names)) == sizes[layout]
