@@ -26,13 +26,15 @@ LAYOUT ?=
 DATASET ?=
 PLATFORM ?= static
 N ?=
+UNTIL ?=
 RESULTS ?=
 EXPERT ?=
 EXPERTS ?=
 FEEDBACK ?=
 PAGES ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
-	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert)
+	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
+	$(if $(UNTIL),--until $(UNTIL))
 judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
 .DEFAULT_GOAL := help

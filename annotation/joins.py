@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 
 import builders.wmt as wmt_package
 from annotation.batch import Json
+from builders.ckl.expert import shown_id
 from builders.errors import UserError
 from builders.store import Made, Store, code_digest, digest
 from builders.wmt.archive import find_archives
@@ -19,7 +20,7 @@ from builders.wmt.read import read
 from filters import search_index
 from filters.search_index import Index
 
-PASSAGES = 5
+PASSAGES = 10
 """Passages that a search shows."""
 
 Found = Mapping[str, Json]
@@ -27,7 +28,7 @@ Found = Mapping[str, Json]
 KEYS = {
     "article": ("evidence_id", "article", "draw.article", "id"),
     "page": ("subject", "item", "title"),
-    "search": ("query", "question", "cloze"),
+    "search": ("search", "query", "question", "cloze"),
 }
 """Where a join's key stands, where the layout does not say: the first that a row has."""
 
@@ -81,7 +82,7 @@ class Sources:
         engine = Index(self._index().path / "index")
         until = self.until or date.max
         return {
-            query: [hit.text for hit in hits]
+            query: [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
             for query in queries
             if (hits := engine.search(query, until, PASSAGES))
         }

@@ -9,6 +9,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from builders.ckl.clozes import CKLClozes
+from builders.ckl.easy_clozes import NewLAMAEasyClozes
+from builders.ckl.lama import NewLAMA, UpdatedLAMA
+from builders.ckl.new_lama_easy import NewLAMAEasy
+from builders.ckl.questions import CKLQuestions
 from builders.cloze.dynamic_templama import DynamicTempLAMA
 from builders.cloze.invariant_lama import InvariantLAMA
 from builders.config import Strict, load, shown
@@ -26,7 +31,18 @@ from builders.wmt.archive import find_archives
 from builders.wmt.corpus import WMTQuestionDates
 
 Builder = Annotated[
-    TemporalFacts | DynamicTempLAMA | InvariantLAMA | TimeQA | WMTQuestionDates | StreamingQA,
+    TemporalFacts
+    | DynamicTempLAMA
+    | InvariantLAMA
+    | TimeQA
+    | WMTQuestionDates
+    | StreamingQA
+    | CKLQuestions
+    | CKLClozes
+    | UpdatedLAMA
+    | NewLAMA
+    | NewLAMAEasyClozes
+    | NewLAMAEasy,
     Field(discriminator="builder"),
 ]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""

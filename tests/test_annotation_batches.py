@@ -253,7 +253,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     [
         ({"platform": "statik"}, "no platform 'statik'.*did you mean static"),
         ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean judge_question"),
-        ({"layout": "ckl_expert", "dataset": None}, "names no dataset.*--dataset"),
+        ({"layout": "ckl_expert", "dataset": None}, "no dataset 'ckl-clozes' in "),
         ({"dataset": "nothing"}, "no dataset 'nothing'"),
     ],
 )
@@ -263,23 +263,11 @@ def test_orders_that_cannot_be_met(change: dict[str, Any], message: str, tmp_pat
 
 
 PAGED = {"verify_facts"}
-ARTICLE = "Ban leads the United Nations.\nBan succeeded Kofi Annan of Ghana in 2007."
 OWN_ROWS: dict[str, dict[str, Any]] = {
-    "ckl_question": {
-        "article_day": "2007-01-02",
-        "article": "20070102000000000000\x00\x01"
-        "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01",
-        "questions": ["Who leads the United Nations?", "Who was succeeded?"],
-    },
     "ckl_expert": {
         "cloze": "[BLANK] is the Secretary-General of the United Nations.",
         "new_answer": "Ban Ki-moon",
         "prediction": "Kofi Annan",
-    },
-    "easy_select": {
-        "article_day": "2007-01-02",
-        "sentences": ARTICLE.split("\n"),
-        "candidates": ["Ghana", "Ban"],
     },
     "easy_question": {
         "article_day": "2007-01-02",

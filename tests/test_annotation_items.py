@@ -15,7 +15,7 @@ from annotation.batch import Item
 from annotation.dataset import Dataset, open_dataset
 from annotation.draw import at, draw
 from annotation.items import Ledger, Made, attention, item_id, make_items
-from annotation.joins import Sources
+from annotation.joins import PASSAGES, Sources
 from annotation.layout import Layout
 from annotation.packing import pack
 from builders.errors import UserError
@@ -370,7 +370,8 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     found = joined.find("search", ["Secretary-General of the United Nations", "zzzzqqq"])
     (passages,) = found.values()
     assert isinstance(passages, list)
-    assert 1 <= len(passages) <= 5
+    assert 1 <= len(passages) <= PASSAGES
+    assert {tuple(one) for one in passages if isinstance(one, dict)} == {("text", "id")}
     rows = [{"id": "a", "article": ARTICLE_ID}, {"id": "b", "article": "../../etc/passwd"}]
     kinds = {"t": {}, "l": {"kind": "list"}, "p": {"kind": "paragraphs"}}
     given = layout({k: v | {"join": "article"} for k, v in kinds.items()})

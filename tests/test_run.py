@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import ROOT, run
 
 DATASETS = (
+    "ckl-questions",
     "dynamic-templama",
     "invariant-lama",
     "streamingqa",

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from builders.errors import UserError
-from builders.questions.protocol import Backend, Done, Query, Request, Result
+from builders.questions.protocol import Backend, Done, Query, Request, Result, Writer
 from builders.store import digest
 
-R = TypeVar("R", Request, Query)
+R = TypeVar("R", Request, Query, str)
 
 
 class Cached:
@@ -98,6 +98,19 @@ class Cached:
                     self._known[key] = Result(**({"text": None} | row))
                 except (ValueError, TypeError, KeyError, AttributeError):
                     continue  # the last line of a run that was killed
+
+
+class CachedWriter(Cached):
+    """The same for a backend that goes on from any prompt."""
+
+    def __init__(self, writer: Writer, folder: Path, *, offline: bool = False) -> None:
+        super().__init__(writer, folder, offline=offline)
+        self.writer = writer
+
+    def write(self, texts: Sequence[str], done: Done | None = None) -> list[Result]:
+        """What follows each text, from the cache where it is there."""
+        keys = [digest(["write", self.identity, text]) for text in texts]
+        return self._through(keys, texts, self.writer.write, done)
 
 
 def _torn(path: Path) -> bool:

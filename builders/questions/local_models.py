@@ -58,6 +58,10 @@ class TransformersBackend:
         texts = [p.answer_prompt(self.prompts, q, self.settings.characters) for q in queries]
         return self._run(texts, False, done)
 
+    def write(self, texts: Sequence[str], done: Done | None = None) -> list[Result]:
+        """What follows each text."""
+        return self._run(texts, False, done)
+
     def _run(self, texts: Sequence[str], question: bool, done: Done | None) -> list[Result]:
         size = 1 if self.settings.temperature else self.settings.batch
         out: list[Result] = []
@@ -94,7 +98,7 @@ class TransformersBackend:
         new = made if seq2seq else made[:, inputs["input_ids"].shape[1] :]
         out = []
         for row, tokens in zip(new, read, strict=True):
-            text = tokenizer.decode(row, skip_special_tokens=True)
+            text = tokenizer.decode(first_gap(row, tokenizer), skip_special_tokens=True)
             wrote = int((row != tokenizer.pad_token_id).sum())
             out.append(p.judged(text, self.prompts, question=question, read=tokens, wrote=wrote))
         return out
@@ -133,6 +137,13 @@ class TransformersBackend:
         if config.is_encoder_decoder:
             tokenizer.padding_side = "right"
         return torch, tokenizer, model.eval()
+
+
+def first_gap(row: Any, tokenizer: Any) -> Any:
+    """The tokens up to T5's second sentinel: what it puts into the first of its gaps."""
+    second = tokenizer.get_added_vocab().get("<extra_id_1>")
+    ends = [n for n, token in enumerate(row.tolist()) if token == second]
+    return row[: ends[0]] if ends else row
 
 
 def _room(model: Any, tokenizer: Any) -> int:

@@ -66,3 +66,11 @@ class Backend(Protocol):
     def answer(self, queries: Sequence[Query], done: Done | None = None) -> list[Result]:
         """An answer for each query, as short as the article allows."""
         ...
+
+
+class Writer(Backend, Protocol):
+    """A backend that also goes on from any prompt."""
+
+    def write(self, texts: Sequence[str], done: Done | None = None) -> list[Result]:
+        """What follows each text, its first line."""
+        ...

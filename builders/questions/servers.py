@@ -88,6 +88,10 @@ class OpenAIBackend:
         texts = [p.answer_prompt(self.prompts, q, self.settings.characters) for q in queries]
         return self._run(texts, False, done)
 
+    def write(self, texts: Sequence[str], done: Done | None = None) -> list[Result]:
+        """What follows each text."""
+        return self._run(texts, False, done)
+
     def _run(self, texts: Sequence[str], question: bool, done: Done | None) -> list[Result]:
         out: list[Result | None] = [None] * len(texts)
         chat = Chat(self.settings, os.environ.get(self.settings.key_variable), self.seed)

@@ -6,6 +6,17 @@ column is described once. Dates are UTC days; `None` means unknown.
 """
 
 from builders.rows.annotation import Decision, Gold, Judgment
+from builders.rows.ckl import (
+    ArticleQuestions,
+    ArticleWords,
+    EasyCloze,
+    Evidence,
+    LamaCloze,
+    NewCloze,
+    NewEasyCloze,
+    NewsCloze,
+    UpdatedCloze,
+)
 from builders.rows.cloze import (
     Cloze,
     Delta,
@@ -70,7 +81,9 @@ __all__ = [
     "AnswerType",
     "Answerable",
     "Article",
+    "ArticleQuestions",
     "ArticleRef",
+    "ArticleWords",
     "Candidate",
     "Change",
     "Cloze",
@@ -80,7 +93,9 @@ __all__ = [
     "Difficulty",
     "Draw",
     "Dropped",
+    "EasyCloze",
     "Entity",
+    "Evidence",
     "Fact",
     "FactChange",
     "Gap",
@@ -88,10 +103,14 @@ __all__ = [
     "InvariantCloze",
     "Judgment",
     "Labelled",
+    "LamaCloze",
     "Link",
     "NamedDelta",
     "NamedInvariant",
     "NamedSegment",
+    "NewCloze",
+    "NewEasyCloze",
+    "NewsCloze",
     "NewsQuestion",
     "Page",
     "PageSubject",
@@ -115,5 +134,6 @@ __all__ = [
     "TimeQuestion",
     "TimeSpec",
     "TrexFact",
+    "UpdatedCloze",
     "Verification",
 ]

@@ -1,0 +1,128 @@
+"""Continual knowledge learning: news that people make clozes of, and the clozes they come to."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+Grounds = Literal["supported", "found", "not_found"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleQuestions:
+    """The questions generated for one recent article; people choose among them."""
+
+    id: Annotated[str, "content hash of the article's id"]
+    evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
+    article_day: Annotated[date, "UTC day of the article"]
+    questions: Annotated[tuple[str, ...], "generated questions, in the article's order"]
+    answers: Annotated[tuple[str, ...], "the span of the article that each was generated for"]
+    generator: Annotated[str, "backend and model that wrote them"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleWords:
+    """The names and dates of one recent article; people choose one to leave out."""
+
+    id: Annotated[str, "content hash of the article's id"]
+    evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
+    article_day: Annotated[date, "UTC day of the article"]
+    candidates: Annotated[tuple[str, ...], "names and dates, each once, in the article's order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where an article says it: characters of its sentences joined by line ends."""
+
+    article: Annotated[str, "id of the article (WMT sorting key)"]
+    day: Annotated[date, "UTC day of the article"]
+    start: Annotated[int, "first character"]
+    end: Annotated[int, "character after the last"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewsCloze:
+    """A statement with a gap that a worker wrote, and what a model puts into the gap."""
+
+    id: Annotated[str, "content hash of article, statement and answer"]
+    evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
+    article_day: Annotated[date, "UTC day of the article"]
+    cloze: Annotated[str, "the statement, with [BLANK] once"]
+    new_answer: Annotated[str, "what belongs there, as the article has it"]
+    answer_start: Annotated[int, "first character of the answer in the article's text"]
+    question: Annotated[str, "the question, edited to stand alone"]
+    generated_question: Annotated[str, "the question that was chosen, as generated"]
+    prediction: Annotated[str | None, "what the model puts into the gap; null: nothing"]
+    predictor: Annotated[str | None, "backend and model of the prediction; null: none was asked"]
+    search: Annotated[str, "what the old corpus is searched for: statement, answer, prediction"]
+
+
+@dataclass(frozen=True, slots=True)
+class LamaCloze:
+    """A cloze query on what a recent article says."""
+
+    id: Annotated[str, "content hash of article, statement and answer, as a worker wrote them"]
+    query: Annotated[str, "text with the answer blanked, as the expert left it"]
+    answer: Annotated[str, "the new answer, as the article has it"]
+    question: Annotated[str, "the same as a question, as the worker edited it"]
+    new_evidence: Annotated[Evidence, "the answer in the recent article"]
+    prediction: Annotated[str | None, "what the model said, as the expert saw it; null: nothing"]
+    grounds: Annotated[
+        Grounds,
+        "supported: the old corpus says what the model said; found: it says something else; "
+        "not_found: it says nothing",
+    ]
+    passages: Annotated[int, "passages of the old corpus that the expert was shown"]
+    clozes: Annotated[str, "dataset and version that the expert's row is from"]
+    answer_tokens: Annotated[
+        int | None, "tokens of the answer in the recipe's tokenizer; null: there is none"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NewCloze(LamaCloze):
+    """A cloze query whose answer the old corpus does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdatedCloze(LamaCloze):
+    """A cloze query that the old corpus answers otherwise."""
+
+    old_answer: Annotated[str, "the answer of the old corpus"]
+    old_evidence: Annotated[Evidence, "what the expert marked in the old corpus"]
+
+
+@dataclass(frozen=True, slots=True)
+class EasyCloze:
+    """A sentence of a recent article with a word blanked, to be turned into a question."""
+
+    id: Annotated[str, "content hash of article, sentence and word"]
+    evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
+    article_day: Annotated[date, "UTC day of the article"]
+    cloze: Annotated[str, "the sentence, rewritten if a backend was there, with [BLANK] once"]
+    answer: Annotated[str, "the word or name that was blanked"]
+    sentence: Annotated[int, "place of the sentence in the article, from 0 (the headline)"]
+    decontextualiser: Annotated[str | None, "what made it stand alone; null: the step was skipped"]
+    translators: Annotated[
+        tuple[str, ...], "what translated it there and back; none: the step was skipped"
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NewEasyCloze:
+    """A sentence with a word blanked that two workers' questions lead back to."""
+
+    id: Annotated[str, "content hash of article, sentence and word"]
+    query: Annotated[str, "the sentence with the word blanked, as people saw it"]
+    answer: Annotated[str, "the word or name"]
+    questions: Annotated[tuple[str, ...], "the question of each worker, sorted"]
+    new_evidence: Annotated[Evidence, "the word in the article"]
+    clozes: Annotated[str, "dataset and version that the workers' row is from"]
+    answer_tokens: Annotated[
+        int | None, "tokens of the answer in the recipe's tokenizer; null: there is none"
+    ]
+    views: Annotated[
+        tuple[str, ...], "views that hold the row: multi_token, max_tokens_N, single_token"
+    ]

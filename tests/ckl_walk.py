@@ -1,0 +1,140 @@
+"""What the tests of the CKL chain share: releases of the sample, batches, and people's gold rows.
+
+Gold rows are written as `make judgments` writes them, out of the items of a real batch.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from annotation.batch import Batch, Item
+from annotation.batches import read_batch
+from annotation.checks import problems
+from annotation.hits import Order, make_batch
+from annotation.layout import load_layout
+from builders.release.publish import Published
+from builders.release.release import Options, release_all
+from builders.rows import Decision, Gold
+from builders.schema import arrow_schema, batches
+from tests.conftest import ROOT
+
+RECIPES = ROOT / "builders" / "recipes"
+NEWS = ROOT / "samples" / "news"
+
+
+@dataclass
+class Walk:
+    """One folder with everything in it; `said` is what the runs said."""
+
+    folder: Path
+    jobs: int = 1
+    said: list[str] = field(default_factory=list)
+
+    def release(self, name: str, **build: Any) -> Published:
+        """A bundled recipe, with other parameters where given."""
+        path = RECIPES / f"{name}.yaml"
+        if build:
+            recipe = yaml.safe_load(path.read_text("utf-8"))
+            recipe["inputs"]["news"]["path"] = str(NEWS)
+            recipe["build"] |= build
+            path = self.folder / f"{name}.yaml"
+            path.write_text(json.dumps(recipe, default=str), "utf-8")
+        options = Options(
+            given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
+            snapshot=None,
+            version=None,
+            out=self.folder / "releases",
+            build=self.folder / "build",
+            templates=ROOT / "templates",
+            engine="duckdb",
+            jobs=self.jobs,
+            memory="1GB",
+            say=self.said.append,
+        )
+        return release_all([path], options)[0]
+
+    def batch(self, layout: str, number: int) -> Batch:
+        """A batch of rows of the newest release."""
+        order = Order(
+            layout=layout,
+            dataset=None,
+            platform="static",
+            number=number,
+            news=[str(NEWS)],
+            until=date(2020, 4, 30),
+            again=True,
+            releases=self.folder / "releases",
+            build=self.folder / "build",
+            out=self.folder / "hits",
+        )
+        return read_batch(make_batch(order)[0])
+
+    def items(self, layout: str) -> list[Item]:
+        """The items of a batch of all rows, attention items left out."""
+        hits = self.batch(layout, 500).hits
+        return [item for hit in hits for item in hit.items if item.row]
+
+    def judge(self, layout: str, found: Sequence[Gold]) -> Path:
+        """Put gold rows where `make judgments` puts them, in place of those of before."""
+        path = self.folder / "judgments" / layout / "gold.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_batches(list(batches(Gold, found)), schema=arrow_schema(Gold))
+        pq.write_table(table, path)
+        return path
+
+
+def gold(
+    layout: str,
+    item: Item | str,
+    answers: Mapping[str, Any],
+    decision: Decision = "accepted",
+    judgments: int = 1,
+    dataset: str = "ckl-clozes 1.0.0",
+) -> Gold:
+    """The gold row of an item; free answers are lists, as they are in real ones."""
+    free = {n for n, a in load_layout(layout).answers.items() if a.agree == "none"}
+    listed = {n: v if n not in free or isinstance(v, list) else [v] for n, v in answers.items()}
+    return Gold(
+        row=item if isinstance(item, str) else item.row,
+        layout=layout,
+        dataset=dataset,
+        decision=decision,
+        answers=json.dumps(listed, ensure_ascii=False, sort_keys=True),
+        shown="{}" if isinstance(item, str) else json.dumps(dict(item.fields), sort_keys=True),
+        judgments=judgments,
+        agreeing=judgments,
+    )
+
+
+def valid(layout: str, item: Item, answers: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answers, after the check that the import of results makes."""
+    assert problems(load_layout(layout), item.fields, answers) == []
+    return answers
+
+
+def mark(text: str, words: str, paragraph: int | None = None) -> dict[str, Any]:
+    """A marked span, at the first place of the words."""
+    start = text.index(words)
+    span: dict[str, Any] = {"start": start, "end": start + len(words), "text": words}
+    return span if paragraph is None else {"paragraph": paragraph, **span}
+
+
+def rows(published: Path, table: str = "data/all/test.parquet") -> list[dict[str, Any]]:
+    """The rows of a table of a release."""
+    found: list[dict[str, Any]] = pq.read_table(published / table).to_pylist()
+    return found
+
+
+def dropped(published: Path) -> dict[str, list[str]]:
+    """The reasons of the dropped rows, sorted, by step."""
+    found: dict[str, list[str]] = {}
+    for row in rows(published, "dropped.parquet"):
+        found.setdefault(row["step"], []).append(row["reason"])
+    return {step: sorted(reasons) for step, reasons in found.items()}

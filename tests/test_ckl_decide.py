@@ -1,0 +1,197 @@
+"""The decision rule on every combination of answers, and what an expert's gold row comes to."""
+
+import json
+from datetime import date
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.ckl.decide import Verdict, decide
+from builders.ckl.expert import Judged, judged, located, shown_id
+from builders.rows import Article, Gold
+from builders.run import Input, Run, Source
+from builders.schema import batches
+from builders.store import Store
+from builders.wmt.passages import texts
+
+N = None
+DECIDED = {
+    ("yes", "different", N, N): ("updated", "supported"),
+    ("yes", "same", N, N): ("discarded", "known_prediction"),
+    ("no", N, "no", N): ("new", "not_found"),
+    ("no", N, "yes", "different"): ("updated", "found"),
+    ("no", N, "yes", "same"): ("discarded", "known_answer"),
+}
+"""The paper's five outcomes: supported, prediction is, found, other is."""
+
+IS = (N, "same", "different")
+SAID = (N, "yes", "no")
+MISSING: dict[tuple[str | None, ...], str] = {
+    **{(N, *rest): "missing_supported" for rest in product(IS, SAID, IS)},
+    **{("yes", N, *rest): "missing_prediction_is" for rest in product(SAID, IS)},
+    **{("no", said, N, other): "missing_found" for said, other in product(IS, IS)},
+    **{("no", said, "yes", N): "missing_other_is" for said in IS},
+}
+EVERY = list(product(SAID, IS, SAID, IS))
+
+
+def test_the_table_is_whole() -> None:
+    assert len(EVERY) == 81
+    assert not DECIDED.keys() & MISSING.keys()
+    assert len(MISSING) == 27 + 9 + 9 + 3
+    verdicts = [decide(*path).reason for path in EVERY]
+    assert verdicts.count("contradictory") == 81 - 48 - 5
+
+
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: "-".join(str(p) for p in path))
+def test_every_combination(path: tuple[str | None, ...]) -> None:
+    if path in DECIDED:
+        assert decide(*path) == DECIDED[path]
+    else:
+        assert decide(*path) == ("refused", MISSING.get(path, "contradictory"))
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        (("perhaps", N, N, N), "unknown_supported"),
+        (("yes", "similar", N, N), "unknown_prediction_is"),
+        (("no", N, "maybe", N), "unknown_found"),
+        (("no", N, "yes", "x"), "unknown_other_is"),
+    ],
+)
+def test_values_that_no_layout_has(path: tuple[str | None, ...], reason: str) -> None:
+    assert decide(*path) == Verdict("refused", reason)
+
+
+KEY = f"20180115000000000000\x00\x01{'ab' * 32}\x00\x01"
+SENTENCES = ("Headline", *(f"Sentence {n} says that Ann Lee leads Acme." for n in range(1, 9)))
+OLD = Article(KEY, date(2018, 1, 15), SENTENCES, "\n".join(SENTENCES))
+RESULTS = [{"text": text, "id": shown_id(name)} for name, text in texts(OLD)]
+SHOWN = {"cloze": "[BLANK] leads Acme.", "new_answer": "Bo Ek", "prediction": "Ann Lee"}
+SUPPORTED: dict[str, Any] = {
+    "statement": ["[BLANK] leads Acme."],
+    "supported": "yes",
+    "prediction_is": "different",
+}
+
+
+def marked(words: str, passage: int = 0) -> dict[str, Any]:
+    start = str(RESULTS[passage]["text"]).index(words)
+    return {"paragraph": passage, "start": start, "end": start + len(words), "text": words}
+
+
+def run_of(folder: Path, *said: dict[str, Any], **shown: Any) -> Run:
+    """A run whose gold are these answers, in rows a, b, c…"""
+    fields = {k: v for k, v in ({**SHOWN, "results": RESULTS} | shown).items() if v is not None}
+    found = [
+        Gold(
+            chr(97 + n),
+            "ckl_expert",
+            "d 1.0.0",
+            one.pop("decision", "accepted"),
+            json.dumps(one),
+            json.dumps(fields),
+            1,
+            1,
+        )
+        for n, one in enumerate(map(dict, said))
+    ]
+    path = folder / "gold.parquet"
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, found))), path)
+    return run_on(folder, path)
+
+
+def run_on(folder: Path, *paths: Path) -> Run:
+    about = Input(kind="gold", licence="CC0-1.0")
+    source = Source("gold", paths, ("0",) * len(paths), date(2020, 1, 1), about)
+    store = Store(folder / "build", lambda _: None)
+    return Run(folder, {"gold": source}, folder, store, "duckdb", 1, "1GB", 0)
+
+
+UNTIL = date(2020, 4, 30)
+
+
+def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **shown: Any) -> Any:
+    """The judgment of a row, or the reason why there is none."""
+    found, dropped = judged(run_of(folder, answers, **shown), until)
+    return found[0] if found else dropped[0].reason
+
+
+def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
+    for words, passage in (("Sentence 2 says", 0), ("says that Ann Lee leads Acme", 1)):
+        answers = SUPPORTED | {"evidence": marked(words, passage)}
+        found = one(tmp_path, answers)
+        assert isinstance(found, Judged)
+        assert found.marked
+        place = located(found.marked, {KEY: OLD})
+        assert (place.article, place.day) == (KEY, date(2018, 1, 15))
+        assert OLD.text[place.start : place.end] == words
+        assert found.old_answer == "Ann Lee"
+
+
+EVIDENCE = {"evidence": marked("Ann Lee leads Acme")}
+FOUND = {
+    "statement": ["[BLANK] leads Acme."],
+    "supported": "no",
+    "found": "yes",
+    "other_is": "different",
+    "other_answer": "Cy Orr",
+    "other_evidence": marked("Ann Lee leads Acme"),
+}
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (SUPPORTED, {}, "missing_evidence"),
+    (SUPPORTED | EVIDENCE, {"prediction": N}, "contradictory"),
+    (SUPPORTED | EVIDENCE, {"prediction": "the Bo Ek."}, "contradictory"),
+    (SUPPORTED | EVIDENCE | {"statement": ["Ann leads [BLANK] and [BLANK]."]}, {}, "not_one_blank"),
+    (SUPPORTED | EVIDENCE | {"statement": []}, {}, "not_one_blank"),
+    (SUPPORTED | EVIDENCE | {"prediction_is": ["same", "different"]}, {}, "contradictory"),
+    (SUPPORTED | EVIDENCE | {"found": "no"}, {}, "contradictory"),
+    (SUPPORTED | EVIDENCE | {"supported": 7}, {}, "damaged_gold"),
+    (SUPPORTED | EVIDENCE | {"statement": ["\ud800 leads [BLANK]."]}, {}, "damaged_gold"),
+    (SUPPORTED | EVIDENCE | {"decision": "open"}, {}, "open"),
+    (SUPPORTED | EVIDENCE | {"decision": "disputed"}, {}, "disputed"),
+    (SUPPORTED | EVIDENCE, {"results": N}, "bad_evidence"),
+    (SUPPORTED | EVIDENCE, {"results": ["Ann Lee leads Acme"]}, "bad_evidence"),
+    (SUPPORTED | {"evidence": marked("Ann") | {"paragraph": 9}}, {}, "bad_evidence"),
+    (SUPPORTED | {"evidence": marked("Ann") | {"text": "Bob"}}, {}, "bad_evidence"),
+    (SUPPORTED | {"evidence": marked("Ann") | {"start": -1}}, {}, "missing_evidence"),
+    (FOUND | {"other_answer": " "}, {}, "missing_other_answer"),
+    (FOUND | {"other_answer": "Bo Ek"}, {}, "contradictory"),
+    (FOUND | {"other_evidence": None}, {}, "missing_other_evidence"),
+]
+
+
+@pytest.mark.parametrize(("answers", "shown", "reason"), REFUSED)
+def test_what_is_refused(
+    tmp_path: Path, answers: dict[str, Any], shown: dict[str, Any], reason: str
+) -> None:
+    assert one(tmp_path, answers, **shown) == reason
+
+
+def test_evidence_after_the_old_corpus_is_refused(tmp_path: Path) -> None:
+    answers = SUPPORTED | EVIDENCE
+    assert one(tmp_path, answers, until=date(2018, 1, 14)) == "evidence_not_old"
+    assert isinstance(one(tmp_path, answers, until=date(2018, 1, 15)), Judged)
+
+
+def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> None:
+    answers = {"statement": ["[BLANK] leads Acme."], "supported": "no", "found": "no"}
+    found = one(tmp_path, answers, prediction=None, results=None)
+    assert isinstance(found, Judged)
+    assert (found.verdict.fate, found.prediction, found.passages) == ("new", None, 0)
+
+
+def test_the_statement_that_most_experts_left_and_one_row_once(tmp_path: Path) -> None:
+    some = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
+    said = {"statement": some, "supported": "no", "found": "no"}
+    run = run_of(tmp_path, said)
+    found, _ = judged(run, UNTIL)
+    assert [f.statement for f in found] == ["a [BLANK]."]
+    (path,) = run.inputs["gold"].files
+    found, dropped = judged(run_on(tmp_path, path, path), UNTIL)
+    assert (len(found), [d.reason for d in dropped]) == (1, ["duplicate"])

@@ -1,0 +1,259 @@
+"""NewLAMA-Easy: sentences of the sample, chosen, rewritten, masked and asked about."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.batch import Item
+from annotation.layout import load_layout
+from annotation.results import import_results
+from builders.ckl.answers import DropError
+from builders.ckl.easy import masked
+from builders.ckl.texts import squad
+from builders.rows import Gold
+from builders.wmt.read import read
+from tests.ckl_walk import NEWS, Walk, dropped, gold, rows, valid
+from tests.simulated_workers import static_file, work
+
+CHOSEN = {
+    "Yoshihide Suga becomes": ("Yoshihide Suga", "prime minister"),
+    "Jean Castex becomes": ("Jean Castex", "Macron"),
+    "Wirecard files": ("Wirecard", "insolvency"),
+    "Maia Sandu elected": ("Maia Sandu", "won"),
+    "Nadal wins": ("Rafael Nadal", "title"),
+}
+"""Beginning of a headline: word, and another word of the sentence that is chosen."""
+ALONE = " of the year 2020"
+
+
+class Rewriter(BaseHTTPRequestHandler):
+    """Makes sentences stand alone, and translates; it loses Wirecard on the way."""
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        lines = body["messages"][0]["content"].rstrip().split("\n")
+        last = lines[-2].partition(": ")[2]
+        said = last
+        if lines[-1] == "Rewritten:":
+            said = last.rstrip(".") + ALONE if "Nadal" not in last else "He won."
+        if lines[-1] == "English:":
+            said = last.replace("Wirecard", "The firm").replace("won the ", "won the said ")
+        reply = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    served = ThreadingHTTPServer(("127.0.0.1", 0), Rewriter)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{served.server_port}/v1"
+    served.shutdown()
+
+
+def choices(items: Sequence[Item]) -> list[Gold]:
+    """What workers choose, and some bad work."""
+    layout = "easy_select"
+    found = []
+    for item in items:
+        sentences = item.fields["sentences"]
+        assert isinstance(sentences, list)
+        head = str(sentences[0])
+        for start, (word, other) in CHOSEN.items():
+            if head.startswith(start):
+                text = next(s for s in map(str, sentences[1:]) if word in s and other in s)
+                said = {"newness": "general", "sentence": text, "word": word}
+                found.append(gold(layout, item, valid(layout, item, said)))
+        if head.startswith("Luis Arce"):
+            found.append(gold(layout, item, valid(layout, item, {"newness": "none"}), "rejected"))
+        if head.startswith("Apple presents"):
+            said = {"newness": "special"}
+            found.append(gold(layout, item, valid(layout, item, said), "rejected"))
+        if head.startswith("Diego Maradona"):
+            said = {"newness": "general", "sentence": "He was loved.", "word": "He"}
+            found.append(gold(layout, item, said))
+        if head.startswith("AMD agrees"):
+            said = {"newness": "general", "sentence": str(sentences[1]), "word": "Intel"}
+            found.append(gold(layout, item, said))
+        if head.startswith("Court lifts"):
+            said = {"newness": "none", "sentence": str(sentences[1]), "word": "UEFA"}
+            found.append(gold(layout, item, said))
+        if head.startswith("Microsoft agrees"):
+            found.append(gold(layout, item, {"newness": "general", "word": "Microsoft"}))
+    said = {"newness": "general", "sentence": "x", "word": "x"}
+    return [*found, gold(layout, "f" * 16, said)]
+
+
+def asked(items: Sequence[Item], answers: dict[str, list[str]]) -> list[Gold]:
+    """Two workers' questions; `answers` by a word of the statement, else what it says itself."""
+    layout = "easy_question"
+    found = []
+    for item in items:
+        cloze = str(item.fields["cloze"])
+        name = next(word for word in answers if word in cloze)
+        rest = cloze.replace("[BLANK]", "").strip(" .")
+        questions = [f"who {rest}?", f"what {rest}?"]
+        for question, answer in zip(questions, answers[name], strict=True):
+            valid(layout, item, {"question": question, "answer": answer})
+        some = answers[name]
+        agree = len({squad(one) for one in some}) == 1
+        said: dict[str, Any] = {"question": questions, "answer": some[0] if agree else some}
+        decision = "accepted" if agree else "disputed"
+        found.append(
+            gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0")  # type: ignore[arg-type]
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    made = Walk(tmp_path_factory.mktemp("easy"))
+    made.release("ckl-questions")
+    made.judge("easy_select", choices(made.items("easy_select")))
+    return made
+
+
+ANSWERS = {
+    "Japan": ["Yoshihide Suga", "yoshihide  suga."],
+    "France": ["Jean Castex", "Castex"],
+    "insolvency": ["Wirecard", "the Wirecard"],
+    "Moldova": ["Sandu", "sandu"],
+    "title": ["Rafael Nadal", "Rafael Nadal"],
+}
+
+
+def test_without_models_to_the_release(walk: Walk) -> None:
+    made = walk.release("new-lama-easy-clozes")
+    clozes = rows(made.folder, "data/all/full.parquet")
+    assert {r["answer"] for r in clozes} == {word for word, _ in CHOSEN.values()}
+    assert all(r["cloze"].count("[BLANK]") == 1 for r in clozes)
+    assert all(r["decontextualiser"] is None and r["translators"] == [] for r in clozes)
+    assert {"  decontextualisation: skipped (the recipe names no backend for it)"} <= {*walk.said}
+    assert {"  back-translation: skipped (the recipe names no backend for it)"} <= {*walk.said}
+    assert dropped(made.folder) == {
+        "new-lama-easy-clozes": [
+            "contradictory",
+            "missing_sentence",
+            "no_article",
+            "no_sentence",
+            "not_general",
+            "not_new",
+            "word_lost",
+        ]
+    }
+    walk.judge("easy_question", asked(walk.items("easy_question"), ANSWERS))
+    final = walk.release("new-lama-easy")
+    found = {r["answer"]: r for r in rows(final.folder)}
+    assert found.keys() == {"Yoshihide Suga", "Wirecard", "Rafael Nadal"}
+    assert dropped(final.folder)["new-lama-easy"] == ["not_the_word", "workers_differ"]
+    for row in found.values():
+        assert row["query"].count("_X_") == 1
+        assert len(row["questions"]) == 2
+        place = row["new_evidence"]
+        (article,) = read(str(NEWS), [place["article"]])
+        assert article.text[place["start"] : place["end"]] == row["answer"]
+    assert "11,177" in (final.folder / "README.md").read_text("utf-8")
+
+
+def test_the_same_bytes_with_two_jobs(walk: Walk, tmp_path: Path) -> None:
+    other = Walk(tmp_path, jobs=2)
+    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+    made = other.release("new-lama-easy")
+    for file in (p for p in made.folder.rglob("*") if p.is_file()):
+        twin = walk.folder / "releases/new-lama-easy/1.0.0" / file.relative_to(made.folder)
+        assert file.read_bytes() == twin.read_bytes(), file
+
+
+def test_models_rewrite_and_what_loses_the_word_is_dropped(
+    walk: Walk, server: str, tmp_path: Path
+) -> None:
+    other = Walk(tmp_path)
+    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+    step = {"backend": {"backend": "openai", "base_url": server, "model": "m", "retries": 0}}
+    made = other.release(
+        "new-lama-easy-clozes", decontextualise=step, translate={"there": step, "back": step}
+    )
+    found = {r["answer"]: r for r in rows(made.folder, "data/all/full.parquet")}
+    assert found.keys() == {"Yoshihide Suga", "Jean Castex", "Maia Sandu", "Rafael Nadal"}
+    assert dropped(made.folder)["new-lama-easy-clozes"].count("word_lost") == 2
+    nadal, sandu = found["Rafael Nadal"], found["Maia Sandu"]
+    assert nadal["decontextualiser"] is None  # the model lost the name: the sentence stayed
+    assert sandu["decontextualiser"] == "openai:m"
+    assert sandu["cloze"].endswith(ALONE)
+    assert "the said presidential" in sandu["cloze"]
+    assert sandu["translators"] == ["openai:m", "openai:m"]
+    assert not any("skipped" in line for line in other.said)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [
+        ("Ann met Bo.", "Bo", "Ann met [BLANK]."),
+        ("U.S. officials met.", "U.S.", "[BLANK] officials met."),
+        ("Bo met Bo.", "Bo", "word_twice"),
+        ("Bob met Ann.", "Bo", "word_lost"),
+        ("bo met Ann.", "Bo", "word_lost"),
+        ("It cost $5 (.*).", "(.*)", "It cost $5 [BLANK]."),
+    ],
+)
+def test_masking(text: str, word: str, expected: str) -> None:
+    if expected.startswith("word_"):
+        with pytest.raises(DropError) as why:
+            masked(text, word)
+        assert why.value.reason == expected
+    else:
+        assert masked(text, word) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("The Beatles!", "beatles"), ("A  a B.", "b"), ("The The", "the the"), ("$1.5", "15")],
+)
+def test_squad_normalisation(text: str, expected: str) -> None:
+    assert squad(text) == expected
+
+
+def test_whatever_workers_say_each_row_is_kept_or_dropped_once(tmp_path: Path) -> None:
+    """Random valid answers, through real batches, results files and the import, in both chains."""
+    walk = Walk(tmp_path)
+    walk.release("ckl-questions")
+    sizes = {}
+    for layouts, name in (
+        (("ckl_question", "easy_select"), "ckl-clozes"),
+        ((), "new-lama-easy-clozes"),
+        (("ckl_expert", "easy_question"), ""),
+    ):
+        for layout in layouts:
+            batch = walk.batch(layout, 12)
+            static_file(work(batch, load_layout(layout), workers=2), tmp_path / "results.jsonl")
+            results, hits = [str(tmp_path / "results.jsonl")], tmp_path / "hits"
+            assert import_results(results, hits=hits, out=tmp_path / "judgments").new
+            path = tmp_path / "judgments" / layout / "gold.parquet"
+            sizes[layout] = len(rows(path.parent, path.name))
+        if name:
+            walk.release(name)
+    updated, new = walk.release("updated-lama").folder, walk.release("new-lama").folder
+    easy = walk.release("new-lama-easy").folder
+    assert sizes["ckl_question"] == 12
+    for folder, layout, step in (
+        (updated, "ckl_expert", "ckl-decide"),
+        (new, "ckl_expert", "ckl-decide"),
+        (easy, "easy_question", "new-lama-easy"),
+    ):
+        names = [r["id"] for r in rows(folder)]
+        names += [
+            r["item"]
+            for r in rows(folder, "dropped.parquet")
+            if r["step"] == step and r["reason"] not in ("not_judged", "not_asked")
+        ]
+        assert len(names) == len(set(names)) == sizes[layout]

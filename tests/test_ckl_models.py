@@ -1,0 +1,121 @@
+"""Texts of models for the CKL steps: prompts, T5's gaps, tiny models of transformers, the cache."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.ckl import prompts
+from builders.ckl.settings import Periods, Translation, Writing
+from builders.ckl.writing import filled, write, writer
+from builders.errors import UserError
+from builders.questions.local_models import first_gap
+from builders.recipe import FOLDER, read_recipe, recipes
+from builders.run import Run
+from builders.store import Store
+from tests import tiny_model
+
+TEXT = "Ann Lee leads Acme. Bo Ek leads Ajax."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slots", "expected"),
+    [
+        ("<cloze>", {"cloze": "[BLANK] won."}, "[BLANK] won."),
+        ("A <text> B", {"text": "<text> <cloze>"}, "A <text> <cloze> B"),
+        ("<article>|<sentence>", {"article": "abcdef", "sentence": "abcdef"}, "abcd|abcdef"),
+        ("<other> <text>", {"text": r"\1 {0}"}, r"<other> \1 {0}"),
+    ],
+)
+def test_slots_are_filled_once_with_texts_as_they_are(
+    prompt: str, slots: dict[str, str], expected: str
+) -> None:
+    assert filled(prompt, slots, 4) == expected
+
+
+def test_the_projects_prompts_have_their_slots() -> None:
+    for prompt, slots in (
+        (prompts.PREDICT, ["<cloze>"]),
+        (prompts.DECONTEXTUALISE, ["<article>", "<sentence>"]),
+        (prompts.THERE, ["<text>"]),
+        (prompts.BACK, ["<text>"]),
+    ):
+        assert [slot for slot in slots if prompt.count(slot) != 1] == []
+        assert prompt.endswith(":")
+
+
+def test_periods_are_in_order() -> None:
+    paper = Periods()
+    assert (paper.old_until, paper.first, paper.last) == (
+        date(2020, 4, 30),
+        date(2020, 5, 1),
+        date(2021, 4, 30),
+    )
+    with pytest.raises(ValueError, match="old_until has to be before first"):
+        Periods(old_until=date(2020, 5, 1))
+
+
+def test_what_waits_for_gold() -> None:
+    found = {path.stem: recipe for path, recipe in recipes(FOLDER).items()}
+    gold = {n for n, r in found.items() if "gold" in r.inputs and not r.inputs["gold"].optional}
+    names = {"ckl-clozes", "updated-lama", "new-lama", "new-lama-easy-clozes", "new-lama-easy"}
+    assert gold == names | {f"{name}-paper" for name in names}
+    for name in names:
+        assert found[name].waits_for(()) == {"gold"}
+        assert found[name].waits_for(["gold"]) == set()
+        assert found[f"{name}-paper"].waits_for(["gold"]) == {"news"}
+    assert found["ckl-questions"].waits_for(()) == set()
+
+
+@pytest.mark.parametrize("name", ["ckl-clozes-paper", "new-lama-easy-clozes-paper"])
+def test_the_models_that_a_recipe_suggests_can_be_put_in(name: str, tmp_path: Path) -> None:
+    text = (FOLDER / f"{name}.yaml").read_text("utf-8")
+    suggested = text.split("put under `build:`\n")[1].split("dataset:")[0]
+    lines = "".join(f"{line.removeprefix('# ')}\n" for line in suggested.splitlines())
+    path = tmp_path / "recipe.yaml"
+    path.write_text(text + lines, "utf-8")
+    build = read_recipe(path).build.model_dump()
+    assert {"predict", "translate"} & {name for name, value in build.items() if value}
+
+
+@pytest.fixture(params=["causal", "seq2seq"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    pytest.importorskip("torch")
+    folder = getattr(tiny_model, request.param)(tmp_path / "model", [TEXT] * 3)
+    return {"backend": "transformers", "model": str(folder), "new_tokens": 5}
+
+
+def test_local_models_write_and_are_not_asked_again(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    run = Run(tmp_path, {}, tmp_path, Store(tmp_path, lambda _: None), "duckdb", 1, "1GB", 3)
+    made = Writing.model_validate({"backend": settings, "prompt": "<text>"})
+    assert Translation(there=made, back=made).there.blank == "[BLANK]"
+    slots = [{"text": TEXT}, {"text": "Ann Lee"}, {"text": TEXT}]
+    first = writer(made, run, offline=False)
+    results = write(first, "<text>", slots, 100)
+    assert results[0] == results[2]
+    assert all(r.prompt_tokens > 0 and (r.text or r.reason) for r in results)
+    assert (first.misses, first.hits) == (2, 1)
+    again = writer(made, run, offline=True)
+    assert write(again, "<text>", slots, 100) == results
+    with pytest.raises(UserError, match="not in the cache"):
+        write(again, "<text>", [{"text": "new"}], 100)
+
+
+def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from transformers import AutoTokenizer
+
+    tiny_model.seq2seq(tmp_path / "model", [TEXT] * 3)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    text = "<extra_id_0> Ann Lee <extra_id_1> leads <extra_id_2>"
+    row = torch.tensor(tokenizer(text)["input_ids"])
+    assert first_gap(row, tokenizer).tolist() == row.tolist()  # no tokenizer of T5
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": [f"<extra_id_{n}>" for n in range(3)]}
+    )
+    row = torch.tensor(tokenizer(text)["input_ids"])
+    kept = tokenizer.decode(first_gap(row, tokenizer), skip_special_tokens=True)
+    assert str(kept).strip() == "Ann Lee"
