@@ -54,12 +54,15 @@ from builders.rows.timeqa import (
     Difficulty,
     NamedSegment,
     PageSubject,
+    ParaphrasedQuestion,
     ReleasedAlignedSegment,
+    Revision,
     Spans,
     Specifier,
     TimeProbe,
     TimeQuestion,
     Verification,
+    VerifiedSegment,
 )
 
 __all__ = [
@@ -97,6 +100,7 @@ __all__ = [
     "PageSubject",
     "Paragraph",
     "ParagraphKind",
+    "ParaphrasedQuestion",
     "Part",
     "Passage",
     "Question",
@@ -105,6 +109,7 @@ __all__ = [
     "ReleasedChange",
     "ReleasedFact",
     "ReleasedSegment",
+    "Revision",
     "SeenFact",
     "Segment",
     "Spans",
@@ -116,4 +121,5 @@ __all__ = [
     "TimeSpec",
     "TrexFact",
     "Verification",
+    "VerifiedSegment",
 ]

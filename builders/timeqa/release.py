@@ -16,11 +16,9 @@ from builders.timeqa.align_files import page_of
 from builders.timeqa.ask import Pair, Questions, ask_pair
 from builders.timeqa.contexts import Context, probe, question
 from builders.timeqa.probes import probes
+from builders.timeqa.splits import GROUP
 
 T = TypeVar("T")
-
-GROUP = 256
-"""Questions held at a time: each carries its page."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def write_questions(
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
         moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        for pairs, page in _subjects(tables):
+        for pairs, page in pairs_of(tables):
             context = Context(page, text)
             split = split_of(page.item, seed)
             for pair in pairs:
@@ -65,23 +63,23 @@ def write_questions(
                     dropped.append(drop)
 
 
-def _subjects(tables: Tables) -> Iterator[tuple[list[Pair], rows.Page]]:
+def pairs_of(tables: Tables) -> Iterator[tuple[list[Pair], rows.Page]]:
     """Every subject's pairs with its page; subjects without a page have no segments by now."""
-    gaps = _Following(tables.gaps, rows.Gap, "subject")
-    subjects = _Following(tables.subjects, rows.PageSubject, "subject")
-    pages = _Following(tables.pages, rows.Page, "item", batch=16)
-    flow = _rows(tables.segments, rows.AlignedSegment)
+    gaps = Following(tables.gaps, rows.Gap, "subject")
+    subjects = Following(tables.subjects, rows.PageSubject, "subject")
+    pages = Following(tables.pages, rows.Page, "item", batch=16)
+    flow = rows_of(tables.segments, rows.AlignedSegment)
     for subject, segments in groupby(flow, key=lambda row: row["subject"]):
         label = subjects.at(subject)[0]["label"]
         page = page_of(pages.at(subject)[0])
-        unnamed = [_typed(row, rows.Gap) for row in gaps.at(subject)]
+        unnamed = [typed(row, rows.Gap) for row in gaps.at(subject)]
         yield (
             [
                 Pair(
                     subject,
                     label,
                     relation,
-                    tuple(_typed(row, rows.AlignedSegment) for row in of),
+                    tuple(typed(row, rows.AlignedSegment) for row in of),
                     tuple(gap for gap in unnamed if gap.relation == relation),
                 )
                 for relation, of in groupby(segments, key=lambda row: row["relation"])
@@ -90,11 +88,11 @@ def _subjects(tables: Tables) -> Iterator[tuple[list[Pair], rows.Page]]:
         )
 
 
-class _Following:
+class Following:
     """The rows of a sorted file that have a key; keys are asked for in order."""
 
     def __init__(self, path: Path, row: Any, key: str, batch: int = 4096) -> None:
-        self._groups = groupby(_rows(path, row, batch), key=lambda found: found[key])
+        self._groups = groupby(rows_of(path, row, batch), key=lambda found: found[key])
         self._next: tuple[str, list[dict[str, Any]]] | None = None
 
     def at(self, key: str) -> list[dict[str, Any]]:
@@ -108,12 +106,12 @@ class _Following:
         return self._next[1] if self._next[0] == key else []
 
 
-def _rows(path: Path, row: Any, batch: int = 4096) -> Iterator[dict[str, Any]]:
+def rows_of(path: Path, row: Any, batch: int = 4096) -> Iterator[dict[str, Any]]:
     names = [f.name for f in fields(row)]
     with pq.ParquetFile(path) as file:
         for found in file.iter_batches(batch, columns=names):
             yield from found.to_pylist()
 
 
-def _typed(row: Mapping[str, Any], kind: type[T]) -> T:
+def typed(row: Mapping[str, Any], kind: type[T]) -> T:
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
