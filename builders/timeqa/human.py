@@ -19,6 +19,7 @@ from builders.timeqa.revise import revise
 from builders.timeqa.verdicts import Verdict, read_verdicts
 
 STEP = "human"
+_ASK = "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
@@ -71,7 +72,7 @@ def write_human(
     mine = Tables(out / SEGMENTS, tables.gaps, tables.subjects, tables.pages)
     (out / ASKED).mkdir()
     alone = settings.model_copy(update={"probes": 0})
-    write_questions(mine, out / ASKED, relations, alone, seed, text, split_of)
+    write_questions(mine, out / ASKED, relations, alone, seed, text, split_of, _ASK)
     with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, 256) as into:
         for found in texts.of([out / ASKED / "questions.parquet", questions]):
             into.append(found)

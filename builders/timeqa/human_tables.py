@@ -88,7 +88,7 @@ def _figures(asked: Path, summary: Mapping[str, Mapping[str, Mapping[str, int]]]
     query = """
         select difficulty, answerable, count(*),
             count(*) / sum(count(*)) over (partition by difficulty)
-        from read_parquet(?) group by all order by all
+        from read_parquet(?) group by difficulty, answerable order by all
     """
     names = ("difficulty", "answerable", "rows", "share")
     found = duckdb.execute(query, [str(asked)]).fetchall()

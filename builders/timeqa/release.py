@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from builders import rows
 from builders.cloze.templates import Relation
 from builders.schema import writing
 from builders.timeqa.align_files import page_of
-from builders.timeqa.ask import Pair, Questions, ask_pair
+from builders.timeqa.ask import STEP, Pair, Questions, ask_pair
 from builders.timeqa.contexts import Context, probe, question
 from builders.timeqa.probes import probes
 from builders.timeqa.splits import GROUP
@@ -39,11 +39,12 @@ def write_questions(
     seed: int,
     text: bool,
     split_of: Callable[[str, int], str],
+    step: str = STEP,
 ) -> None:
     """Write `questions.parquet` (`rows.TimeQuestion`), `probes.parquet`, `dropped.parquet`.
 
-    The order is that of the subjects, then of the relations, then of the asking. Memory holds
-    one subject, its page and a few hundred questions.
+    The order is that of the subjects, then of the relations, then of the asking. `step` is what
+    the dropped rows name. Memory holds one subject, its page and a few hundred questions.
     """
     with ExitStack() as stack:
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
@@ -60,7 +61,7 @@ def write_questions(
                 for one in probes(found, pair, relation, settings, seed):
                     moved.append(probe(one, context, split))
                 for drop in left_out:
-                    dropped.append(drop)
+                    dropped.append(drop if step == STEP else replace(drop, step=step))
 
 
 def pairs_of(tables: Tables) -> Iterator[tuple[list[Pair], rows.Page]]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import ibis
 import ibis.expr.types as ir
 import pyarrow.parquet as pq
 from pydantic import Field
@@ -17,22 +16,16 @@ from builders.citations import CHEN_2021
 from builders.cloze import articles, render, templates
 from builders.cloze.templates import Relation, select
 from builders.config import Strict
-from builders.dataset import Dataset, FromParquet, Table
+from builders.dataset import Dataset
 from builders.run import Run
 from builders.store import Made, code_digest
-from builders.timeqa import figures, histories, human, human_tables, release
+from builders.timeqa import histories, human, human_tables, release, tables
 from builders.timeqa.align import Alignment, align_file
 from builders.timeqa.align_keep import DROPPED_ORDER, keep_pairs
 from builders.timeqa.asked import Questions
-from builders.timeqa.splits import Splits, split_table
+from builders.timeqa.splits import Splits
 from builders.wikidata import present, steps, timeline
-from builders.wikidata.figures import mining
 from builders.wikipedia.read import read_pages
-
-_ABOUT = {
-    "easy": "The question names the boundaries of a segment of the history.",
-    "hard": "The question names a time inside a segment, before, after, or where nothing holds.",
-}
 
 
 class TimeQA(Strict):
@@ -62,7 +55,7 @@ class TimeQA(Strict):
         pages = self._pages(run, evolving)
         aligned = self._aligned(run, evolving, pages, relations)
         asked = self._asked(run, evolving, pages, aligned, relations)
-        made = self._dataset(facts, evolving, pages, aligned, asked)
+        made = tables.dataset(facts, evolving, pages, aligned, asked)
         if "gold" not in run.inputs:
             return made
         checked = self._human(run, evolving, pages, aligned, asked, relations)
@@ -91,7 +84,7 @@ class TimeQA(Strict):
                 eng.write(gaps, out / "gaps.parquet", rows.Gap, order)
                 pageless = histories.without_page(segments, entities, self.min_segments)
                 drops = steps.dropped(eng, facts, relations)
-                drops = drops.union(_no_page(pageless).select(drops.columns))
+                drops = drops.union(histories.no_page(pageless).select(drops.columns))
                 eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
         return run.store.step(
@@ -183,9 +176,9 @@ class TimeQA(Strict):
         relations: Mapping[str, Relation],
     ) -> Made:
         def make(out: Path) -> None:
-            tables = self._tables(evolving, pages, aligned)
+            made = self._tables(evolving, pages, aligned)
             release.write_questions(
-                tables, out, relations, self.questions, run.seed, self.text, self.splits.of
+                made, out, relations, self.questions, run.seed, self.text, self.splits.of
             )
 
         return run.store.step(
@@ -248,49 +241,6 @@ class TimeQA(Strict):
             },
             "seed": run.seed,
         }
-
-    def _dataset(
-        self, facts: Made, evolving: Made, pages: Made, aligned: Made, asked: Made
-    ) -> Dataset:
-        asking = asked.path / "questions.parquet"
-        probes = "Questions of both modes moved to other times inside the same segment."
-        lines = "The histories behind the questions, and where the page names each object."
-        every = FromParquet(aligned.path / "timelines.parquet")
-        return Dataset(
-            tables=(
-                *(
-                    split_table(d, rows.TimeQuestion, about, asking, difficulty=d)
-                    for d, about in _ABOUT.items()
-                ),
-                split_table("consistency", rows.TimeProbe, probes, asked.path / "probes.parquet"),
-                Table("timelines", rows.ReleasedAlignedSegment, lines, {"full": every}),
-            ),
-            dropped=tuple(
-                FromParquet(path / "dropped.parquet")
-                for path in (
-                    evolving.path,
-                    pages.path,
-                    aligned.path / "every",
-                    aligned.path,
-                    asked.path,
-                )
-            ),
-            figures=(*figures.tables(asked.path, aligned.path), mining({"dump": facts})),
-            plots=figures.plots(asked.path),
-        )
-
-
-def _no_page(pairs: ir.Table) -> ir.Table:
-    """A row of `rows.Dropped` a pair."""
-    none = ibis.null("string")
-    return pairs.mutate(
-        step=ibis.literal("histories"),
-        reason=ibis.literal("no_sitelink"),
-        item=pairs.subject + "/" + pairs.relation,
-        period=none,
-        score=ibis.null("float64"),
-        detail=none,
-    )
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:
