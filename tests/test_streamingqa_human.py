@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders.release.compare import compare
-from builders.rows import Gold
+from builders.rows import Decision, Gold
 from tests.conftest import ROOT, run
 from tests.gold_rows import config, figure, gold, items, write
 
@@ -17,6 +17,7 @@ RECIPE = ROOT / "builders/recipes/streamingqa.yaml"
 VAGUE = "Where did he go with them that day?"
 OWN = "in words of my own"
 WRITTEN = "wmt-question-dates 1.0.0"
+DECISIONS: tuple[Decision, ...] = ("accepted", "disputed", "accepted", "rejected", "open")
 Row = Mapping[str, Any]
 
 
@@ -32,7 +33,7 @@ class Run:
         self.draws = {r["id"]: r for s in ("recent", "past") for r in config(self.dates, s)}
         self.write_questions()
         self.b = self.release("1.1.0")
-        self.judged: dict[str, str] = {}
+        self.judged: dict[str, Decision] = {}
         self.answered: dict[str, list[str]] = {}
         self.review()
         self.c = self.release("2.0.0")
@@ -47,7 +48,13 @@ class Run:
         told: dict[str, list[Row]] = {}
         for row in config(self.a, "all"):
             told.setdefault(row["evidence_id"], []).append(row)
-        made = items("write_questions", self.dates, self.folder / "hits", number=300)
+        made = [
+            item
+            for name in ("recent", "past")
+            for item in items(
+                "write_questions", self.dates, self.folder / "hits", number=150, config=name
+            )
+        ]
         for item in made:
             known = told.get(self.draws[item.row]["article"], [])
             entries = [{"question": r["question"], "answer": r["answers"][0]} for r in known[:2]]
@@ -59,13 +66,13 @@ class Run:
         one, other, *_ = made
         right = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
         days = {**other.fields, "question_day": "2020-01-01"}
+        taken = {one.row for one in self.wrote}
+        free = [item.row for item in made if item.row not in taken]
         useless = [
             gold("write_questions", "0" * 16, one.fields, right),
-            gold("write_questions", unused(made, self.wrote)[0], days, right),
-            gold(
-                "write_questions", unused(made, self.wrote)[1], one.fields, {"questions": [7, []]}
-            ),
-            gold("write_questions", unused(made, self.wrote)[2], one.fields, right, "open"),
+            gold("write_questions", free[0], days, right),
+            gold("write_questions", free[1], one.fields, {"questions": [7, []]}),
+            gold("write_questions", free[2], one.fields, right, "open"),
         ]
         write(self.folder / "judgments/write_questions", [*self.wrote, *useless])
 
@@ -74,10 +81,10 @@ class Run:
         judge = items("judge_question", self.b, self.folder / "hits", number=200)
         found = []
         for number, item in enumerate(judge):
-            decision = ("accepted", "disputed", "accepted", "rejected", "open")[number % 5]
+            decision = DECISIONS[number % len(DECISIONS)]
             self.judged[item.row] = decision
             verdict = {"verdict": "good" if decision == "accepted" else "bad"}
-            found.append(gold(*shown(item), verdict, decision, 3, 3))  # type: ignore[arg-type]
+            found.append(gold(*shown(item), verdict, decision, 3, 3))
         stale = {**judge[0].fields, "question": "Who else?"}
         row = next(r["id"] for r in config(self.b, "all") if r["id"] not in self.judged)
         found.append(gold("judge_question", row, stale, {"verdict": "bad"}, "rejected", 3, 3))
@@ -85,27 +92,20 @@ class Run:
         write(self.folder / "judgments/judge_question", found)
         known = {row["id"]: row for row in config(self.b, "all")}
         found = []
-        for number, item in enumerate(
-            items("answer_question", self.b, self.folder / "hits", number=90)
-        ):
+        answer = items("answer_question", self.b, self.folder / "hits", number=90)
+        for number, item in enumerate(answer):
             right = known[item.row]["answers"][0]
-            given: list[str] = [[right, "the " + right, "Nobody"], [right] * 3, ["No", right], []][
-                number % 4
+            every: list[list[str]] = [
+                [right, "the " + right, "Nobody"],
+                [right] * 3,
+                ["No", right],
+                [],
             ]
-            said: Any = right if given == [right] * 3 else given
-            self.answered[item.row] = given
-            if given:
-                found.append(
-                    gold(
-                        *shown(item),
-                        {"answerable": "yes", "answer": said},
-                        "accepted",
-                        3,
-                        len(given),
-                    )
-                )
-            else:
-                found.append(gold(*shown(item), {"answerable": "no"}, "rejected", 3, 2))
+            given = self.answered[item.row] = every[number % 4]
+            said = {"answer": right if number % 4 == 1 else given} if given else {}
+            answers = {"answerable": "yes" if given else "no", **said}
+            settled: Decision = "accepted" if given else "rejected"
+            found.append(gold(*shown(item), answers, settled, 3, len(given) or 2))
         found.append(gold("answer_question", "0" * 16, item.fields, {"answer": ["Who"]}))
         write(self.folder / "judgments/answer_question", found)
 
@@ -114,11 +114,6 @@ def shown(item: Any) -> tuple[str, str, Mapping[str, Any]]:
     layout = {"article_day": "write_questions", "article_date": "answer_question"}
     name = next((layout[f] for f in item.fields if f in layout), "judge_question")
     return name, item.row, item.fields
-
-
-def unused(made: list[Any], wrote: list[Gold]) -> list[str]:
-    taken = {one.row for one in wrote}
-    return [item.row for item in made if item.row not in taken]
 
 
 @pytest.fixture(scope="module")
