@@ -284,3 +284,28 @@ def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Pat
         "rejected": 1,
         "not_understood": 1,
     }
+
+
+def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path: Path) -> None:
+    one = config(done.old, "hard")[0]
+    rewording = {"paraphrase": ["So?"]}
+    write(
+        tmp_path / "alone",
+        [gold("paraphrase", one["id"], {"question": one["question"]}, rewording)],
+    )
+    words = ("--out", tmp_path / "r", "--build", done.build)
+    run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    new = tmp_path / "r/timeqa/1.0.0"
+    assert compare(done.old, new).rows["paraphrased"]["added"] == 1
+    assert not (new / "data/human").exists()
+    item = done.items[0]
+    waits = gold("verify_facts", item.row, item.fields, {"verdict": "unanswerable"}, "open")
+    write(tmp_path / "open", [waits])
+    run("release", RECIPE, "--gold", tmp_path / "open", *words, "--version", "2.0.0")
+    new = tmp_path / "r/timeqa/2.0.0"
+    assert not config(new, "human") + config(new, "human_timelines")
+    assert figure(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
+    write(tmp_path / "other", [gold("judge_question", "a", {}, {})])
+    said = run("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
+    assert said.returncode == 1
+    assert "no gold rows of verify_facts or paraphrase" in said.stderr

@@ -2,10 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from builders import rows
 from builders.cloze.templates import Relation
@@ -20,6 +25,8 @@ from builders.timeqa.verdicts import Verdict, read_verdicts
 
 STEP = "human"
 _ASK = "ask_human"
+_PAGES = 256
+"""Rows read at a time: each may be a page."""
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
@@ -56,9 +63,13 @@ def write_human(
         facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
         asked = stack.enter_context(writing(out / SEGMENTS, rows.AlignedSegment))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        waiting = set(said)
-        for history, page in _histories(timelines, tables.pages):
-            waiting -= {one.id for one in history}
+        shown, pages = out / "shown.parquet", out / "pages.parquet"
+        found = _of(timelines, "id", said, ["id", "subject"])
+        counts[verdicts.LAYOUT]["no_such_row"] += len(said) - found.num_rows
+        subjects = set(found["subject"].to_pylist())
+        _part(timelines, "subject", subjects, shown)
+        _part(tables.pages, "item", subjects, pages)
+        for history, page in _histories(shown, pages):
             if not any(one.id in said for one in history):
                 continue
             for row in _checked(history, said, page, counts[verdicts.LAYOUT], revised):
@@ -68,8 +79,7 @@ def write_human(
                 facts.append(row)
                 if row.complete:
                     asked.append(row)
-        counts[verdicts.LAYOUT]["no_such_row"] += len(waiting)
-    mine = Tables(out / SEGMENTS, tables.gaps, tables.subjects, tables.pages)
+    mine = Tables(out / SEGMENTS, tables.gaps, tables.subjects, pages)
     (out / ASKED).mkdir()
     alone = settings.model_copy(update={"probes": 0})
     write_questions(mine, out / ASKED, relations, alone, seed, text, split_of, _ASK)
@@ -87,6 +97,22 @@ def _segments_alone(gold: Sequence[Path], texts: "paraphrases.Paraphrases") -> I
             texts.add(one)
         else:
             yield one
+
+
+def _of(path: Path, column: str, values: Collection[str], columns: list[str]) -> pa.Table:
+    """Some columns of the rows of a file that have one of these values."""
+    chosen = pc.field(column).isin(pa.array(sorted(values), pa.string()))
+    return ds.dataset(path, format="parquet").to_table(columns=columns, filter=chosen)
+
+
+def _part(path: Path, column: str, values: Collection[str], out: Path) -> None:
+    """Write the rows of a file that have one of these values, in their order."""
+    wanted = pa.array(sorted(values), pa.string())
+    with pq.ParquetFile(path) as file, pq.ParquetWriter(out, file.schema_arrow) as into:
+        for batch in file.iter_batches(_PAGES):
+            mine = batch.filter(pc.is_in(batch.column(column), value_set=wanted))
+            if mine.num_rows:
+                into.write_batch(mine)
 
 
 def _histories(
