@@ -1,7 +1,7 @@
 """Gold rows: what people's judgments came to, as `make judgments` wrote it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +63,12 @@ def told(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
     except (ValueError, RecursionError):
         return None
     return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else None
+
+
+def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """A line for each layout that had gold rows: how many, and what became of them."""
+    parts = {
+        layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(some.items()) if n)
+        for layout, some in counts.items()
+    }
+    return [f"  gold rows of {layout}: {what}" for layout, what in parts.items() if what]

@@ -45,6 +45,10 @@ PLACED = {
     "a decade": ("phrase", None),
     "Mr Annan": ("entity", None),
     "Ann": ("entity", None),
+    "Prince Ali bin al-Hussein": ("entity", None),
+    "Denmark, the Netherlands and Sweden": ("entity", None),
+    "About 38 percent": ("phrase", None),
+    "its prime minister, Hashim Thaçi": ("phrase", None),
     "2 May 2008": ("date", None),
     "!": ("phrase", None),
 }

@@ -294,7 +294,8 @@ def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path
         [gold("paraphrase", one["id"], {"question": one["question"]}, rewording)],
     )
     words = ("--out", tmp_path / "r", "--build", done.build)
-    run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    said = run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    assert "gold rows of paraphrase: 1 taken\n" in said.stderr
     new = tmp_path / "r/timeqa/1.0.0"
     assert compare(done.old, new).rows["paraphrased"]["added"] == 1
     assert not (new / "data/human").exists()

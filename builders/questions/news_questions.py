@@ -1,5 +1,6 @@
 """Released rows of questions over news, and the files that hold them."""
 
+import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 
 from builders import rows
 from builders.run import Run
+from builders.store import Made
 from builders.wikidata import steps
 from filters.run import Kept, Tally
 from filters.time_spec import Specified, own_time, specify
@@ -91,6 +93,20 @@ def questions_of(path: Path) -> Iterator[rows.NewsQuestion]:
             for row in batch.to_pylist():
                 lists = {k: tuple(v) for k, v in row.items() if isinstance(v, list)}
                 yield rows.NewsQuestion(**row | lists)
+
+
+def eval_quarters(path: Path) -> list[str]:
+    """The quarters that evaluation questions of a file are asked in, sorted."""
+    chosen = [("split", "=", "eval")]
+    return sorted(
+        set(pq.read_table(path, columns=["quarter"], filters=chosen)["quarter"].to_pylist())
+    )
+
+
+def summary_of(made: Made) -> dict[str, Any]:
+    """What a step counted."""
+    found: dict[str, Any] = json.loads((made.path / "summary.json").read_text("utf-8"))
+    return found
 
 
 def in_order(run: Run, loose: Path, row: type, path: Path, order: Sequence[str]) -> None:

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
-
-import pyarrow.parquet as pq
+from typing import ClassVar, Literal
 
 import builders.gold as gold_rows
 import builders.questions as questions_package
@@ -21,7 +19,15 @@ from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.gold_step import QUESTIONS, People, Sources, write_people
-from builders.questions.news_questions import ORDER, draws_of, in_order, released, tallied
+from builders.questions.news_questions import (
+    ORDER,
+    draws_of,
+    eval_quarters,
+    in_order,
+    released,
+    summary_of,
+    tallied,
+)
 from builders.questions.protocol import Backend
 from builders.run import Run
 from builders.schema import writing
@@ -79,7 +85,7 @@ class StreamingQA(Strict):
             )
             for name, where in whole.items()
         ]
-        quarters = sorted(set(_column(path, "quarter", ("split", "eval"))))
+        quarters = eval_quarters(path)
         tables.append(
             Table(
                 "eval_by_quarter",
@@ -88,10 +94,13 @@ class StreamingQA(Strict):
                 {q: FromParquet(path, {"split": "eval", "quarter": q}) for q in quarters},
             )
         )
-        about = figures.tables(path, drawn.path, _summary(made))
+        about = figures.tables(path, drawn.path, summary_of(made))
         if people:
             tables += gold_tables.tables(people.path)
-            about += gold_tables.figures(people.path, _summary(people))
+            told = summary_of(people)
+            about += gold_tables.figures(people.path, told)
+            for line in gold_rows.outcomes(told["gold"]):
+                run.store.say(line)
         folders = (articles, made, *([people] if people else ()))
         return Dataset(
             tables=tuple(tables),
@@ -240,15 +249,3 @@ _ABOUT = {
     "all": "Both subsets.",
     "eval_by_quarter": "The evaluation questions of both subsets, by the quarter of asking.",
 }
-
-
-def _summary(made: Made) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((made.path / "summary.json").read_text("utf-8"))
-    return found
-
-
-def _column(path: Path, name: str, where: tuple[str, str]) -> list[str]:
-    found: list[str] = pq.read_table(path, columns=[name], filters=[(where[0], "=", where[1])])[
-        name
-    ].to_pylist()
-    return found

@@ -20,6 +20,8 @@ from filters.words import tokens
 LAYOUT = "write_questions"
 PEOPLE = "people"
 _SEEN = ("question_day", "article_day", "article")
+_SHORT = 3
+"""Letters of a word between those of names: of, the, and, bin."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 
 
@@ -94,7 +96,8 @@ def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) 
 
     Where the article does not have it, `start` and `end` are -1 and the text is as it was
     written; else it is spelled as in the article. The type is that of a candidate with the same
-    words; else a date is a `date`, a row of capitalised words an `entity`, the rest `phrase`.
+    words; else a date is a `date`, capitalised words with short ones between them are an `entity`, the
+    rest is a `phrase`.
     """
     words = tokens(answer)
     alike = [c for c in found if words and tokens(c.text) == words]
@@ -120,5 +123,7 @@ def _type(answer: str) -> rows.AnswerType:
     whole = any(start == 0 and end == len(answer) for start, end, _ in dates(answer))
     if whole or _YEAR.fullmatch(answer):
         return "date"
-    named = answer.split()
-    return "entity" if all(w[0].isupper() for w in named) else "phrase"
+    written = answer.split()
+    named = [any(c.isupper() for c in word) for word in written]
+    between = all(name or len(word) <= _SHORT for name, word in zip(named, written, strict=True))
+    return "entity" if named[0] and named[-1] and between else "phrase"

@@ -9,6 +9,8 @@ import duckdb
 
 from builders import rows
 from builders.dataset import Dataset, Figure, FromParquet, Scalar, Table
+from builders.gold import outcomes
+from builders.store import Say
 from builders.timeqa.human import ASKED, FACTS, PARAPHRASED, SUMMARY
 from builders.timeqa.splits import split_table
 
@@ -48,11 +50,16 @@ _ASKED = (
 )
 
 
-def added(made: Dataset, checked: Path) -> Dataset:
-    """The dataset with the configs, drops and figures of a folder that `human.write_human` made."""
+def added(made: Dataset, checked: Path, say: Say) -> Dataset:
+    """The dataset with the configs, drops and figures of a folder that `human.write_human` made.
+
+    Says what became of the gold rows.
+    """
     asked = checked / ASKED / "questions.parquet"
     tables: list[Table] = []
     summary = json.loads((checked / SUMMARY).read_text("utf-8"))
+    for line in outcomes(summary["gold"]):
+        say(line)
     if any(summary["gold"]["verify_facts"].values()):
         facts = FromParquet(checked / FACTS)
         tables += [
@@ -95,6 +102,6 @@ def _figures(asked: Path, summary: Mapping[str, Mapping[str, Mapping[str, int]]]
     human = [dict(zip(names, row, strict=True)) for row in found]
     return [
         Figure("revisions", "Revision rate: what people changed", rate, _RATE.format(whole)),
-        Figure("human_answerable", "What answers the questions of `human`", human, _ASKED),
+        Figure("human_answerable", "What answers the checked questions", human, _ASKED),
         Figure("gold", "What became of the gold rows", became, _GOLD),
     ]

@@ -59,7 +59,7 @@ class TimeQA(Strict):
         if "gold" not in run.inputs:
             return made
         checked = self._human(run, evolving, pages, aligned, asked, relations)
-        return human_tables.added(made, checked.path)
+        return human_tables.added(made, checked.path, run.store.say)
 
     def _relations(self, run: Run) -> dict[str, Relation]:
         every = steps.all_relations(run)
