@@ -1,7 +1,9 @@
 """Gold rows: what people's judgments came to, as `make judgments` wrote it."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +15,8 @@ from builders.rows import Gold
 from builders.schema import arrow_schema
 
 FILE = "gold.parquet"
+_ROWS = 256
+"""Rows read at a time: each may show a whole page."""
 
 
 def find_gold(given: Sequence[str]) -> list[Path]:
@@ -36,7 +40,7 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
         try:
             with pq.ParquetFile(path) as file:
                 same = file.schema_arrow.names == arrow_schema(Gold).names
-                for batch in file.iter_batches() if same else ():
+                for batch in file.iter_batches(_ROWS) if same else ():
                     for row in batch.to_pylist():
                         if row["layout"] in layouts:
                             any_found = True
@@ -50,3 +54,21 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
         names = " or ".join(layouts)
         hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
         raise UserError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
+
+
+def told(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The answers of a gold row and what people saw; None where either is no JSON object."""
+    try:
+        answers, seen = json.loads(gold.answers), json.loads(gold.shown)
+    except (ValueError, RecursionError):
+        return None
+    return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else None
+
+
+def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """A line for each layout that had gold rows: how many, and what became of them."""
+    parts = {
+        layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(some.items()) if n)
+        for layout, some in counts.items()
+    }
+    return [f"  gold rows of {layout}: {what}" for layout, what in parts.items() if what]

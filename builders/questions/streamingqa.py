@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import ClassVar, Literal
 
-import pyarrow.parquet as pq
-
+import builders.gold as gold_rows
 import builders.questions as questions_package
 import builders.wmt as wmt_package
 import filters as filters_package
@@ -15,11 +13,21 @@ from builders import rows
 from builders.citations import LISKA_2022
 from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
-from builders.questions import figures
+from builders.questions import figures, gold_tables
 from builders.questions.backends import open_backend
 from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
+from builders.questions.gold_step import QUESTIONS, People, Sources, write_people
+from builders.questions.news_questions import (
+    ORDER,
+    draws_of,
+    eval_quarters,
+    in_order,
+    released,
+    summary_of,
+    tallied,
+)
 from builders.questions.protocol import Backend
 from builders.run import Run
 from builders.schema import writing
@@ -31,8 +39,6 @@ from builders.wmt.settings import DateSettings
 from filters import AnyFilter, Context, Item, Kept, search_index
 from filters import run as run_filters
 from filters.search_index import Index
-from filters.time_spec import specify
-from filters.toxicity.scores import ToxicityScores
 
 _COUNTED = frozenset({"no_rule", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
@@ -42,7 +48,7 @@ class StreamingQA(Strict):
     """Parameters of the dataset; the defaults of `dates` are the paper's (Liška et al. 2022).
 
     `near_duplicates`: the similarity from which an article is left out beside an earlier one;
-    `filters`: in this order; `offline`: a rebuild from cached answers alone.
+    `filters`: in this order; `people`: what gold rows do; `offline`: a rebuild from cached answers.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -53,6 +59,7 @@ class StreamingQA(Strict):
     near_duplicates: float | None = None
     generate: GenerateSettings = GenerateSettings()
     filters: tuple[AnyFilter, ...]
+    people: People = People()
     offline: bool = False
 
     def build(self, run: Run) -> Dataset:
@@ -61,7 +68,8 @@ class StreamingQA(Strict):
         drawn = corpus.drawn(run, articles, self.dates)
         index = self._index(run, articles)
         made = self._questions(run, drawn, index)
-        path = made.path / "questions.parquet"
+        people = self._people(run, articles, drawn, index, made) if "gold" in run.inputs else None
+        path = (people or made).path / QUESTIONS
         parts = ("train", "valid", "eval")
         whole: dict[str, Mapping[str, str]] = {
             "recent": {"recent_or_past": "recent"},
@@ -77,7 +85,7 @@ class StreamingQA(Strict):
             )
             for name, where in whole.items()
         ]
-        quarters = sorted(set(_column(path, "quarter", ("split", "eval"))))
+        quarters = eval_quarters(path)
         tables.append(
             Table(
                 "eval_by_quarter",
@@ -86,14 +94,18 @@ class StreamingQA(Strict):
                 {q: FromParquet(path, {"split": "eval", "quarter": q}) for q in quarters},
             )
         )
-        summary = json.loads((made.path / "summary.json").read_text("utf-8"))
+        about = figures.tables(path, drawn.path, summary_of(made))
+        if people:
+            tables += gold_tables.tables(people.path)
+            told = summary_of(people)
+            about += gold_tables.figures(people.path, told)
+            for line in gold_rows.outcomes(told["gold"]):
+                run.store.say(line)
+        folders = (articles, made, *([people] if people else ()))
         return Dataset(
             tables=tuple(tables),
-            dropped=(
-                FromParquet(articles.path / "dropped.parquet"),
-                FromParquet(made.path / "dropped.parquet"),
-            ),
-            figures=figures.tables(path, drawn.path, summary),
+            dropped=tuple(FromParquet(one.path / "dropped.parquet") for one in folders),
+            figures=about,
             plots=figures.plots(path, drawn.path),
         )
 
@@ -116,16 +128,12 @@ class StreamingQA(Strict):
 
         def make(out: Path) -> None:
             finder, backend = self._backend(run, facts)
-            context = Context(
-                answering=backend,
-                search=Index(index.path / "index") if index.key != "none" else None,
-                cache=run.store.work("scores"),
-                say=run.store.say,
-            )
+            context = self._context(run, index, backend)
             draws: dict[str, list[rows.Draw]] = {}
-            for draw in _draws(drawn.path / "draws.parquet"):
+            for draw in draws_of(drawn.path / "draws.parquet"):
                 draws.setdefault(draw.article, []).append(draw)
             counts: dict[str, int] = {}
+            names = tuple(one.filter for one in self.filters)
             lost = out / "lost.parquet"
             with (
                 writing(out / "kept.parquet", rows.NewsQuestion) as kept,
@@ -138,28 +146,14 @@ class StreamingQA(Strict):
                 )
                 for row in flow:
                     if isinstance(row, Kept):
-                        kept.append(self._row(row, run.seed))
+                        kept.append(released(row, names, run.seed))
                     else:
                         dropped.append(row)
-            _sort(run, out / "kept.parquet", rows.NewsQuestion, out / "questions.parquet", _ORDER)
-            _sort(run, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-            (out / "kept.parquet").unlink()
-            lost.unlink()
+            in_order(run, out / "kept.parquet", rows.NewsQuestion, out / "questions.parquet", ORDER)
+            in_order(run, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
             summary = {
                 "generated": counts,
-                "filters": [
-                    {
-                        "filter": tally.filter,
-                        "seen": tally.seen,
-                        "dropped": tally.dropped,
-                        "examples": [
-                            [reason, d.detail or ""]
-                            for reason in sorted(tally.examples)
-                            for d in tally.examples[reason]
-                        ],
-                    }
-                    for tally in flow.tallies
-                ],
+                "filters": tallied(flow.tallies),
             }
             (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
 
@@ -173,6 +167,40 @@ class StreamingQA(Strict):
                 "seed": run.seed,
             },
             inputs=[drawn.key, index.key, facts.key if facts else "none"],
+        )
+
+    def _people(self, run: Run, articles: Made, drawn: Made, index: Made, made: Made) -> Made:
+        """All questions after what the gold rows say; see `gold_step`."""
+        shown = corpus.drawn(run, articles, self.people.dates) if self.people.dates else drawn
+        facts = steps.mined(run, "dump") if "dump" in run.inputs else None
+
+        def tools() -> tuple[Finder, Context]:
+            finder, backend = self._backend(run, facts)
+            return finder, self._context(run, index, backend)
+
+        def make(out: Path) -> None:
+            draws = (one.path / "draws.parquet" for one in (drawn, shown))
+            sources = Sources(made.path / QUESTIONS, *draws)
+            write_people(run, sources, out, self.people, self.filters, tools)
+
+        return run.store.step(
+            "people",
+            make,
+            version=code_digest(gold_rows, questions_package, filters_package, wmt_package),
+            parameters={
+                "people": self.people.model_dump(mode="json"),
+                "filters": [one.model_dump(mode="json") for one in self.filters],
+                "seed": run.seed,
+            },
+            inputs=[made.key, shown.key, index.key, *run.inputs["gold"].sha256],
+        )
+
+    def _context(self, run: Run, index: Made, backend: Backend) -> Context:
+        return Context(
+            answering=backend,
+            search=Index(index.path / "index") if index.key != "none" else None,
+            cache=run.store.work("scores"),
+            say=run.store.say,
         )
 
     def _backend(self, run: Run, facts: Made | None) -> tuple[Finder, Backend]:
@@ -214,36 +242,6 @@ class StreamingQA(Strict):
             elif found.reason not in _COUNTED:
                 drop(found)
 
-    def _row(self, kept: Kept, seed: int) -> rows.NewsQuestion:
-        question = kept.item.question
-        said = specify(question, seed)
-        scores = next((v.scores for v in kept.verdicts if v.scores), None) or _NO_SCORES
-        return rows.NewsQuestion(
-            id=question.id,
-            qa_id=question.id,
-            question=said.text,
-            answers=(question.answer.text,),
-            answers_additional=(),
-            question_ts=_seconds(question.draw.question_day),
-            evidence_ts=_seconds(question.draw.article_day),
-            evidence_id=question.draw.article,
-            recent_or_past=question.draw.subset,
-            written_or_generated="generated",
-            toxicity_identity_attack=scores.identity_attack,
-            toxicity_insult=scores.insult,
-            toxicity_profanity=scores.profanity,
-            toxicity_severe_toxicity=scores.severe_toxicity,
-            toxicity_sexually_explicit=scores.sexually_explicit,
-            toxicity_threat=scores.threat,
-            split=question.draw.part,
-            quarter=question.draw.quarter,
-            answer_type=question.answer.type,
-            answer_start=question.answer.start,
-            time_spec=said.kind,
-            generator=question.generator,
-            filters=tuple(one.filter for one in self.filters),
-        )
-
 
 _ABOUT = {
     "recent": "Questions asked within a month of their article.",
@@ -251,28 +249,3 @@ _ABOUT = {
     "all": "Both subsets.",
     "eval_by_quarter": "The evaluation questions of both subsets, by the quarter of asking.",
 }
-_ORDER = ("split", "recent_or_past", "id")
-_NO_SCORES = ToxicityScores()
-
-
-def _seconds(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
-
-
-def _draws(path: Path) -> Iterator[rows.Draw]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(8192):
-            for row in batch.to_pylist():
-                yield rows.Draw(**row)
-
-
-def _column(path: Path, name: str, where: tuple[str, str]) -> list[str]:
-    found: list[str] = pq.read_table(path, columns=[name], filters=[(where[0], "=", where[1])])[
-        name
-    ].to_pylist()
-    return found
-
-
-def _sort(run: Run, loose: Path, row: type, path: Path, order: Sequence[str]) -> None:
-    with steps.open_engine(run) as eng:
-        eng.write(eng.read(loose, row), path, row, order)

@@ -50,6 +50,7 @@ from builders.rows.news import (
     ArticleRef,
     Candidate,
     Draw,
+    HumanAnswer,
     NewsQuestion,
     Part,
     Passage,
@@ -65,12 +66,15 @@ from builders.rows.timeqa import (
     Difficulty,
     NamedSegment,
     PageSubject,
+    ParaphrasedQuestion,
     ReleasedAlignedSegment,
+    Revision,
     Spans,
     Specifier,
     TimeProbe,
     TimeQuestion,
     Verification,
+    VerifiedSegment,
 )
 
 __all__ = [
@@ -100,6 +104,7 @@ __all__ = [
     "FactChange",
     "Gap",
     "Gold",
+    "HumanAnswer",
     "InvariantCloze",
     "Judgment",
     "Labelled",
@@ -116,6 +121,7 @@ __all__ = [
     "PageSubject",
     "Paragraph",
     "ParagraphKind",
+    "ParaphrasedQuestion",
     "Part",
     "Passage",
     "Question",
@@ -124,6 +130,7 @@ __all__ = [
     "ReleasedChange",
     "ReleasedFact",
     "ReleasedSegment",
+    "Revision",
     "SeenFact",
     "Segment",
     "Spans",
@@ -136,4 +143,5 @@ __all__ = [
     "TrexFact",
     "UpdatedCloze",
     "Verification",
+    "VerifiedSegment",
 ]

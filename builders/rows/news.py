@@ -108,3 +108,13 @@ class NewsQuestion:
     time_spec: Annotated[TimeSpec, "absolute, relative, own (it had one) or none"]
     generator: Annotated[str, "backend and model that wrote it"]
     filters: Annotated[tuple[str, ...], "filters that it passed, in order"]
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAnswer:
+    """What somebody answered who was given the article: the human baseline."""
+
+    id: Annotated[str, "id of the question"]
+    answer: Annotated[str | None, "the answer; null: no answer was found in the article"]
+    exact_match: Annotated[float, "1 if it is one of the references after SQuAD normalisation"]
+    f1: Annotated[float, "its best F1 with one of the references, in words, from 0 to 1"]

@@ -12,6 +12,7 @@ Specifier = Literal["in", "between", "before", "after"]
 Difficulty = Literal["easy", "hard"]
 Answerable = Literal["yes", "not_in_page", "nothing_holds"]
 Verification = Literal["automatic", "human"]
+Revision = Literal["object", "place", "span", "unanswerable", "time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +116,28 @@ class TimeProbe(TimeQuestion):
 
     probe_of: Annotated[str, "id of the question whose specifier was moved"]
     probe: Annotated[int, "number of the perturbation, from 1"]
+
+
+@dataclass(frozen=True)
+class VerifiedSegment(ReleasedAlignedSegment):
+    """A segment that people checked against its page, with what they changed."""
+
+    segment: Annotated[str, "id of the segment in `timelines`; several rows where several hold"]
+    revisions: Annotated[
+        tuple[Revision, ...],
+        "what people changed. object: another one; place: the same object, other words of the "
+        "page; span: words for one that was not found; unanswerable: not in the page; time: the "
+        "page does not give it, so that the segment is as good as not in the page. Empty: nothing",
+    ]
+    suggested: Annotated[str, "label of the object before people looked"]
+    complete: Annotated[bool, "whether the whole history was checked, so that it is asked about"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParaphrasedQuestion(TimeQuestion):
+    """A question in people's words; its answers are those of the question that they were shown."""
+
+    question: Annotated[str, "the question as people put it, with the same time"]
+    paraphrase_of: Annotated[str, "id of the question that was paraphrased"]
+    templated: Annotated[str, "that question as it was made from a template", RENDERED]
+    shown_from: Annotated[str, "dataset and version that it was shown from: `timeqa 1.0.0`"]

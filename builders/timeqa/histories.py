@@ -1,5 +1,6 @@
 """Time-evolving facts: the histories that questions can be asked about, with names."""
 
+import ibis
 import ibis.expr.types as ir
 
 _PAIR = ["subject", "relation"]
@@ -26,6 +27,19 @@ def without_page(segments: ir.Table, entities: ir.Table, min_segments: int) -> i
     paged = entities.filter(entities.enwiki.notnull())
     pairs = _evolving(segments, min_segments)
     return pairs.anti_join(paged, pairs.subject == paged.id)
+
+
+def no_page(pairs: ir.Table) -> ir.Table:
+    """A row of `rows.Dropped` for each of the pairs of `without_page`."""
+    none = ibis.null("string")
+    return pairs.mutate(
+        step=ibis.literal("histories"),
+        reason=ibis.literal("no_sitelink"),
+        item=pairs.subject + "/" + pairs.relation,
+        period=none,
+        score=ibis.null("float64"),
+        detail=none,
+    )
 
 
 def subjects(named: ir.Table, entities: ir.Table) -> ir.Table:

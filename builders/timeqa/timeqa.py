@@ -1,15 +1,14 @@
 """The `timeqa` dataset: time-sensitive questions over the pages of their subjects."""
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import ibis
 import ibis.expr.types as ir
 import pyarrow.parquet as pq
-from pydantic import Field, model_validator
+from pydantic import Field
 
+import builders.gold as gold_rows
 import builders.timeqa as package
 import builders.wikipedia as wikipedia
 from builders import rows
@@ -17,43 +16,16 @@ from builders.citations import CHEN_2021
 from builders.cloze import articles, render, templates
 from builders.cloze.templates import Relation, select
 from builders.config import Strict
-from builders.dataset import Dataset, FromParquet, Table
+from builders.dataset import Dataset
 from builders.run import Run
 from builders.store import Made, code_digest
-from builders.timeqa import figures, histories, release
+from builders.timeqa import histories, human, human_tables, release, tables
 from builders.timeqa.align import Alignment, align_file
 from builders.timeqa.align_keep import DROPPED_ORDER, keep_pairs
 from builders.timeqa.asked import Questions
+from builders.timeqa.splits import Splits
 from builders.wikidata import present, steps, timeline
-from builders.wikidata.figures import mining
 from builders.wikipedia.read import read_pages
-
-SPLITS = ("train", "dev", "test")
-_ABOUT = {
-    "easy": "The question names the boundaries of a segment of the history.",
-    "hard": "The question names a time inside a segment, before, after, or where nothing holds.",
-}
-
-
-class Splits(Strict):
-    """Shares of the subjects; a subject is in one split with all its questions."""
-
-    train: float = Field(default=0.70, ge=0, le=1)
-    dev: float = Field(default=0.15, ge=0, le=1)
-    test: float = Field(default=0.15, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _add_up(self) -> "Splits":
-        if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"the shares add up to {self.train + self.dev + self.test}, not 1")
-        return self
-
-    def of(self, subject: str, seed: int) -> str:
-        """The split of a subject: by its own hash, whatever else there is."""
-        chance = int(sha256(f"{seed}\tsplit\t{subject}".encode()).hexdigest()[:13], 16) / 16**13
-        return (
-            "train" if chance < self.train else "dev" if chance < self.train + self.dev else "test"
-        )
 
 
 class TimeQA(Strict):
@@ -75,7 +47,7 @@ class TimeQA(Strict):
     text: bool = True
 
     def build(self, run: Run) -> Dataset:
-        """Mine, find the histories, read their pages, align, ask."""
+        """Mine, find the histories, read their pages, align, ask; anew where people checked."""
         relations = self._relations(run)
         facts = steps.mined(run, "dump")
         timelines = steps.segments(run, facts, relations)
@@ -83,7 +55,11 @@ class TimeQA(Strict):
         pages = self._pages(run, evolving)
         aligned = self._aligned(run, evolving, pages, relations)
         asked = self._asked(run, evolving, pages, aligned, relations)
-        return self._dataset(facts, evolving, pages, aligned, asked)
+        made = tables.dataset(facts, evolving, pages, aligned, asked)
+        if "gold" not in run.inputs:
+            return made
+        checked = self._human(run, evolving, pages, aligned, asked, relations)
+        return human_tables.added(made, checked.path, run.store.say)
 
     def _relations(self, run: Run) -> dict[str, Relation]:
         every = steps.all_relations(run)
@@ -108,7 +84,7 @@ class TimeQA(Strict):
                 eng.write(gaps, out / "gaps.parquet", rows.Gap, order)
                 pageless = histories.without_page(segments, entities, self.min_segments)
                 drops = steps.dropped(eng, facts, relations)
-                drops = drops.union(_no_page(pageless).select(drops.columns))
+                drops = drops.union(histories.no_page(pageless).select(drops.columns))
                 eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
         return run.store.step(
@@ -200,79 +176,71 @@ class TimeQA(Strict):
         relations: Mapping[str, Relation],
     ) -> Made:
         def make(out: Path) -> None:
-            tables = release.Tables(
-                aligned.path / "segments.parquet",
-                evolving.path / "gaps.parquet",
-                evolving.path / "subjects.parquet",
-                pages.path / "pages.parquet",
-            )
+            made = self._tables(evolving, pages, aligned)
             release.write_questions(
-                tables, out, relations, self.questions, run.seed, self.text, self.splits.of
+                made, out, relations, self.questions, run.seed, self.text, self.splits.of
             )
 
         return run.store.step(
             "asked",
             make,
             version=code_digest(package, render, articles, templates, rows),
-            parameters={
-                "questions": self.questions.model_dump(mode="json"),
-                "splits": self.splits.model_dump(mode="json"),
-                "text": self.text,
-                "templates": {
-                    r: [t.label, t.mode, [q.model_dump(mode="json") for q in t.questions]]
-                    for r, t in relations.items()
-                },
-                "seed": run.seed,
-            },
+            parameters=self._asking(run, relations),
             inputs=[aligned.key],
         )
 
-    def _dataset(
-        self, facts: Made, evolving: Made, pages: Made, aligned: Made, asked: Made
-    ) -> Dataset:
-        def table(name: str, row: type, about: str, file: str, **where: str) -> Table:
-            path = asked.path / file
-            splits = {s: FromParquet(path, {**where, "split": s}) for s in SPLITS}
-            return Table(name, row, about, splits, release.GROUP)
+    def _human(
+        self,
+        run: Run,
+        evolving: Made,
+        pages: Made,
+        aligned: Made,
+        asked: Made,
+        relations: Mapping[str, Relation],
+    ) -> Made:
+        gold = run.inputs["gold"]
 
-        probes = "Questions of both modes moved to other times inside the same segment."
-        lines = "The histories behind the questions, and where the page names each object."
-        every = FromParquet(aligned.path / "timelines.parquet")
-        return Dataset(
-            tables=(
-                *(
-                    table(d, rows.TimeQuestion, about, "questions.parquet", difficulty=d)
-                    for d, about in _ABOUT.items()
-                ),
-                table("consistency", rows.TimeProbe, probes, "probes.parquet"),
-                Table("timelines", rows.ReleasedAlignedSegment, lines, {"full": every}),
-            ),
-            dropped=tuple(
-                FromParquet(path / "dropped.parquet")
-                for path in (
-                    evolving.path,
-                    pages.path,
-                    aligned.path / "every",
-                    aligned.path,
-                    asked.path,
-                )
-            ),
-            figures=(*figures.tables(asked.path, aligned.path), mining({"dump": facts})),
-            plots=figures.plots(asked.path),
+        def make(out: Path) -> None:
+            human.write_human(
+                gold.files,
+                aligned.path / "timelines.parquet",
+                self._tables(evolving, pages, aligned),
+                asked.path / "questions.parquet",
+                out,
+                relations,
+                self.questions,
+                run.seed,
+                self.text,
+                self.splits.of,
+            )
+
+        return run.store.step(
+            "human",
+            make,
+            version=code_digest(package, gold_rows, render, articles, templates, rows),
+            parameters=self._asking(run, relations),
+            inputs=[aligned.key, asked.key, *gold.sha256],
         )
 
+    def _tables(self, evolving: Made, pages: Made, aligned: Made) -> release.Tables:
+        return release.Tables(
+            aligned.path / "segments.parquet",
+            evolving.path / "gaps.parquet",
+            evolving.path / "subjects.parquet",
+            pages.path / "pages.parquet",
+        )
 
-def _no_page(pairs: ir.Table) -> ir.Table:
-    """A row of `rows.Dropped` a pair."""
-    none = ibis.null("string")
-    return pairs.mutate(
-        step=ibis.literal("histories"),
-        reason=ibis.literal("no_sitelink"),
-        item=pairs.subject + "/" + pairs.relation,
-        period=none,
-        score=ibis.null("float64"),
-        detail=none,
-    )
+    def _asking(self, run: Run, relations: Mapping[str, Relation]) -> dict[str, Any]:
+        return {
+            "questions": self.questions.model_dump(mode="json"),
+            "splits": self.splits.model_dump(mode="json"),
+            "text": self.text,
+            "templates": {
+                r: [t.label, t.mode, [q.model_dump(mode="json") for q in t.questions]]
+                for r, t in relations.items()
+            },
+            "seed": run.seed,
+        }
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:

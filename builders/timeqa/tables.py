@@ -1,0 +1,43 @@
+"""What a release of time-sensitive questions holds, from the folders of its steps."""
+
+from builders import rows
+from builders.dataset import Dataset, FromParquet, Table
+from builders.store import Made
+from builders.timeqa import figures
+from builders.timeqa.splits import split_table
+from builders.wikidata.figures import mining
+
+_ABOUT = {
+    "easy": "The question names the boundaries of a segment of the history.",
+    "hard": "The question names a time inside a segment, before, after, or where nothing holds.",
+}
+
+
+def dataset(facts: Made, evolving: Made, pages: Made, aligned: Made, asked: Made) -> Dataset:
+    """Configs `easy`, `hard`, `consistency`, `timelines`; drops and figures of every step."""
+    asking = asked.path / "questions.parquet"
+    probes = "Questions of both modes moved to other times inside the same segment."
+    lines = "The histories behind the questions, and where the page names each object."
+    every = FromParquet(aligned.path / "timelines.parquet")
+    return Dataset(
+        tables=(
+            *(
+                split_table(d, rows.TimeQuestion, about, asking, difficulty=d)
+                for d, about in _ABOUT.items()
+            ),
+            split_table("consistency", rows.TimeProbe, probes, asked.path / "probes.parquet"),
+            Table("timelines", rows.ReleasedAlignedSegment, lines, {"full": every}),
+        ),
+        dropped=tuple(
+            FromParquet(path / "dropped.parquet")
+            for path in (
+                evolving.path,
+                pages.path,
+                aligned.path / "every",
+                aligned.path,
+                asked.path,
+            )
+        ),
+        figures=(*figures.tables(asked.path, aligned.path), mining({"dump": facts})),
+        plots=figures.plots(asked.path),
+    )

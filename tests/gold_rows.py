@@ -1,0 +1,63 @@
+"""Batches of the sample release, and gold tables as `make judgments` would write them."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from annotation.batch import Item
+from annotation.batches import read_batch
+from annotation.hits import Order, make_batch
+from builders.rows import Decision, Gold
+from builders.schema import batches
+from tests.conftest import ROOT
+
+
+def items(layout: str, dataset: Path, out: Path, **more: Any) -> list[Item]:
+    """The items of a batch drawn from a release, attention items left out."""
+    news = [str(ROOT / "samples" / "news")]
+    order = Order(layout, str(dataset), "static", out=out, build=out / "build", news=news, **more)
+    folder, manifest = make_batch(order)
+    assert not [reason for reason, n in manifest.counts.items() if n and "missing" in reason]
+    return [item for hit in read_batch(folder).hits for item in hit.items if item.row]
+
+
+def gold(
+    layout: str,
+    row: str,
+    shown: Mapping[str, Any],
+    answers: Mapping[str, Any],
+    decision: Decision = "accepted",
+    judgments: int = 1,
+    agreeing: int = 1,
+    dataset: str = "timeqa 1.0.0",
+) -> Gold:
+    """One gold row."""
+    said, seen = (json.dumps(v, sort_keys=True, ensure_ascii=False) for v in (answers, shown))
+    return Gold(row, layout, dataset, decision, said, seen, judgments, agreeing)
+
+
+def write(folder: Path, found: Iterable[Gold]) -> Path:
+    """A gold table in a layout's folder."""
+    folder.mkdir(parents=True)
+    some = sorted(found, key=lambda one: one.row)
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, some))), folder / "gold.parquet")
+    return folder
+
+
+def config(release: Path, name: str) -> list[dict[str, Any]]:
+    """All rows of a config of a release."""
+    table = ds.dataset(sorted((release / "data" / name).glob("*.parquet"))).to_table()
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
+
+
+def figure(release: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a figure of the manifest."""
+    manifest = json.loads((release / "manifest.json").read_text("utf-8"))
+    found: list[dict[str, Any]] = next(f["rows"] for f in manifest["figures"] if f["name"] == name)
+    return found

@@ -1,0 +1,255 @@
+"""From the sample news over written, judged and answered questions to the next releases."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.release.compare import compare
+from builders.rows import Decision, Gold
+from tests.conftest import ROOT, run
+from tests.gold_rows import config, figure, gold, items, write
+
+RECIPE = ROOT / "builders/recipes/streamingqa.yaml"
+SKIPPED = {"answer_not_in_article", "context_reference", "round_trip", "search"}
+VAGUE = "Where did he go with them that day?"
+OWN = "in words of my own"
+WRITTEN = "wmt-question-dates 1.0.0"
+DECISIONS: tuple[Decision, ...] = ("accepted", "disputed", "accepted", "rejected", "open")
+Row = Mapping[str, Any]
+
+
+class Run:
+    """Releases: `a` without people, `b` with written questions, `c` with reviews of both kinds."""
+
+    def __init__(self, sample: Path, folder: Path) -> None:
+        self.folder, self.build = folder, sample / "build"
+        shutil.copytree(sample / "releases/streamingqa", folder / "releases/streamingqa")
+        self.a = folder / "releases/streamingqa/1.0.0"
+        self.dates = sample / "releases/wmt-question-dates/1.0.0"
+        self.wrote: list[Gold] = []
+        self.draws = {r["id"]: r for s in ("recent", "past") for r in config(self.dates, s)}
+        self.write_questions()
+        self.b = self.release("1.1.0")
+        self.judged: dict[str, Decision] = {}
+        self.answered: dict[str, list[str]] = {}
+        self.review()
+        self.c = self.release("2.0.0")
+
+    def release(self, version: str) -> Path:
+        words = ("--gold", self.folder / "judgments", "--out", self.folder / "releases")
+        run("release", RECIPE, *words, "--build", self.build)
+        return self.folder / "releases/streamingqa" / version
+
+    def write_questions(self) -> None:
+        """Questions like those of the backend, one in own words, one that says too little."""
+        told: dict[str, list[Row]] = {}
+        for row in config(self.a, "all"):
+            told.setdefault(row["evidence_id"], []).append(row)
+        made = [
+            item
+            for name in ("recent", "past")
+            for item in items(
+                "write_questions", self.dates, self.folder / "hits", number=150, config=name
+            )
+        ]
+        for item in made:
+            known = told.get(self.draws[item.row]["article"], [])
+            entries = [{"question": r["question"], "answer": r["answers"][0]} for r in known[:2]]
+            if entries:
+                both = [*entries, {"question": VAGUE, "answer": "home"}]
+                again = [{**entries[0], "answer": OWN}]
+                answers = {"questions": [both, again]}
+                self.wrote.append(gold(*shown(item), answers, judgments=2, dataset=WRITTEN))
+        one, other, *_ = made
+        right = {"questions": [{"question": "Who was it in Paris?", "answer": "Ann"}]}
+        days = {**other.fields, "question_day": "2020-01-01"}
+        taken = {one.row for one in self.wrote}
+        free = [item.row for item in made if item.row not in taken]
+        useless = [
+            gold("write_questions", "0" * 16, one.fields, right),
+            gold("write_questions", free[0], days, right),
+            gold("write_questions", free[1], one.fields, {"questions": [7, []]}),
+            gold("write_questions", free[2], one.fields, right, "open"),
+        ]
+        write(self.folder / "judgments/write_questions", [*self.wrote, *useless])
+
+    def review(self) -> None:
+        """Of those drawn from release B every third is bad; of answers every kind is there."""
+        judge = items("judge_question", self.b, self.folder / "hits", number=200)
+        found = []
+        for number, item in enumerate(judge):
+            decision = DECISIONS[number % len(DECISIONS)]
+            self.judged[item.row] = decision
+            verdict = {"verdict": "good" if decision == "accepted" else "bad"}
+            found.append(gold(*shown(item), verdict, decision, 3, 3))
+        stale = {**judge[0].fields, "question": "Who else?"}
+        row = next(r["id"] for r in config(self.b, "all") if r["id"] not in self.judged)
+        found.append(gold("judge_question", row, stale, {"verdict": "bad"}, "rejected", 3, 3))
+        found.append(gold("judge_question", "0" * 16, stale, {"verdict": "bad"}, "rejected", 3, 3))
+        write(self.folder / "judgments/judge_question", found)
+        known = {row["id"]: row for row in config(self.b, "all")}
+        found = []
+        answer = items("answer_question", self.b, self.folder / "hits", number=90)
+        for number, item in enumerate(answer):
+            right = known[item.row]["answers"][0]
+            every: list[list[str]] = [
+                [right, "the " + right, "Nobody"],
+                [right] * 3,
+                ["No", right],
+                [],
+            ]
+            given = self.answered[item.row] = every[number % 4]
+            said = {"answer": right if number % 4 == 1 else given} if given else {}
+            answers = {"answerable": "yes" if given else "no", **said}
+            settled: Decision = "accepted" if given else "rejected"
+            found.append(gold(*shown(item), answers, settled, 3, len(given) or 2))
+        found.append(gold("answer_question", "0" * 16, item.fields, {"answer": ["Who"]}))
+        write(self.folder / "judgments/answer_question", found)
+
+
+def shown(item: Any) -> tuple[str, str, Mapping[str, Any]]:
+    layout = {"article_day": "write_questions", "article_date": "answer_question"}
+    name = next((layout[f] for f in item.fields if f in layout), "judge_question")
+    return name, item.row, item.fields
+
+
+@pytest.fixture(scope="module")
+def done(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(sample, tmp_path_factory.mktemp("people"))
+
+
+def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None:
+    changed = compare(done.a, done.b)
+    assert changed.level == "minor"
+    assert set(changed.totals()) == {"added"}
+    old = {row["id"]: row for row in config(done.a, "all")}
+    new = {row["id"]: row for row in config(done.b, "all")}
+    assert {id_: new[id_] for id_ in old} == old
+    wanted = {}
+    for one in done.wrote:
+        both, again = json.loads(one.answers)["questions"]
+        for entry in both:
+            given = [e["answer"] for e in (entry, *again) if e["question"] == entry["question"]]
+            wanted[one.row, entry["question"]] = given
+    days = {}
+    written = [row for id_, row in new.items() if id_ not in old]
+    assert len(written) > 150
+    assert {row["recent_or_past"] for row in written} == {"recent", "past"}
+    for row in written:
+        (draw,) = (
+            d
+            for (draw_id, question), given in wanted.items()
+            if question == row["question"]
+            and given == list(row["answers"])
+            and (d := done.draws[draw_id])["article"] == row["evidence_id"]
+            and seconds(d["question_day"]) == row["question_ts"]
+        )
+        days[row["id"]] = draw
+        assert row["question"] != VAGUE
+        assert (row["written_or_generated"], row["generator"]) == ("written", "people")
+        assert (row["split"], row["quarter"]) == (draw["part"], draw["quarter"])
+        assert (row["recent_or_past"], row["evidence_ts"]) == (
+            draw["subset"],
+            seconds(draw["article_day"]),
+        )
+        assert row["time_spec"] in ("own", "none")
+        assert not SKIPPED & set(row["filters"])
+        assert "toxicity" in row["filters"]
+        assert row["toxicity_profanity"] is not None
+    dropped = {r["filter"]: r["dropped"] for r in figure(done.b, "written_filters")}
+    assert sum(dropped.values()) == len(wanted) - len(written)
+    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.b, "gold")}
+    assert outcomes == {
+        ("write_questions", "taken"): len(done.wrote),
+        ("write_questions", "changed"): 1,
+        ("write_questions", "no_such_row"): 1,
+        ("write_questions", "not_understood"): 1,
+        ("write_questions", "open"): 1,
+    }
+
+
+def seconds(day: Any) -> int:
+    return int((day - type(day)(1970, 1, 1)).days) * 86_400
+
+
+def test_judged_and_answered_rows_are_what_changes(done: Run) -> None:
+    old = {row["id"]: row for row in config(done.b, "all")}
+    new = {row["id"]: row for row in config(done.c, "all")}
+    gone = {row for row, decision in done.judged.items() if decision in ("rejected", "disputed")}
+    unanswerable = {row for row, given in done.answered.items() if not given}
+    assert gone - unanswerable
+    assert unanswerable - gone
+    assert set(new) == set(old) - gone - unanswerable
+    judged_written = [row for row in done.judged if old[row]["written_or_generated"] == "written"]
+    assert judged_written
+    baseline = {row["id"]: row for row in config(done.c, "human_baseline")}
+    for id_, row in new.items():
+        given = list(done.answered.get(id_, []))
+        differ = {name for name in row if row[name] != old[id_][name]}
+        if not given:
+            assert not differ
+            assert id_ not in baseline
+            continue
+        assert differ == {"answers_additional"}
+        own, others = baseline[id_], list(row["answers_additional"])
+        assert sorted(given) == sorted([*others, *([own["answer"]] if own["answer"] else [])])
+        known = [*row["answers"], *others]
+        assert own["exact_match"] == (own["answer"] in known or own["answer"] == "the " + known[0])
+        assert own["exact_match"] <= own["f1"]
+    assert set(baseline) == {i for i in new if done.answered.get(i)}
+    assert {len(new[i]["answers_additional"]) for i in baseline} == {1, 2}
+    assert any(row["answer"] is None for row in baseline.values())
+
+
+def test_the_card_counts_reviews_and_scores_people(done: Run) -> None:
+    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.c, "gold")}
+    open_ = sum(decision == "open" for decision in done.judged.values())
+    assert outcomes["judge_question", "taken"] == len(done.judged) - open_
+    assert outcomes["judge_question", "open"] == open_
+    assert outcomes["judge_question", "changed"] == 1
+    assert outcomes["judge_question", "no_such_row"] == 1
+    assert outcomes["answer_question", "taken"] == len(done.answered)
+    assert outcomes["answer_question", "no_such_row"] == 1
+    baseline = config(done.c, "human_baseline")
+    scores = figure(done.c, "human_baseline")
+    assert sum(row["rows"] for row in scores) == len(baseline)
+    for name, column in (("share exact match", "exact_match"), ("share f1", "f1")):
+        whole = sum(row[name] * row["rows"] for row in scores)
+        assert whole == pytest.approx(sum(row[column] for row in baseline))
+    manifest = json.loads((done.c / "manifest.json").read_text("utf-8"))
+    drops = {d["reason"]: d["rows"] for d in manifest["drops"] if d["step"] == "people"}
+    judged = {(r["question"], r["outcome"]): r["rows"] for r in figure(done.c, "judged")}
+    for reason in ("judged_bad", "unanswerable"):
+        both = (judged.get((kind, reason), 0) for kind in ("written", "generated"))
+        assert drops[reason] == sum(both) > 0
+    kept = sum(n for (_, what), n in judged.items() if what in ("good", "kept unjudged"))
+    assert kept == len(config(done.c, "all"))
+
+
+def test_the_same_bytes_with_one_process_and_only_judged_rows_where_asked(
+    done: Run, tmp_path: Path
+) -> None:
+    text = RECIPE.read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
+    recipe = tmp_path / "streamingqa.yaml"
+    words = ("--gold", done.folder / "judgments", "--build", tmp_path / "build", "--jobs", 1)
+    recipe.write_text(text, "utf-8")
+    run("release", recipe, *words, "--out", tmp_path / "one")
+    one = tmp_path / "one/streamingqa/1.0.0"
+    files = [json.loads((r / "manifest.json").read_text("utf-8"))["files"] for r in (one, done.c)]
+    data = [{f["path"]: f["sha256"] for f in some if "data/" in f["path"]} for some in files]
+    assert data[0] == data[1]
+    recipe.write_text(text.replace("  people:\n", "  people:\n    judged: [written]\n"), "utf-8")
+    run("release", recipe, *words, "--out", tmp_path / "two")
+    two = tmp_path / "two/streamingqa/1.0.0"
+    rows = [r for r in config(two, "all") if r["written_or_generated"] == "written"]
+    assert rows
+    assert {done.judged.get(r["id"]) for r in rows} == {"accepted"}
+    generated = [r for r in config(done.c, "all") if r["written_or_generated"] == "generated"]
+    assert generated == [r for r in config(two, "all") if r["written_or_generated"] == "generated"]
+    recipe.write_text(text.replace("round_trip, search]", "round_trop]"), "utf-8")
+    said = run("release", recipe, "--build", tmp_path / "build", ok=False)
+    assert "no filter 'round_trop', did you mean" in said.stderr

@@ -1,0 +1,223 @@
+"""Written questions and reviews, case by case."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from builders.questions.candidates import RuleFinder
+from builders.questions.reviews import Kind, Reviews
+from builders.questions.squad import exact_match, f1
+from builders.questions.written import placed, read_written, written_items
+from builders.rows import Article, Decision, Draw, Dropped, Gold, HumanAnswer, NewsQuestion
+from tests.gold_rows import gold
+
+SENTENCES = (
+    "Ban Ki-moon starts work",
+    "The diplomat succeeded Kofi Annan of Ghana on 1 January 2007.",
+    "Annan led the United Nations for ten years.",
+)
+ARTICLE = Article("a1", date(2007, 1, 2), SENTENCES, "\n".join(SENTENCES))
+DRAW = Draw("d1", "a1", "eval", "past", date(2007, 1, 2), date(2020, 5, 6), "2020Q2")
+SHOWN = {"question_day": "2020-05-06", "article_day": "2007-01-02", "article": ARTICLE.text}
+ROW = NewsQuestion(
+    id="q1", qa_id="q1", question="Who came before Ban?", answers=("Kofi Annan",),
+    answers_additional=(), question_ts=0, evidence_ts=0, evidence_id="a1", recent_or_past="past",
+    written_or_generated="generated", toxicity_identity_attack=None, toxicity_insult=None,
+    toxicity_profanity=None, toxicity_severe_toxicity=None, toxicity_sexually_explicit=None,
+    toxicity_threat=None, split="eval", quarter="2020Q2", answer_type="entity", answer_start=0,
+    time_spec="none", generator="rules", filters=(),
+)  # fmt: skip
+
+# Answer -> its type, and the text at its offsets; None: the article does not have it.
+PLACED = {
+    "Kofi Annan": ("entity", "Kofi Annan"),
+    "kofi annan": ("entity", "Kofi Annan"),
+    "the United Nations": ("entity", "the United Nations"),
+    "1 January 2007": ("date", "1 January 2007"),
+    "January 2007": ("date", "January 2007"),
+    "2007": ("date", "2007"),
+    "for ten years": ("phrase", "for ten years"),
+    "a decade": ("phrase", None),
+    "Mr Annan": ("entity", None),
+    "Ann": ("entity", None),
+    "Prince Ali bin al-Hussein": ("entity", None),
+    "Denmark, the Netherlands and Sweden": ("entity", None),
+    "About 38 percent": ("phrase", None),
+    "its prime minister, Hashim Thaçi": ("phrase", None),
+    "2 May 2008": ("date", None),
+    "!": ("phrase", None),
+}
+
+
+@pytest.mark.parametrize("answer", PLACED)
+def test_answers_are_found_in_the_article(answer: str) -> None:
+    kind, text = PLACED[answer]
+    found = placed(answer, ARTICLE, RuleFinder().find(ARTICLE))
+    assert found.type == kind
+    if text is None:
+        assert (found.start, found.end, found.text) == (-1, -1, answer)
+        return
+    assert ARTICLE.text[found.start : found.end] == found.text == text
+    assert text in SENTENCES[found.sentence]
+
+
+ONE = {"question": "Who came before  Ban?", "answer": "Kofi Annan "}
+TWO = {"question": "Who came before Ban?", "answer": "Annan"}
+QUESTIONS: dict[str, tuple[Any, Any]] = {
+    "of one worker": ([ONE], {"Who came before Ban?": ("Kofi Annan",)}),
+    "of two": ([[ONE], [TWO, ONE]], {"Who came before Ban?": ("Kofi Annan", "Annan")}),
+    "none": ([], None),
+    "nested in nothing": ([[], [[]]], None),
+    "a text": ("Who?", None),
+    "without answer": ([{"question": "Who?"}], None),
+    "an empty answer": ([{"question": "Who?", "answer": " "}], None),
+    "a number": ([{"question": "Who?", "answer": 3}], None),
+}
+
+
+@pytest.mark.parametrize("case", QUESTIONS)
+def test_written_questions_are_read(case: str) -> None:
+    given, expected = QUESTIONS[case]
+    found = read_written(gold("write_questions", "d1", SHOWN, {"questions": given}))
+    assert (found and dict(found.questions)) == expected
+
+
+@pytest.mark.parametrize("change", [{}, *({name: "2001-01-01"} for name in SHOWN)])
+def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
+    one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [ONE]}))
+    assert one
+    counts: Counter[str] = Counter()
+    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, RuleFinder(), counts))
+    assert counts == {"changed" if change else "taken": 1}
+    assert [item.question.question for item, _ in made] == ([] if change else [TWO["question"]])
+
+
+def judged(decision: Decision, question: str = ROW.question) -> Gold:
+    return gold("judge_question", "q1", {"question": question}, {}, decision, 3, 3)
+
+
+def answered(
+    answer: Any, decision: Decision = "accepted", judgments: int = 3, agreeing: int = 3
+) -> Gold:
+    shown = {"question": ROW.question}
+    said = {"answer": answer, "answerable": "yes"}
+    return gold("answer_question", "q1", shown, said, decision, judgments, agreeing)
+
+
+def review(
+    *given: Gold, required: Sequence[Kind] = (), seed: int = 0, row: NewsQuestion = ROW
+) -> tuple[NewsQuestion | Dropped, HumanAnswer | None, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {n: Counter() for n in ("judge_question", "answer_question")}
+    reviews = Reviews(counts)
+    for one in given:
+        reviews.add(one)
+    after, answer = reviews.review(row, required, seed)
+    reviews.finish()
+    return after, answer, {k: n for c in counts.values() for k, n in c.items() if n}
+
+
+# Gold rows, kinds that need a judgment -> why the row is dropped, and what is counted.
+JUDGED: dict[str, tuple[list[Gold], list[Kind], str | None, dict[str, int]]] = {
+    "nothing": ([], [], None, {}),
+    "nothing, not needed": ([], ["written"], None, {}),
+    "nothing, needed": ([], ["generated"], "not_judged", {}),
+    "good": ([judged("accepted")], ["generated"], None, {"taken": 1}),
+    "bad": ([judged("rejected")], [], "judged_bad", {"taken": 1}),
+    "two of three": ([judged("disputed")], [], "judged_bad", {"taken": 1}),
+    "too few": ([judged("open")], ["generated"], "not_judged", {"open": 1}),
+    "another question": ([judged("rejected", "Who?")], [], None, {"changed": 1}),
+    "twice": ([judged("rejected")] * 2, [], "judged_bad", {"taken": 1}),
+    "both": (
+        [judged("rejected"), judged("accepted"), judged("accepted")],
+        [],
+        None,
+        {"contradictory": 3},
+    ),
+    "another row": ([replace(judged("rejected"), row="q2")], [], None, {"no_such_row": 1}),
+    "no question shown": (
+        [replace(judged("rejected"), shown="{}")],
+        [],
+        None,
+        {"not_understood": 1},
+    ),
+    "no answer": ([answered([], "rejected")], [], "unanswerable", {"taken": 1}),
+    "no majority": ([answered([], "disputed")], [], None, {"disputed": 1}),
+    "accepted without text": ([answered([])], [], None, {"not_understood": 1}),
+    "an empty text": ([answered(["a", " "])], [], None, {"not_understood": 1}),
+    "a number": ([answered(5)], [], None, {"not_understood": 1}),
+}
+
+
+@pytest.mark.parametrize("case", JUDGED)
+def test_what_reviews_leave_out(case: str) -> None:
+    given, required, reason, expected = JUDGED[case]
+    after, answer, counts = review(*given, required=required)
+    assert counts == expected
+    assert answer is None
+    if reason is None:
+        assert after == ROW
+    else:
+        assert isinstance(after, Dropped)
+        assert (after.step, after.reason, after.item) == ("people", reason, "q1")
+
+
+def test_one_answer_is_the_baseline_and_the_others_are_references() -> None:
+    seen = set()
+    for seed in range(40):
+        after, own, _ = review(answered(["Kofi Annan", "the Annan", "Mr Ban"]), seed=seed)
+        assert isinstance(after, NewsQuestion)
+        assert own
+        assert own.answer
+        assert {own.answer, *after.answers_additional} == {"Kofi Annan", "the Annan", "Mr Ban"}
+        assert replace(after, answers_additional=()) == ROW
+        seen.add((own.answer, own.exact_match, round(own.f1, 3)))
+    assert seen == {("Kofi Annan", 1.0, 1.0), ("the Annan", 0.0, 0.667), ("Mr Ban", 0.0, 0.0)}
+
+
+def test_who_found_no_answer_may_be_the_baseline() -> None:
+    found = [review(answered(["Annan", "Kofi Annan"], agreeing=2), seed=s) for s in range(60)]
+    owns = [(own.answer, own.exact_match) for _, own, _ in found if own]
+    assert set(owns) == {("Annan", 0.0), ("Kofi Annan", 1.0), (None, 0.0)}
+    assert 8 <= owns.count((None, 0.0)) <= 32
+    for after, own, _ in found:
+        assert isinstance(after, NewsQuestion) and own
+        assert len(after.answers_additional) == (1 if own.answer else 2)
+
+
+def test_one_text_stands_for_all_who_agree_on_it() -> None:
+    after, own, _ = review(answered("Annan"))
+    assert isinstance(after, NewsQuestion) and own
+    assert (own.answer, after.answers_additional) == ("Annan", ("Annan", "Annan"))
+
+
+# Answer, references -> exact match and F1, worked out by hand.
+SCORES: list[tuple[str | None, list[str], float, float]] = [
+    ("The Annan!", ["annan"], 1, 1),
+    ("Kofi Annan", ["Annan", "Ban Ki-moon"], 0, 2 / 3),
+    ("Annan Annan", ["Kofi Annan"], 0, 0.5),
+    ("Ban", ["Annan"], 0, 0),
+    (None, ["Annan"], 0, 0),
+    ("the", ["a"], 1, 1),
+    ("the", ["Annan"], 0, 0),
+    ("3,000 men", ["3000 men"], 1, 1),
+    ("Annan", [], 0, 0),
+]
+
+
+@pytest.mark.parametrize(("answer", "references", "same", "like"), SCORES)
+def test_answers_are_scored_as_squad_does(
+    answer: str | None, references: list[str], same: float, like: float
+) -> None:
+    assert exact_match(answer, references) == same
+    assert f1(answer, references) == pytest.approx(like)
+
+
+def test_answers_are_json_that_judgments_wrote() -> None:
+    one = answered(["Kofi Annan"], judgments=1, agreeing=1)
+    assert json.loads(one.answers)["answer"] == ["Kofi Annan"]
+    assert read_written(one) is None

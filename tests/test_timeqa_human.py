@@ -1,0 +1,312 @@
+"""From the sample release over verified facts and paraphrases to the next release."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batch import Item
+from builders.release.compare import compare
+from builders.rows import AlignedSegment, Gap, Gold, ReleasedAlignedSegment
+from builders.timeqa.release import typed
+from tests.conftest import ROOT, run
+from tests.gold_rows import config, figure, gold, items, write
+from tests.timeqa_oracle import TIME, Said, answers, said
+
+RECIPE = ROOT / "builders/recipes/timeqa.yaml"
+CHANGES = ("object", "place", "span", "unanswerable", "time")
+
+
+def words_of(item: Item, number: int) -> dict[str, Any]:
+    """The `number`th word with a capital of a page's text, as it would be marked."""
+    page: Any = item.fields["page"]
+    found = []
+    for n, paragraph in enumerate(page):
+        at = 0
+        for word in paragraph["text"].split(" "):
+            if word.isalpha() and word[0].isupper():
+                found.append({"paragraph": n, "start": at, "end": at + len(word), "text": word})
+            at += len(word) + 1
+    return found[number]
+
+
+def judge(item: Item, number: int) -> Mapping[str, Any]:
+    """What people say of an item: most are right, every kind of change is there."""
+    right = {"verdict": "correct", "time": "known"}
+    none = "mention" not in item.fields
+    kind = CHANGES[number // 4 % len(CHANGES)] if number % 4 == 0 else ""
+    if none:
+        kind = "span" if number % 2 else ""
+    match kind:
+        case "object" | "span":
+            return {"verdict": "other", "time": "known", "objects": [words_of(item, 2)]}
+        case "place":
+            own: Any = item.fields["found"]
+            page: Any = item.fields["page"]
+            mark = {**own[0], "end": own[0]["end"] + 1}
+            text = page[mark["paragraph"]]["text"][mark["start"] : mark["end"]]
+            if text and text[-1] in ".,;:)":
+                mark["text"] = text
+                return {"verdict": "other", "time": "known", "objects": [mark]}
+            return right
+        case "unanswerable":
+            return {"verdict": "unanswerable"}
+        case "time":
+            return {"verdict": "correct", "time": "unknown"}
+    return {"verdict": "unanswerable"} if none else right
+
+
+class Run:
+    """Release A, what people said of it, and release B; both in one folder of releases."""
+
+    def __init__(self, sample: Path, folder: Path) -> None:
+        self.folder = folder
+        self.build = sample / "build"
+        shutil.copytree(sample / "releases/timeqa", folder / "releases/timeqa")
+        self.old = folder / "releases/timeqa/1.0.0"
+        pages = next(self.build.glob("pages-*/pages.parquet"))
+        self.items = items("verify_facts", self.old, folder / "hits", number=150, pages=pages)
+        self.said: dict[str, Mapping[str, Any]] = {}
+        found = []
+        for number, item in enumerate(self.items):
+            self.said[item.row] = judge(item, number)
+            found.append(gold("verify_facts", item.row, item.fields, self.said[item.row]))
+        self.checked = len(found)
+        write(folder / "judgments/verify_facts", [*found, *self.useless(found)])
+        self.release(folder / "releases")
+        self.new = folder / "releases/timeqa/1.1.0"
+
+    def useless(self, found: list[Gold]) -> list[Gold]:
+        """Rows that match nothing, are not accepted, or make no sense."""
+        one, shown = self.items[0].row, self.items[0].fields
+        right = {"verdict": "correct", "time": "known"}
+        return [
+            gold("verify_facts", "0" * 16, shown, right),
+            gold("verify_facts", one, shown, {"verdict": "unanswerable"}, "rejected"),
+            gold("verify_facts", one, shown, {"verdict": "who knows"}),
+            gold("verify_facts", one, shown, {"verdict": "other", "time": "known"}),
+        ]
+
+    def release(self, out: Path, *more: object) -> None:
+        words = ("--gold", self.folder / "judgments", "--out", out, *more)
+        run("release", RECIPE, *(words if "--build" in more else (*words, "--build", self.build)))
+
+
+@pytest.fixture(scope="module")
+def done(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(sample, tmp_path_factory.mktemp("human"))
+
+
+def test_what_changed_is_what_people_verified(done: Run) -> None:
+    changed = compare(done.old, done.new)
+    assert changed.level == "minor"
+    assert {name for name, by in changed.rows.items() if any(by.values())} == {
+        "human",
+        "human_timelines",
+    }
+    assert set(changed.totals()) == {"added"}
+    shown = {row["id"]: row for row in config(done.old, "timelines")}
+    kept = ["id", "verification", "segment", "revisions", "suggested", "complete"]
+    names = [f.name for f in fields(ReleasedAlignedSegment) if f.name not in kept]
+    place = {"rule", "paragraph", "start", "end", "mention", "score"}
+    place |= {"start_stated", "end_stated"}
+    may_change = {
+        "object": {"object", "object_label", "aliases"} | place,
+        "span": {"object", "object_label", "aliases"} | place,
+        "place": place,
+        "unanswerable": place,
+        "time": place,
+    }
+    seen = set()
+    for row in config(done.new, "human_timelines"):
+        before, told = shown[row["segment"]], done.said[row["segment"]]
+        seen.add(row["segment"])
+        differ = {name for name in names if row[name] != before[name]}
+        allowed: set[str] = set().union(*(may_change[kind] for kind in row["revisions"]))
+        assert differ <= allowed
+        assert bool(differ) == bool(row["revisions"])
+        assert row["verification"] == "human"
+        assert row["suggested"] == before["object_label"]
+        if told["verdict"] == "other":
+            (mark,) = told["objects"]
+            assert [row[n] for n in ("paragraph", "start", "end", "mention")] == [
+                mark[n] for n in ("paragraph", "start", "end", "text")
+            ]
+        elif told["verdict"] == "unanswerable" or told["time"] == "unknown":
+            assert row["rule"] == "none"
+        else:
+            assert not row["revisions"]
+    assert seen == set(done.said)
+
+
+def test_the_revision_rate_is_of_every_kind(done: Run) -> None:
+    rate = figure(done.new, "revisions")
+    facts = config(done.new, "human_timelines")
+    counted = {row["change"]: row["segments"] for row in rate}
+    by_kind = {kind: sum(kind in row["revisions"] for row in facts) for kind in CHANGES}
+    assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
+    assert all(by_kind.values())
+    whole = len({row["segment"] for row in facts})
+    assert all(row["share"] == row["segments"] / whole for row in rate)
+    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.new, "gold")}
+    assert outcomes == {
+        ("verify_facts", "taken"): done.checked,
+        ("verify_facts", "no_such_row"): 1,
+        ("verify_facts", "rejected"): 1,
+        ("verify_facts", "not_understood"): 2,
+    }
+
+
+def test_whole_histories_are_asked_and_no_others(done: Run) -> None:
+    facts = config(done.new, "human_timelines")
+    verified = {row["segment"] for row in facts}
+    histories: dict[tuple[str, str], set[str]] = {}
+    for row in config(done.old, "timelines"):
+        histories.setdefault((row["subject"], row["relation"]), set()).add(row["id"])
+    whole = {pair for pair, segments in histories.items() if segments <= verified}
+    assert 0 < len(whole) < len(histories)
+    assert {(r["subject"], r["relation"]) for r in facts if r["complete"]} == whole
+    asked = config(done.new, "human")
+    assert {(r["subject"], r["relation"]) for r in asked} <= whole
+    assert {r["difficulty"] for r in asked} == {"easy", "hard"}
+    assert {r["verification"] for r in asked} == {"human"}
+    automatic = config(done.new, "easy") + config(done.new, "hard")
+    assert {r["verification"] for r in automatic} == {"automatic"}
+    splits = {r["subject"]: r["split"] for r in automatic}
+    assert all(splits.get(r["subject"], r["split"]) == r["split"] for r in asked)
+
+
+def test_answers_are_exact_by_the_oracle(done: Run) -> None:
+    """Every question of `human`, its time read from its text, over the released gold facts."""
+    names = [f.name for f in fields(AlignedSegment)]
+    of: dict[tuple[str, str], list[AlignedSegment]] = {}
+    for row in config(done.new, "human_timelines"):
+        one = typed({name: row[name] for name in names}, AlignedSegment)
+        of.setdefault((row["subject"], row["relation"]), []).append(one)
+    gaps: dict[tuple[str, str], list[Gap]] = {}
+    folder = next(done.build.glob("histories-*"))
+    for row in config_of(folder / "gaps.parquet"):
+        gaps.setdefault((row["subject"], row["relation"]), []).append(Gap(**row))
+    asked = config(done.new, "human")
+    assert len(asked) > 100
+    seen = set()
+    for row in asked:
+        pair = row["subject"], row["relation"]
+        segments = of[pair]
+        time = time_of(row["question"], (row["time_first"], row["time_last"]))
+        held = answers(segments, gaps.get(pair, []), time, segments[0].snapshot)
+        assert held is not None
+        assert {o["id"] for o in row["objects"]} == {segments[i].object for i in held}
+        told = {segments[i].mention for i in held if segments[i].rule != "none"}
+        assert set(row["answers"]["text"]) == told
+        what = "nothing_holds" if not held else "yes" if told else "not_in_page"
+        assert row["answerable"] == what
+        assert all(
+            row["context"][at : at + len(text)] == text
+            for text, at in zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True)
+        )
+        seen.add(what)
+    assert seen == {"yes", "not_in_page", "nothing_holds"}
+
+
+def config_of(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def time_of(question: str, days: tuple[date | None, date | None]) -> Said:
+    found = [said(m[0]) for m in TIME.finditer(question)]
+    return next(one for one in found if one.days() == days)
+
+
+def test_the_same_bytes_with_one_process(done: Run, tmp_path: Path) -> None:
+    done.release(tmp_path / "one", "--version", "1.1.0", "--build", tmp_path / "b", "--jobs", 1)
+    one, two = tmp_path / "one/timeqa/1.1.0", done.new
+    of = [json.loads((r / "manifest.json").read_text("utf-8"))["files"] for r in (one, two)]
+    data = [{f["path"]: f["sha256"] for f in files if "data/" in f["path"]} for files in of]
+    assert data[0] == data[1]
+    assert any("human" in name for name in data[0])
+
+
+def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Path) -> None:
+    """Drawn from `human`; of one question a rewording gives the answer away."""
+    made = items("paraphrase", done.new, tmp_path / "hits", number=12, config="human")
+    asked = {row["id"]: row for row in config(done.new, "human")}
+    automatic = {row["id"]: row for row in config(done.new, "hard")}
+    bad = next(one for one in made if asked[one.row]["objects"])
+    texts = {one.row: f"Say: {one.fields['question']}" for one in made}
+    texts[bad.row] += f" Not {asked[bad.row]['objects'][0]['label']}?"
+    alone = next(row for row in automatic.values() if row["id"] not in asked)
+    found = [
+        gold("paraphrase", one.row, one.fields, {"paraphrase": [texts[one.row]]}) for one in made
+    ]
+    shown = {"question": alone["question"]}
+    found.append(gold("paraphrase", alone["id"], shown, {"paraphrase": ["So?", "And?"]}))
+    found += [
+        gold("paraphrase", "f" * 16, shown, {"paraphrase": ["Who?"]}),
+        gold("paraphrase", made[0].row, {"question": "Another?"}, {"paraphrase": ["Who?"]}),
+        gold("paraphrase", made[0].row, made[0].fields, {"paraphrase": ["Who?"]}, "rejected"),
+        gold("paraphrase", made[0].row, made[0].fields, {"paraphrase": 7}),
+    ]
+    shutil.copytree(done.folder / "judgments", tmp_path / "judgments")
+    write(tmp_path / "judgments/paraphrase", found)
+    shutil.copytree(done.folder / "releases", tmp_path / "releases")
+    words = ("--gold", tmp_path / "judgments", "--out", tmp_path / "releases")
+    run("release", RECIPE, *words, "--build", done.build)
+    new = tmp_path / "releases/timeqa/1.2.0"
+    assert compare(done.new, new).rows["paraphrased"]["added"] == len(made) + 1
+    rows = config(new, "paraphrased")
+    own = {"id", "question", "paraphrase_of", "templated", "shown_from"}
+    for row in rows:
+        source = asked.get(row["paraphrase_of"]) or automatic[row["paraphrase_of"]]
+        assert {k: v for k, v in row.items() if k not in own} == {
+            k: v for k, v in source.items() if k not in own
+        }
+        assert row["templated"] == source["question"] != row["question"]
+        assert row["shown_from"] == "timeqa 1.0.0"
+    assert {r["question"] for r in rows} == {
+        "So?",
+        "And?",
+        *(texts[one.row] for one in made if one is not bad),
+    }
+    outcomes = {r["outcome"]: r["rows"] for r in figure(new, "gold") if r["layout"] == "paraphrase"}
+    assert outcomes == {
+        "taken": len(made) + 1,
+        "gives_answer": 1,
+        "no_such_row": 1,
+        "changed": 1,
+        "rejected": 1,
+        "not_understood": 1,
+    }
+
+
+def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path: Path) -> None:
+    one = config(done.old, "hard")[0]
+    rewording = {"paraphrase": ["So?"]}
+    write(
+        tmp_path / "alone",
+        [gold("paraphrase", one["id"], {"question": one["question"]}, rewording)],
+    )
+    words = ("--out", tmp_path / "r", "--build", done.build)
+    said = run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    assert "gold rows of paraphrase: 1 taken\n" in said.stderr
+    new = tmp_path / "r/timeqa/1.0.0"
+    assert compare(done.old, new).rows["paraphrased"]["added"] == 1
+    assert not (new / "data/human").exists()
+    item = done.items[0]
+    waits = gold("verify_facts", item.row, item.fields, {"verdict": "unanswerable"}, "open")
+    write(tmp_path / "open", [waits])
+    run("release", RECIPE, "--gold", tmp_path / "open", *words, "--version", "2.0.0")
+    new = tmp_path / "r/timeqa/2.0.0"
+    assert not config(new, "human") + config(new, "human_timelines")
+    assert figure(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
+    write(tmp_path / "other", [gold("judge_question", "a", {}, {})])
+    said = run("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
+    assert said.returncode == 1
+    assert "no gold rows of verify_facts or paraphrase" in said.stderr
