@@ -29,7 +29,7 @@ def hits(
         list[str] | None, typer.Option(help="News archives; by default the sample's. Repeatable.")
     ] = None,
     pages: Annotated[
-        Path | None, typer.Option(help="A pages.parquet, for layouts of pages.")
+        Path | None, typer.Option(help="Parquet of pages; by default those of the release.")
     ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day of a searched corpus.")

@@ -46,6 +46,11 @@ class Dataset:
                 yield place, row
                 place += 1
 
+    def beside(self, config: str) -> Path | None:
+        """The folder of another config of the same release; None where there is none."""
+        folder = self.files[0].parent.with_name(config)
+        return folder if self.config and folder.is_dir() else None
+
 
 def row_name(row: Row) -> str:
     """The id of a row: its own, or a hash of all of it."""

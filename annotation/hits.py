@@ -57,7 +57,8 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
     dataset = open_dataset(
         given, order.releases, config=order.config or _own(layout, given), split=order.split
     )
-    sources = Sources(order.news, order.pages, order.until, Store(order.build, order.say))
+    pages = order.pages or dataset.beside("pages")
+    sources = Sources(order.news, pages, order.until, Store(order.build, order.say))
     shelf = order.out / name
     with alone(shelf):
         made = make_items(

@@ -60,10 +60,11 @@ class Sources:
     def _pages(self, names: list[str]) -> Found:
         """By item, or by title where no page has such an item."""
         if self.pages is None:
-            raise UserError("this layout shows pages", hint="give a pages.parquet with --pages")
-        path = self.pages / "pages.parquet" if self.pages.is_dir() else self.pages
-        if not path.is_file():
-            raise UserError("no such file", where=path, hint="a pages.parquet is meant")
+            hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
+            raise UserError("this layout shows pages", hint=hint)
+        path = self.pages
+        if not path.exists():
+            raise UserError("no such file or folder", where=path)
         columns = ["item", "title", "paragraphs"]
         found: dict[str, Json] = {}
         try:

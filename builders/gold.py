@@ -19,6 +19,10 @@ _ROWS = 256
 """Rows read at a time: each may show a whole page."""
 
 
+class NoGoldError(UserError):
+    """No gold row of the layouts that are asked for: nobody has judged such items yet."""
+
+
 def find_gold(given: Sequence[str]) -> list[Path]:
     """The gold tables that are named: a file, a layout's folder, or the folder of them all."""
     found: dict[Path, None] = {}
@@ -33,7 +37,7 @@ def find_gold(given: Sequence[str]) -> list[Path]:
 def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     """The gold rows of these layouts, file by file, each sorted by row.
 
-    `UserError`: a file is no gold table, or no row of the layouts is in any.
+    `UserError`: a file is no gold table; `NoGoldError`: no row of the layouts is in any.
     """
     any_found = False
     for path in files:
@@ -53,7 +57,7 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     if not any_found:
         names = " or ".join(layouts)
         hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
-        raise UserError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
+        raise NoGoldError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
 
 
 def told(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -10,6 +10,7 @@ from builders.config import shown
 from builders.dataset import Input, Meta
 from builders.engine import EngineName
 from builders.errors import UserError
+from builders.gold import NoGoldError
 from builders.recipe import ROOT, Recipe, find_inputs, read_recipe, recipes
 from builders.release.publish import Published, write_release
 from builders.release.verify import verify_release
@@ -49,19 +50,32 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
     Without a name: where no input is given, every bundled recipe that names all its inputs, else
-    every bundled recipe that waits for just these.
+    every bundled recipe that waits for just these. Where gold rows alone are given, all that take
+    some, but those whose layouts nobody has worked on yet.
     """
     chosen = {path: read_recipe(path) for path in paths}
     if not chosen:
         suited = {p: r for p, r in recipes().items() if not r.waits_for(options.given)}
-        chosen = {p: r for p, r in suited.items() if not options.given or r.waits_for(())}
+        alone = {name: r for name, r in suited.items() if not r.sources(options.given)}
+        if options.given and set(options.given) == {"gold"}:
+            chosen = {p: r for p, r in alone.items() if "gold" in r.inputs}
+        else:
+            chosen = {p: r for p, r in suited.items() if not options.given or r.waits_for(())}
         if not chosen:
             raise UserError(
                 f"no bundled recipe makes something of {', '.join(options.given)} alone"
             )
     store = Store(options.build, options.say)
     with store.lock():
-        return [_release(path, recipe, store, options) for path, recipe in chosen.items()]
+        made: list[Published] = []
+        for path, recipe in chosen.items():
+            try:
+                made.append(_release(path, recipe, store, options))
+            except NoGoldError as error:
+                if paths or (path == list(chosen)[-1] and not made):
+                    raise
+                options.say(f"  left out: {error}")
+        return made
 
 
 def _release(path: Path, recipe: Recipe, store: Store, options: Options) -> Published:

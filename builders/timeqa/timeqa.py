@@ -55,7 +55,7 @@ class TimeQA(Strict):
         pages = self._pages(run, evolving)
         aligned = self._aligned(run, evolving, pages, relations)
         asked = self._asked(run, evolving, pages, aligned, relations)
-        made = tables.dataset(facts, evolving, pages, aligned, asked)
+        made = tables.dataset(facts, evolving, pages, aligned, asked, self.text)
         if "gold" not in run.inputs:
             return made
         checked = self._human(run, evolving, pages, aligned, asked, relations)
