@@ -96,8 +96,8 @@ def placed(answer: str, article: rows.Article, found: Iterable[rows.Candidate]) 
 
     Where the article does not have it, `start` and `end` are -1 and the text is as it was
     written; else it is spelled as in the article. The type is that of a candidate with the same
-    words; else a date is a `date`, capitalised words with short ones between them are an `entity`,
-    the rest is a `phrase`.
+    words; else a date is a `date`, capitalised words with short ones between them are an
+    `entity`, and the rest is a `phrase`.
     """
     words = tokens(answer)
     alike = [c for c in found if words and tokens(c.text) == words]

@@ -1,0 +1,134 @@
+"""A rehearsal of work by people: answers to a batch that the layouts take, sensible and made up.
+
+`python -m tests.rehearsal BATCH RESULTS` writes what three workers of a static page would hand in.
+Whoever is short of three annotators and wants to see the whole way first can use it, too.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from annotation.batch import Item, Json
+from annotation.batches import read_batch
+from annotation.checks import problems
+from annotation.layout import load_layout
+from annotation.submission import FORMAT
+
+Fields = Mapping[str, Any]
+_NAME = re.compile(r"[A-Z][\w'-]*(?: (?:of |the |and )?[A-Z][\w'-]*)*")
+
+
+def rehearse(batch: Path, results: Path) -> int:
+    """Write a line for each HIT and worker; returns their number."""
+    whole = read_batch(batch)
+    layout = load_layout(str(batch / "layout"))
+    lines = []
+    for hit in whole.hits:
+        for worker in range(layout.assignments):
+            answers = {item.id: _answers(whole.layout, item) for item in hit.items}
+            for item in hit.items:
+                wrong = problems(layout, item.fields, answers[item.id])
+                if wrong:
+                    raise AssertionError(f"{whole.layout}: {wrong}: {answers[item.id]}")
+            seconds = layout.min_seconds + 20
+            lines.append(
+                {
+                    "format": FORMAT,
+                    "batch": whole.id,
+                    "hit": hit.id,
+                    "worker": f"worker-{worker + 1}",
+                    "assignment": f"{hit.id}-{worker + 1}",
+                    "seconds": seconds * len(hit.items),
+                    "answers": answers,
+                    "item_seconds": {item.id: seconds for item in hit.items},
+                }
+            )
+    results.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    results.write_text(text, "utf-8")
+    return len(lines)
+
+
+def _answers(layout: str, item: Item) -> Mapping[str, Json]:
+    return item.answers if item.answers is not None else ANSWERS[layout](item.fields)
+
+
+def _one_in(n: int, fields: Fields) -> bool:
+    """True for about one item of n, always the same ones."""
+    return int(sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest(), 16) % n == 0
+
+
+def _facts(fields: Fields) -> dict[str, Any]:
+    if not fields.get("mention"):
+        return {"verdict": "unanswerable"}
+    return {"verdict": "correct", "time": "unknown" if _one_in(15, fields) else "known"}
+
+
+def _question(fields: Fields) -> dict[str, Any]:
+    question = fields["questions"][0]
+    asked = set(re.findall(r"\w+", question.lower()))
+    lines = fields["article"].split("\n")
+    best = max(lines[1:], key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))))
+    names = [m for m in _NAME.finditer(best) if m[0] not in question] or [_NAME.search(best)]
+    answer = max((m for m in names if m), key=lambda m: len(m[0]))
+    start = fields["article"].index(best) + answer.start()
+    cloze = best[: answer.start()] + "[BLANK]" + best[answer.end() :]
+    return {
+        "question": question,
+        "answer": {"start": start, "end": start + len(answer[0]), "text": answer[0]},
+        "edited": question,
+        "cloze": cloze.replace("?", ""),
+    }
+
+
+def _expert(fields: Fields) -> dict[str, Any]:
+    said: dict[str, Any] = {"statement": fields["cloze"], "supported": "no"}
+    passages = [p["text"] if isinstance(p, Mapping) else p for p in fields.get("results") or []]
+    found = next(
+        (
+            (n, m)
+            for n, text in enumerate(passages)
+            for m in _NAME.finditer(text)
+            if " " in m[0] and m[0] not in (fields["new_answer"], fields["cloze"])
+        ),
+        None,
+    )
+    if found is None or _one_in(2, fields):
+        return {**said, "found": "no"}
+    place, name = found
+    span = {"paragraph": place, "start": name.start(), "end": name.end(), "text": name[0]}
+    more = {"found": "yes", "other_evidence": span, "other_answer": name[0]}
+    return {**said, **more, "other_is": "different"}
+
+
+def _select(fields: Fields) -> dict[str, Any]:
+    for sentence in fields["sentences"][1:]:
+        for word in sorted(fields["candidates"], key=lambda w: (-len(w), w)):
+            if re.search(rf"(?<!\w){re.escape(word)}(?!['’\w])", sentence):
+                return {"newness": "general", "sentence": sentence, "word": word}
+    return {"newness": "none"}
+
+
+def _asked(fields: Fields) -> dict[str, Any]:
+    before, after = fields["cloze"].split("[BLANK]")
+    text = fields["article"]
+    start = text.index(before) + len(before)
+    answer = text[start : text.index(after, start)] if after else text[start:].split("\n")[0]
+    gap = f"{before}something{after}".rstrip(".")
+    return {"question": f"What is left out of “{gap}”?", "answer": answer}
+
+
+ANSWERS: dict[str, Callable[[Fields], Mapping[str, Json]]] = {
+    "verify_facts": _facts,
+    "ckl_question": _question,
+    "ckl_expert": _expert,
+    "easy_select": _select,
+    "easy_question": _asked,
+}
+
+if __name__ == "__main__":
+    print(rehearse(Path(sys.argv[1]), Path(sys.argv[2])), "submissions in", sys.argv[2])
