@@ -20,7 +20,7 @@ from builders.wmt.archive import BLOCK, Paths, find_archives, last_day
 from builders.wmt.judge import judge
 from builders.wmt.near import DEFAULT
 from builders.wmt.raw import Counts, Task, write_raw
-from builders.wmt.tables import ROW_GROUP, column, keys, texts
+from builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts
 
 TABLES = ("articles.parquet", "dropped.parquet", "read.json")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
@@ -133,8 +133,7 @@ def _articles(con: Any) -> Iterator[pa.RecordBatch]:
     names = named["name"].combine_chunks()
     for batch in _batches(con, "FROM articles ORDER BY day, d0, d1, d2, d3"):
         day, file, line, sentences, *digest = batch.columns
-        numbers = np.column_stack([np.from_dlpack(d) for d in digest]).astype(">u8")
-        sha256 = np.frombuffer(numbers.tobytes().hex().encode(), np.uint8).reshape(-1, 64)
+        sha256 = in_hex(np.column_stack([np.from_dlpack(d) for d in digest]))
         days: Any = np.from_dlpack(day)
         columns = [
             texts(keys(days, sha256)),
