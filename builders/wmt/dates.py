@@ -183,7 +183,8 @@ def _days(
     asked_from = day if subset == "recent" else np.maximum(day, new_year)
     asked = asked_from + below(bits[3][there], wait + 1)
     outside = (asked < new_year) | (asked > year_end)
-    return Columns(number[there], row, day, asked), outside
+    days = day.astype(np.int32), asked.astype(np.int32)
+    return Columns(number[there], row, *days), outside
 
 
 def _write(

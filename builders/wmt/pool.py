@@ -79,9 +79,9 @@ def load_pools(
     start = stream(seed, "part of an article")
     days, parts = [], []
     try:
-        with pq.ParquetFile(articles) as file:
+        with pq.ParquetFile(articles, pre_buffer=False) as file:
             for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
-                day = batch.column("day").cast(pa.int32()).to_numpy()
+                day = np.from_dlpack(batch.column("day").cast(pa.int32()))
                 bits = hashed(start, _digests(batch.column("sha256"))[:, 0]) >> _U(32)
                 part = np.searchsorted(edges, bits.astype(np.int64), "right").astype(np.int8)
                 part[day > day_number(eval_only_after)] = names.index("eval")
@@ -114,7 +114,7 @@ def take_digests(articles: Path, rows: Numbers) -> Numbers:
     order = np.argsort(rows, kind="stable")
     found = np.empty((len(rows), 4), _U)
     first = low = 0
-    with pq.ParquetFile(articles) as file:
+    with pq.ParquetFile(articles, pre_buffer=False) as file:
         for batch in file.iter_batches(65_536, columns=["sha256"]):
             high = int(np.searchsorted(rows, first + batch.num_rows, sorter=order))
             places = order[low:high]
@@ -126,7 +126,7 @@ def take_digests(articles: Path, rows: Numbers) -> Numbers:
 
 @dataclass
 class Columns:
-    """Draws, or what became none, of one part and subset."""
+    """Draws, or what became none, of one part and subset: 20 bytes each."""
 
     number: Numbers
     row: Annotated[Numbers, "of the table of articles"]
@@ -153,10 +153,10 @@ def some(columns: Columns, places: Numbers) -> Columns:
 
 def joined(columns: list[Columns]) -> Columns:
     """Draws one list after the other."""
-    none = np.empty(0, np.int64)
+    none = [np.empty(0, np.int32)]
     return Columns(
         *(
-            np.concatenate([none, *(getattr(c, f) for c in columns)])
+            np.concatenate([getattr(c, f) for c in columns] or none)
             for f in Columns.__dataclass_fields__
         )
     )
