@@ -1,6 +1,7 @@
 """Columns of numbers and texts for Arrow, and tables of them as sorted Parquet."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def words(some: Sequence[str]) -> pa.Array:
 def in_hex(numbers: "np.ndarray[Any, Any]") -> "np.ndarray[tuple[int, int], np.dtype[np.uint8]]":
     """The hex digits of each row of 64-bit numbers, as characters."""
     digits = numbers.astype(">u8").tobytes().hex().encode()
-    return np.frombuffer(digits, np.uint8).reshape(len(numbers), -1)
+    return np.frombuffer(digits, np.uint8).reshape(len(numbers), 16 * prod(numbers.shape[1:]))
 
 
 def write_by_id(
