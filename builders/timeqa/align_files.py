@@ -151,7 +151,7 @@ def _batches(
         raise UserError("no such file", where=path)
     declared = arrow_schema(row)
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, pre_buffer=False)
     except pa.ArrowInvalid as error:
         raise UserError(f"not a Parquet file ({error})", where=path) from error
     with file:

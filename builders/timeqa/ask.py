@@ -12,9 +12,10 @@ from datetime import date
 from functools import lru_cache
 
 from builders.cloze.templates import Relation
-from builders.rows import AlignedSegment, AlignmentRule, Answer, Difficulty, Dropped, Specifier
+from builders.rows import Difficulty, Dropped, Specifier
 from builders.store import row_id
 from builders.timeqa import wording
+from builders.timeqa.answers import Answers
 from builders.timeqa.asked import Asked, Pair, Questions, Selected
 from builders.timeqa.choose import Draws, Timeline, easy, hard, start, window
 from builders.timeqa.specifiers import Time, Unit, select
@@ -57,9 +58,7 @@ class Asker:
         self.hard_times = 0
         self.own_key = start(seed, pair.subject, pair.relation)
         self.keys = [self._key(i) for i in range(len(pair.segments))]
-        self.chosen = [_selected(i, s) for i, s in enumerate(pair.segments)]
-        self.unchecked = {i for i, s in enumerate(pair.segments) if s.verification != "human"}
-        self.answers = [Answer(s.object, s.object_label, s.aliases) for s in pair.segments]
+        self.answers = Answers(pair.segments)
         self.names = [wording.names(s.object_label, s.aliases) for s in pair.segments]
         words = frozenset(wording.tokens(pair.subject_label))
         self.subject_words = wording.significant(words)
@@ -163,7 +162,7 @@ class Asker:
         if found is None or (i not in found if i is not None else found):
             return "in_doubt"
         one_sided = time.first is None or time.last is None
-        if one_sided and len({self.answers[j].id for j in found}) > 1:
+        if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"
         return found
 
@@ -185,24 +184,14 @@ class Asker:
         probe_of: str | None = None,
         probe: int | None = None,
     ) -> Asked:
-        """A question with its answers, each object once, by the best rule that found it."""
-        objects: list[Answer] = []
-        rules: list[AlignmentRule] = []
-        for j in sorted(chosen, key=self._place) if len(chosen) > 1 else chosen:
-            if objects and objects[-1].id == self.answers[j].id:
-                continue
-            objects.append(self.answers[j])
-            rules.append(self.chosen[j].rule)
-        found = rules.count("none") < len(rules)
-        behind = chosen or range(len(self.chosen))
-        checked = not self.unchecked or self.unchecked.isdisjoint(behind)
-        segment = self.pair.segments[behind[0]]
+        """A question with what answers it."""
+        found = self.answers.of(tuple(chosen))
         first, last = time.days()
         return Asked(
             id_,
             text,
-            tuple(objects),
-            "yes" if found else "not_in_page" if chosen else "nothing_holds",
+            found.objects,
+            found.answerable,
             difficulty,
             time.specifier,
             first,
@@ -212,11 +201,11 @@ class Asker:
             self.relation.relation,
             self.relation.label,
             template,
-            tuple(rules),
-            tuple([self.chosen[j] for j in chosen]),
-            "human" if checked else "automatic",
-            segment.page,
-            segment.revision,
+            found.rules,
+            found.selected,
+            found.verification,
+            found.page,
+            found.revision,
             i,
             time,
             probe_of,
@@ -228,10 +217,6 @@ class Asker:
         bounds = self.line.spans[i][:4]
         return start(self.own_key, self.pair.segments[i].object, *bounds)
 
-    def _place(self, j: int) -> tuple[int, str, int]:
-        id_ = self.answers[j].id
-        return len(id_), id_, _RULES[self.chosen[j].rule]
-
     def _drop(self, reason: str | None, i: int, detail: str | None) -> None:
         segment = self.pair.segments[i]
         item = segment.statements[0] if segment.statements else segment.object
@@ -239,7 +224,6 @@ class Asker:
         self.dropped.append(Dropped(STEP, reason or "", item, *pair, None, None, detail))
 
 
-_RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
 _PURPOSE: dict[Specifier, int] = {
     "in": start("in"),
     "between": start("between"),
@@ -248,10 +232,6 @@ _PURPOSE: dict[Specifier, int] = {
 }
 _NO_UNIT = Unit(0, 0, 0, 0)
 _TEMPLATE = {kind: start("template", kind) for kind in _PURPOSE}
-
-
-def _selected(i: int, s: AlignedSegment) -> Selected:
-    return Selected(i, s.object, s.rule, s.paragraph, s.start, s.end, s.mention)
 
 
 @lru_cache(1 << 16)

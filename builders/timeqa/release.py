@@ -109,7 +109,7 @@ class Following:
 
 def rows_of(path: Path, row: Any, batch: int = 4096) -> Iterator[dict[str, Any]]:
     names = [f.name for f in fields(row)]
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, pre_buffer=False) as file:
         for found in file.iter_batches(batch, columns=names):
             yield from found.to_pylist()
 

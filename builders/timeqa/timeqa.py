@@ -244,6 +244,6 @@ class TimeQA(Strict):
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, pre_buffer=False) as file:
         for batch in file.iter_batches(65_536, columns=list(names)):
             yield from zip(*(batch.column(n).to_pylist() for n in names), strict=True)

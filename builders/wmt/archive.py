@@ -126,7 +126,7 @@ def _parquet_blocks(path: Path) -> Iterator[Block]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             names = set(file.schema_arrow.names)
             if missing := {"date", "text"} - names:
                 raise UserError(f"no column {', '.join(sorted(missing))}", where=path)

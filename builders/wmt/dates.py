@@ -37,9 +37,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.errors import UserError
-from builders.rows import Draw, Dropped, Part, Subset
+from builders.rows import Part, Subset
 from builders.schema import arrow_schema
-from builders.store import row_id
+from builders.wmt.drawn import Group, write_draws, write_dropped
 from builders.wmt.evenness import ArticleDay, article_days, window
 from builders.wmt.pool import (
     Columns,
@@ -52,10 +52,8 @@ from builders.wmt.pool import (
     occurrence,
     some,
     stream,
-    take_ids,
 )
 from builders.wmt.settings import Amount, DateSettings
-from builders.wmt.tables import write_table
 
 _BATCH = 1 << 17
 _DAY = "datetime64[D]"
@@ -94,8 +92,8 @@ def draws(
         "valid": settings.shares.valid,
     }
     pools = load_pools(articles, shares, date(settings.year - 1, 12, 31), seed)
-    kept: list[tuple[Part, Subset, Columns]] = []
-    gone: list[tuple[Part, Subset, str, Columns]] = []
+    kept: list[Group] = []
+    gone: list[Group] = []
     days: list[dict[str, Any]] = []
     counts: dict[str, dict[str, Any]] = {}
     for part in shares:
@@ -109,11 +107,11 @@ def draws(
         for subset, asked in subsets:
             found, outside, again = _draw(pools[part], settings, seed, part, subset, asked, used)
             days.append(article_days(pools[part], settings, part, subset, (found, outside, again)))
-            kept.append((part, subset, found))
-            gone.append((part, subset, "question_day_outside", outside))
-            gone.append((part, subset, "article_used_up", again))
+            kept.append(Group(part, subset, found))
+            lost = {"question_day_outside": outside, "article_used_up": again}
+            gone += [Group(part, subset, columns, why) for why, columns in lost.items()]
             n = len(found.number)
-            dropped = {r: len(c.number) for p, s, r, c in gone if (p, s) == (part, subset)}
+            dropped = {why: len(columns.number) for why, columns in lost.items()}
             counts.setdefault(part, {"articles": len(pools[part].rows)})
             counts[part][subset] = {"asked": asked, "drawn": n, "dropped": dropped}
             if n < asked:
@@ -185,49 +183,27 @@ def _days(
     asked_from = day if subset == "recent" else np.maximum(day, new_year)
     asked = asked_from + below(bits[3][there], wait + 1)
     outside = (asked < new_year) | (asked > year_end)
-    return Columns(number[there], row, day, asked), outside
+    days = day.astype(np.int32), asked.astype(np.int32)
+    return Columns(number[there], row, *days), outside
 
 
 def _write(
     articles: Path,
     out: Path,
     dataset: str,
-    kept: list[tuple[Part, Subset, Columns]],
-    gone: list[tuple[Part, Subset, str, Columns]],
+    kept: list[Group],
+    gone: list[Group],
     days: list[dict[str, Any]],
     counts: dict[str, dict[str, Any]],
 ) -> Drawn:
-    whole = joined([c for *_, c in kept])
-    ids = [row_id(dataset, p, s, n) for p, s, c in kept for n in c.number.tolist()]
-    question = whole.question_day.astype(_DAY)
-    table = {
-        "id": ids,
-        "article": take_ids(articles, whole.row),
-        "part": [p for p, _, c in kept for _ in range(len(c.number))],
-        "subset": [s for _, s, c in kept for _ in range(len(c.number))],
-        "article_day": whole.article_day.astype(_DAY),
-        "question_day": question,
-        "quarter": _quarters(question),
-    }
-    lost = joined([c for *_, c in gone])
-    both = zip(lost.article_day.astype(_DAY), lost.question_day.astype(_DAY), strict=True)
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("subject", "relation", "period", "score"), pa.nulls(len(lost.number))
-    )
-    dropped = nothing | {
-        "step": ["draw"] * len(lost.number),
-        "reason": [r for _, _, r, c in gone for _ in range(len(c.number))],
-        "item": [row_id(dataset, p, s, n) for p, s, _, c in gone for n in c.number.tolist()],
-        "detail": [f"article {a}, question {q}" for a, q in both],
-    }
     scratch = out / ".draws"
     shutil.rmtree(scratch, ignore_errors=True)
     schema = arrow_schema(ArticleDay)
     names = ("draws.parquet", "draws_dropped.parquet", "article_days.parquet", "draws.json")
     try:
         scratch.mkdir(parents=True)
-        write_table(scratch / names[0], Draw, table, "id")
-        write_table(scratch / names[1], Dropped, dropped, "item")
+        write_draws(scratch / names[0], dataset, kept, articles)
+        write_dropped(scratch / names[1], dataset, gone)
         whole_days = pa.concat_tables(pa.table(columns, schema) for columns in days)
         pq.write_table(whole_days, scratch / names[2], compression="zstd")
         (scratch / names[3]).write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
@@ -240,10 +216,3 @@ def _write(
         shutil.rmtree(scratch, ignore_errors=True)
     kept_draws, dropped_draws, days_table, summary = (out / name for name in names)
     return Drawn(kept_draws, dropped_draws, days_table, summary, counts)
-
-
-def _quarters(days: Numbers) -> list[str]:
-    """`2020Q2` of each day."""
-    months = days.astype("datetime64[M]").astype(np.int64)
-    known = {m: f"{1970 + m // 12:04}Q{m % 12 // 3 + 1}" for m in np.unique(months).tolist()}
-    return [known[m] for m in months.tolist()]

@@ -2,13 +2,15 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.errors import UserError
@@ -18,7 +20,7 @@ from builders.wmt.archive import BLOCK, Paths, find_archives, last_day
 from builders.wmt.judge import judge
 from builders.wmt.near import DEFAULT
 from builders.wmt.raw import Counts, Task, write_raw
-from builders.wmt.tables import ROW_GROUP
+from builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts
 
 TABLES = ("articles.parquet", "dropped.parquet", "read.json")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
@@ -77,8 +79,8 @@ def index(
         named = [(f.name, c.articles) for f, c in zip(files, counts, strict=True)]
         with duckdb.connect(config=_settings(scratch, memory, jobs)) as con:
             judge(con, scratch, named, keep, threshold)
-            _write(con, "articles ORDER BY day, d0, d1, d2, d3", ArticleRef, scratch / TABLES[0])
-            _write(con, "dropped ORDER BY file_number, line", Dropped, scratch / TABLES[1])
+            _write(ArticleRef, _articles(con), scratch / TABLES[0])
+            _write(Dropped, _dropped(con), scratch / TABLES[1])
             summary = _summary(con, files, counts)
         text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
         (scratch / TABLES[2]).write_text(text + "\n", "utf-8")
@@ -105,23 +107,58 @@ def _settings(scratch: Path, memory: str, jobs: int) -> dict[str, Any]:
     }
 
 
-def _write(con: Any, rows: str, kind: Any, path: Path) -> None:
+def _write(kind: Any, rows: Iterable[pa.RecordBatch], path: Path) -> None:
     """Write ordered rows as Parquet with the columns of a row type; they flow in batches."""
     schema = arrow_schema(kind)
-    found = con.sql(f"SELECT {', '.join(schema.names)} FROM {rows}")  # noqa: S608
-    fetch = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in regrouped(fetch(ROW_GROUP), ROW_GROUP):
+        for group in regrouped(rows, ROW_GROUP):
             writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
+
+
+def _batches(con: Any, query: str) -> Iterator[pa.RecordBatch]:
+    found = con.sql(query)
+    fetch = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch
+    yield from fetch(ROW_GROUP)
+
+
+def _dropped(con: Any) -> Iterator[pa.RecordBatch]:
+    columns = ", ".join(arrow_schema(Dropped).names)
+    return _batches(con, f"SELECT {columns} FROM dropped ORDER BY file_number, line")  # noqa: S608
+
+
+def _articles(con: Any) -> Iterator[pa.RecordBatch]:
+    """The columns of `rows.ArticleRef`, by day and sha256."""
+    schema = arrow_schema(ArticleRef)
+    named = pa.Table.from_batches(_batches(con, "SELECT name FROM files ORDER BY file"))
+    names = named["name"].combine_chunks()
+    for batch in _batches(con, "FROM articles ORDER BY day, d0, d1, d2, d3"):
+        day, file, line, sentences, *digest = batch.columns
+        sha256 = in_hex(np.column_stack([np.from_dlpack(d) for d in digest]))
+        days: Any = np.from_dlpack(day)
+        columns = [
+            texts(keys(days, sha256)),
+            day.cast(pa.date32()),
+            column(days.astype(np.int64) * 86_400, pa.int64()),
+            names.take(file),
+            line,
+            sentences,
+            texts(sha256),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, names=schema.names)
 
 
 def _summary(con: Any, files: Sequence[Path], counts: Sequence[Counts]) -> dict[str, Any]:
     """The content of `read.json`: lines, articles and drops, in all, by year and by file."""
     years = con.execute(
-        "SELECT year(day), count(*), count(DISTINCT day) FROM articles GROUP BY 1 ORDER BY 1"
+        """SELECT year(DATE '1970-01-01' + day), count(*), count(DISTINCT day)
+        FROM articles GROUP BY 1 ORDER BY 1"""
     ).fetchall()
     reasons = con.execute("SELECT reason, count(*) FROM dropped GROUP BY 1").fetchall()
-    kept = dict(con.execute("SELECT file, count(*) FROM articles GROUP BY 1").fetchall())
+    kept = dict(
+        con.execute(
+            "SELECT name, count(*) FROM articles JOIN files USING (file) GROUP BY 1"
+        ).fetchall()
+    )
     return {
         "lines": sum(c.lines for c in counts),
         "articles": sum(kept.values()),

@@ -27,6 +27,7 @@ def judge(
 ) -> None:
     """Make the views `articles` and `dropped` from the tables of `write_raw` in `folder`.
 
+    `articles` has numbers alone, which are cheap to sort; their texts are made when it is read.
     `files`: the name of each file and how many articles its raw table has. `keep`: a list of ids;
     `threshold`: the similarity of near-duplicates, 0: they stay.
     """
@@ -54,14 +55,7 @@ def judge(
         _near(con, threshold)
     con.execute("""
         CREATE VIEW articles AS
-        SELECT strftime(when_day, '%Y%m%d') || '000000000000' || chr(0) || chr(1) || sha256
-                || chr(0) || chr(1) AS id,
-            when_day AS day, epoch(when_day)::BIGINT AS ts, file, line, sentences, sha256,
-            d0, d1, d2, d3
-        FROM (
-            SELECT DATE '1970-01-01' + r.day AS when_day, f.name AS file, r.line, r.sentences,
-                printf('%016x%016x%016x%016x', d0, d1, d2, d3) AS sha256, d0, d1, d2, d3
-            FROM left_over r JOIN files f USING (file))
+        SELECT day, file, line, sentences, d0, d1, d2, d3 FROM left_over
     """)
     con.execute("""
         CREATE VIEW dropped AS

@@ -15,7 +15,7 @@ from builders.rows import Article
 from builders.wmt.archive import Form
 from builders.wmt.near import signature
 from builders.wmt.records import UnreadableError, record
-from builders.wmt.sentences import count_sentences, sentences_of
+from builders.wmt.sentences import count_sentences, not_utf8, sentences_of
 
 _EPOCH = date(1970, 1, 1).toordinal()
 DIGITS_OF_DAY = 8
@@ -75,6 +75,14 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
 
     `UnreadableError` says why it is no article.
     """
+    found = _fields_of(data, start, end, form, last)
+    for _, why in not_utf8([found[2]]):
+        raise UnreadableError("bad_utf8", why)
+    return found
+
+
+def _fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fields:
+    """The fields of a line whose text may be no UTF-8, which is told faster of many at once."""
     if end > start and data[end - 1] == 13:
         end -= 1
     if form == "jsonl":
@@ -99,14 +107,10 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
         raise UnreadableError("future_date", date.fromordinal(known + _EPOCH).isoformat())
     if second + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
-    field = data[first + 1 : second]
     try:
-        text = b64decode(field, None, True)
-        text.decode()
+        text = b64decode(data[first + 1 : second], None, True)
     except Base64Error as error:
         raise UnreadableError("bad_base64", str(error)) from None
-    except UnicodeDecodeError as error:
-        raise UnreadableError("bad_utf8", f"byte {error.start} of the split text") from None
     return known, sha256(data[second + 1 : end]).digest(), text
 
 
@@ -123,11 +127,14 @@ def parse(data: bytes, form: Form, last: date, near: bool) -> Parsed:
         end = size if end < 0 else end
         line += 1
         try:
-            found.append(fields_of(data, start, end, form, limit))
+            found.append(_fields_of(data, start, end, form, limit))
             places.append(line)
-        except UnreadableError as why:
-            bad.append((line, why.reason, why.detail))
+        except UnreadableError as error:
+            bad.append((line, error.reason, error.detail))
         start = end + 1
+    for n, why in not_utf8([text for _, _, text in found]):
+        bad.append((places.pop(n), "bad_utf8", why))
+        del found[n]
     counts = count_sentences([text for _, _, text in found])
     for n in np.flatnonzero(counts == 0)[::-1].tolist():
         bad.append((places.pop(n), "no_sentences", None))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,30 +79,25 @@ def load_pools(
     start = stream(seed, "part of an article")
     days, parts = [], []
     try:
-        with pq.ParquetFile(articles) as file:
+        with pq.ParquetFile(articles, pre_buffer=False) as file:
             for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
-                day = batch.column("day").cast(pa.int32()).to_numpy()
-                bits = hashed(start, _leading(batch.column("sha256"))) >> _U(32)
+                day = np.from_dlpack(batch.column("day").cast(pa.int32()))
+                bits = hashed(start, _digests(batch.column("sha256"))[:, 0]) >> _U(32)
                 part = np.searchsorted(edges, bits.astype(np.int64), "right").astype(np.int8)
                 part[day > day_number(eval_only_after)] = names.index("eval")
                 days.append(day)
                 parts.append(part)
-    except (pa.ArrowException, KeyError) as error:
+    except (pa.ArrowException, KeyError, ValueError) as error:
         raise UserError(f"not a table of articles ({error})", where=articles) from error
     day = np.concatenate([*days, np.empty(0, np.int32)])
     part = np.concatenate([*parts, np.empty(0, np.int8)])
     return {name: _pool(day, np.flatnonzero(part == n)) for n, name in enumerate(names)}
 
 
-def _leading(sha256: pa.Array) -> Numbers:
-    """The first 8 bytes of checksums in hex, as numbers."""
-    texts = np.array(sha256.to_pylist(), "S16")
-    digits = texts.view(np.uint8).reshape(-1, 16).astype(_U)
-    values = np.where(digits >= _U(97), digits - _U(87), digits - _U(48))
-    number = np.zeros(len(texts), _U)
-    for i in range(16):
-        number = (number << _U(4)) | values[:, i]
-    return number
+def _digests(sha256: pa.Array) -> Numbers:
+    """Checksums in hex as rows of four 64-bit numbers."""
+    digits = bytes.fromhex("".join(sha256.to_pylist()))
+    return np.frombuffer(digits, ">u8").reshape(-1, 4).astype(_U)
 
 
 def _pool(day: Numbers, rows: Numbers) -> Pool:
@@ -111,32 +106,32 @@ def _pool(day: Numbers, rows: Numbers) -> Pool:
     return Pool(days.astype(np.int64), np.append(starts, len(rows)), rows.astype(np.int32))
 
 
-def take_ids(articles: Path, rows: Numbers) -> pa.Array:
-    """The ids of some rows of the table of articles, in the order asked for; read in pieces."""
+def take_digests(articles: Path, rows: Numbers) -> Numbers:
+    """The sha256 of some rows of the table of articles, as `(rows, 4)` 64-bit numbers.
+
+    The table is read in pieces; 32 bytes a row are kept.
+    """
     order = np.argsort(rows, kind="stable")
-    ascending = rows[order]
-    found = []
-    first = 0
-    with pq.ParquetFile(articles) as file:
-        for batch in file.iter_batches(65_536, columns=["id"]):
-            low, high = np.searchsorted(ascending, [first, first + batch.num_rows])
-            if high > low:
-                found.append(batch.column(0).take(pa.array(ascending[low:high] - first)))
-            first += batch.num_rows
-    ids = pa.concat_arrays(found) if found else pa.array([], pa.string())
-    back = np.empty(len(order), np.int64)
-    back[order] = np.arange(len(order))
-    return ids.take(pa.array(back))
+    found = np.empty((len(rows), 4), _U)
+    first = low = 0
+    with pq.ParquetFile(articles, pre_buffer=False) as file:
+        for batch in file.iter_batches(65_536, columns=["sha256"]):
+            high = int(np.searchsorted(rows, first + batch.num_rows, sorter=order))
+            places = order[low:high]
+            if len(places):
+                found[places] = _digests(batch.column(0))[rows[places] - first]
+            first, low = first + batch.num_rows, high
+    return found
 
 
 @dataclass
 class Columns:
-    """Draws, or what became none, of one part and subset."""
+    """Draws, or what became none, of one part and subset: 20 bytes each."""
 
     number: Numbers
-    row: Numbers
-    article_day: Numbers
-    question_day: Numbers
+    row: Annotated[Numbers, "of the table of articles"]
+    article_day: Annotated[Numbers, "days since 1970"]
+    question_day: Annotated[Numbers, "days since 1970"]
 
 
 def occurrence(rows: Numbers) -> Numbers:
@@ -158,10 +153,10 @@ def some(columns: Columns, places: Numbers) -> Columns:
 
 def joined(columns: list[Columns]) -> Columns:
     """Draws one list after the other."""
-    none = np.empty(0, np.int64)
+    none = [np.empty(0, np.int32)]
     return Columns(
         *(
-            np.concatenate([none, *(getattr(c, f) for c in columns)])
+            np.concatenate([getattr(c, f) for c in columns] or none)
             for f in Columns.__dataclass_fields__
         )
     )

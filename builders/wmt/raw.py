@@ -1,10 +1,12 @@
 """What the lines of an archive hold, as tables on disk; files are read side by side."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from itertools import accumulate, groupby
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ from builders.wmt.archive import Block, blocks
 from builders.wmt.lines import Parsed, parse, parse_given
 from builders.wmt.near import BANDS
 from builders.wmt.spread import Place, over_blocks, processes
+from builders.wmt.tables import column
 
 _LINES = 65_536
 """Lines whose columns are written at a time, or a few more."""
@@ -58,15 +61,42 @@ def write_raw(
     with progress(total, "B", "reading the archive") as bar:
         if jobs <= 1 or len(tasks) < 2:
             return [_read_file(t, folder, near, block, bar.advance) for t in tasks]
-        found = {}
-        with processes(min(jobs, len(tasks))) as pool:
-            largest_first = sorted(tasks, key=lambda t: (-sizes[t], t.number))
-            futures = {pool.submit(_read_file, t, folder, near, block): t for t in largest_first}
-            for future in as_completed(futures):
-                task = futures[future]
-                found[task] = future.result()
-                bar.advance(sizes[task])
+        largest_first = iter(sorted(tasks, key=lambda t: (-sizes[t], t.number)))
+        jobs = min(jobs, len(tasks))
+        found = _side_by_side(largest_first, folder, block, jobs, bar.advance)
         return [found[t] for t in tasks]
+
+
+def _side_by_side(
+    waiting: Iterator[Task], folder: Path, block: int, jobs: int, advance: Callable[[int], None]
+) -> dict[Task, Counts]:
+    """Read files in other processes and in this one, each of which takes the next that waits."""
+    lock = Lock()
+
+    def told(n: int) -> None:
+        with lock:
+            advance(n)
+
+    def here(task: Task) -> Counts:
+        return _read_file(task, folder, False, block, told)
+
+    def elsewhere(task: Task) -> Counts:
+        counts = pool.submit(_read_file, task, folder, False, block).result()
+        told(task.path.stat().st_size)
+        return counts
+
+    def read(how: Callable[[Task], Counts]) -> dict[Task, Counts]:
+        try:
+            return {task: how(task) for task in waiting}
+        finally:
+            deque(waiting, 0)  # where one failed, no other is begun
+
+    with ThreadPoolExecutor(jobs - 1) as threads, processes(jobs - 1) as pool:
+        others = [threads.submit(read, elsewhere) for _ in range(jobs - 1)]
+        found = read(here)
+        for other in others:
+            found |= other.result()
+    return found
 
 
 def _by_blocks(tasks: Sequence[Task], folder: Path, jobs: int, block: int) -> list[Counts]:
@@ -106,14 +136,16 @@ def _write(number: int, folder: Path, near: bool, flow: Iterable[Parsed]) -> Cou
     ):
         for some in _portions(flow):
             firsts = list(accumulate((p.lines for p in some), initial=lines))
-            columns = _columns(number, some, firsts, articles, near)
-            raw.write_table(_table(columns, raw.schema))
+            numbers = _columns(number, some, firsts, articles, near)
+            columns = [column(n, f.type) for n, f in zip(numbers, raw.schema, strict=True)]
+            raw.write_table(pa.Table.from_arrays(columns, schema=raw.schema))
             bad = [
                 (number, first + line, *why)
                 for first, found in zip(firsts, some, strict=False)
                 for line, *why in found.bad
             ]
-            rest.write_table(_table(list(zip(*bad, strict=True)) or [[]] * 4, _BAD))
+            if bad:
+                rest.write_table(pa.table(list(zip(*bad, strict=True)), schema=_BAD))
             lines = firsts[-1]
             articles += len(columns[0])
     return Counts(lines, articles)
@@ -153,7 +185,7 @@ def _columns(
 def _words(data: bytes, kind: str, width: int) -> list[Any]:
     """Rows of so many 64-bit numbers, as columns."""
     numbers = np.frombuffer(data, kind).astype(np.uint64).reshape(-1, width)
-    return [np.ascontiguousarray(column) for column in numbers.T]
+    return list(numbers.T)
 
 
 def _raw_schema(near: bool) -> pa.Schema:
@@ -162,15 +194,3 @@ def _raw_schema(near: bool) -> pa.Schema:
     bands = [f"b{i}" for i in range(BANDS)] if near else []
     numbers = [*(f"d{i}" for i in range(4)), *bands]
     return pa.schema(whole | small | dict.fromkeys(numbers, pa.uint64()))
-
-
-def _table(columns: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    arrays = [_array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _array(column: Any, kind: pa.DataType) -> pa.Array:
-    """A column; `pa.array` of numpy's numbers would import pandas, which takes half a second."""
-    if isinstance(column, np.ndarray):
-        return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
-    return pa.array(column, kind)

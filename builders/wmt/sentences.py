@@ -1,12 +1,36 @@
-"""The sentences of split texts: one a line, lines of white space are none."""
+"""Split texts: whether they are UTF-8, and their sentences, one a line, none of white space."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 _MAY_BE_BLANK = np.zeros(256, bool)
 _MAY_BE_BLANK[list(b"\t\n\v\f\r\x1c\x1d\x1e\x1f \xc2\xe1\xe2\xe3")] = True
 """By a line's first byte, its end being one: those that white space begins with in UTF-8."""
+
+
+def not_utf8(texts: Sequence[bytes]) -> list[tuple[int, str]]:
+    """The places of texts that are no UTF-8, last ones first, and what is wrong.
+
+    All are checked as one; they are gone through only where one is wrong.
+    """
+    whole = b"\n".join(texts)
+    offsets = np.array([0, len(whole)], np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(whole)]
+    try:
+        pa.Array.from_buffers(pa.string(), 1, buffers).validate(full=True)
+    except pa.ArrowInvalid:
+        return [*_decoded(texts)][::-1]
+    return []
+
+
+def _decoded(texts: Sequence[bytes]) -> Iterator[tuple[int, str]]:
+    for place, text in enumerate(texts):
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            yield place, f"byte {error.start} of the split text"
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
