@@ -23,15 +23,22 @@ class NoGoldError(UserError):
     """No gold row of the layouts that are asked for: nobody has judged such items yet."""
 
 
-def find_gold(given: Sequence[str]) -> list[Path]:
-    """The gold tables that are named: a file, a layout's folder, or the folder of them all."""
+def find_gold(given: Sequence[str], *layouts: str) -> list[Path]:
+    """The gold tables that are named: a file, a layout's folder, or the folder of them all.
+
+    Of several, those with rows of `layouts`, where any are given; `NoGoldError`: none has.
+    """
     found: dict[Path, None] = {}
     for name in given:
         path = Path(name)
         inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
         found.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
     hint = "make judgments RESULTS=… writes it"
-    return find_files(list(found), lambda n: n == FILE, "gold table", hint)
+    files = find_files(list(found), lambda n: n == FILE, "gold table", hint)
+    kept = [path for path in files if _holds(path, layouts)]
+    if not kept:
+        raise _no_gold(files, layouts)
+    return kept
 
 
 def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
@@ -55,9 +62,23 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
             hint = f"give the {FILE} that make judgments wrote"
             raise UserError("not a gold table", where=shown(path), hint=hint)
     if not any_found:
-        names = " or ".join(layouts)
-        hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
-        raise NoGoldError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
+        raise _no_gold(files, layouts)
+
+
+def _holds(path: Path, layouts: Sequence[str]) -> bool:
+    """Whether rows of a layout are in a table; what is no gold table is for `read_gold` to say."""
+    try:
+        table = pq.read_table(path, columns=["layout"])
+    except (pa.ArrowInvalid, OSError):
+        return True
+    known = "layout" in table.column_names
+    return not layouts or not known or not set(layouts).isdisjoint(table["layout"].to_pylist())
+
+
+def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
+    names = " or ".join(layouts)
+    hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
+    return NoGoldError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
 
 
 def told(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -111,10 +111,11 @@ def find_inputs(
     found: dict[str, Source] = {}
     newest = "dump" if "dump" in recipe.inputs else next(iter(recipe.inputs), None)
     sources = recipe.sources(given)
+    layouts: Sequence[str] = getattr(recipe.build, "layouts", ())
     for name, about in sorted(recipe.inputs.items(), key=lambda pair: pair[1].kind == "gold"):
         if about.kind == "gold" and (name in given or about.path):
             paths = given.get(name) or [str(path.parent / str(about.path))]
-            found[name] = _gold(name, about, paths, found.values(), snapshot, store)
+            found[name] = _gold(name, about, paths, layouts, found.values(), snapshot, store)
         elif name in given:
             about = about.model_copy(update={"sha256": None, "snapshot": None})
             day = snapshot if name == newest else None
@@ -160,12 +161,13 @@ def _gold(
     name: str,
     about: Input,
     paths: Sequence[str],
+    layouts: Sequence[str],
     others: Iterable[Source],
     day: str | None,
     store: Store,
 ) -> Source:
-    """Gold rows are of the day of the newest input that they are about."""
-    files = tuple(find_gold(paths))
+    """Gold rows of these layouts; they are of the day of the newest input that they are about."""
+    files = tuple(find_gold(paths, *layouts))
     days = [source.snapshot for source in others]
     newest = max(days) if days else snapshot_of(files, day or about.snapshot)
     return Source(name, files, tuple(store.checksum(f) for f in files), newest, about)

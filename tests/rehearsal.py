@@ -73,8 +73,9 @@ def _question(fields: Fields) -> dict[str, Any]:
     asked = set(re.findall(r"\w+", question.lower()))
     lines = fields["article"].split("\n")
     best = max(lines[1:], key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))))
-    names = [m for m in _NAME.finditer(best) if m[0] not in question] or [_NAME.search(best)]
-    answer = max((m for m in names if m), key=lambda m: len(m[0]))
+    every = list(_NAME.finditer(best))
+    names = [m for m in every if m[0] not in question] or every
+    answer = max(names, key=lambda m: len(m[0]))
     start = fields["article"].index(best) + answer.start()
     cloze = best[: answer.start()] + "[BLANK]" + best[answer.end() :]
     return {

@@ -31,6 +31,7 @@ class CKLClozes(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
+    layouts: ClassVar[tuple[str, ...]] = ("ckl_question",)
 
     builder: Literal["ckl-clozes"]
     periods: Periods = Periods()

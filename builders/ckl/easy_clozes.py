@@ -44,6 +44,7 @@ class NewLAMAEasyClozes(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
+    layouts: ClassVar[tuple[str, ...]] = ("easy_select",)
 
     builder: Literal["new-lama-easy-clozes"]
     periods: Periods = Periods()

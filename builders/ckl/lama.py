@@ -28,6 +28,7 @@ class _Decided(Viewed):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
+    layouts: ClassVar[tuple[str, ...]] = ("ckl_question", "ckl_expert")
     kind: ClassVar[Kind]
 
     periods: Periods = Periods()

@@ -53,6 +53,7 @@ class StreamingQA(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = (LISKA_2022,)
+    layouts: ClassVar[tuple[str, ...]] = ("write_questions", "judge_question", "answer_question")
 
     builder: Literal["streamingqa"]
     dates: DateSettings = DateSettings()

@@ -37,6 +37,7 @@ class TimeQA(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = (CHEN_2021,)
+    layouts: ClassVar[tuple[str, ...]] = ("verify_facts", "paraphrase")
 
     builder: Literal["timeqa"]
     relations: tuple[str, ...] | Literal["all"] = "all"
