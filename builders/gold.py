@@ -78,7 +78,8 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     names = " or ".join(layouts)
     hint = "make hits LAYOUT=… and make judgments RESULTS=… make them"
-    return NoGoldError(f"no gold rows of {names}", where=", ".join(map(shown, files)), hint=hint)
+    where = shown(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
+    return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 
 
 def told(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -11,18 +11,23 @@ import pytest
 from tests.conftest import ROOT
 
 
-def test_the_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("document", "least"), [("TOUR.md", 30), ("PEOPLE.md", 20)])
+def test_a_walk_runs_as_it_is_written(
+    document: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    result = doctest.testfile(str(ROOT / "TOUR.md"), module_relative=False, optionflags=options)
-    assert result.attempted > 30
+    result = doctest.testfile(str(ROOT / document), module_relative=False, optionflags=options)
+    assert result.attempted > least
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md", "TOUR.md", "samples/wikidata/README.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "TOUR.md", "PEOPLE.md", "samples/wikidata/README.md"]
+)
 def test_paths_that_a_document_names_are_there(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
-    folders = "builders|templates|samples|data_cards|tests"
+    folders = "annotation|builders|templates|samples|data_cards|tests"
     named = re.findall(rf"(?<![\w/<])((?:{folders})/[\w./-]+)(?![\w<])", text)
     assert [p for p in named if not (ROOT / p.rstrip("./")).exists()] == []
 

@@ -30,7 +30,7 @@ class NewLAMAEasy(Viewed):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("easy_question",)
+    layouts: ClassVar[tuple[str, ...]] = ("easy_select", "easy_question")
 
     builder: Literal["new-lama-easy"]
     periods: Periods = Periods()
