@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import yaml
 
 from annotation.dataset import Dataset, open_dataset, row_name
 from annotation.draw import require
 from builders.errors import UserError
 from builders.release import card, manifest
+from builders.schema import reading
 from filters.toxicity import ATTRIBUTES, SCORERS
 
 Text = tuple[str, tuple[str, ...]]
@@ -68,7 +68,7 @@ class Rows:
         path = self.folder / card.DROPPED if self.folder else None
         if path is None or not path.is_file():
             return
-        with pq.ParquetFile(path) as file:
+        with reading(path) as file:
             for batch in file.iter_batches(columns=["step", "item", "reason", "score", "detail"]):
                 yield from batch.to_pylist()
 

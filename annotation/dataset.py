@@ -16,6 +16,7 @@ from builders.config import did_you_mean, shown
 from builders.errors import UserError
 from builders.release import manifest
 from builders.release.version import published
+from builders.schema import reading
 from builders.store import digest, file_sha256
 
 Row = dict[str, Any]
@@ -123,7 +124,7 @@ def _is_parquet(path: Path) -> bool:
 
 def _opened(path: Path) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return reading(path)
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"not a Parquet file: {error}".splitlines()[0], where=path) from None
 

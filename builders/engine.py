@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.errors import UserError
-from builders.schema import arrow_schema, regrouped
+from builders.schema import arrow_schema, reading, regrouped
 
 EngineName = Literal["duckdb", "spark"]
 
@@ -145,7 +145,7 @@ class _Spark(Engine):
         try:
             self.con.to_parquet(expr, folder, mode="overwrite")
             for part in sorted(folder.glob("*.parquet")):
-                with pq.ParquetFile(part) as file:
+                with reading(part) as file:
                     yield from file.iter_batches(ROW_GROUP)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

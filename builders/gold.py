@@ -12,7 +12,7 @@ from builders.config import shown
 from builders.errors import UserError
 from builders.files import find_files
 from builders.rows import Gold
-from builders.schema import arrow_schema
+from builders.schema import arrow_schema, reading
 
 FILE = "gold.parquet"
 _ROWS = 256
@@ -49,7 +49,7 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     any_found = False
     for path in files:
         try:
-            with pq.ParquetFile(path) as file:
+            with reading(path) as file:
                 same = file.schema_arrow.names == arrow_schema(Gold).names
                 for batch in file.iter_batches(_ROWS) if same else ():
                     for row in batch.to_pylist():

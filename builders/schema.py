@@ -102,6 +102,14 @@ def regrouped(flow: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held).combine_chunks()
 
 
+def reading(path: Path) -> pq.ParquetFile:
+    """A Parquet file to be read batch by batch.
+
+    Without pyarrow's reading ahead, which holds every column chunk that it has read so far.
+    """
+    return pq.ParquetFile(path, pre_buffer=False)
+
+
 class Writing:
     """A Parquet file that typed rows are appended to."""
 

@@ -18,7 +18,7 @@ from builders import rows
 from builders.cloze.render import query
 from builders.cloze.templates import Relation
 from builders.cloze.tokens import TokenCounter, views
-from builders.schema import arrow_schema
+from builders.schema import arrow_schema, reading
 from builders.store import row_id
 from builders.wikidata import names
 
@@ -177,7 +177,10 @@ class Renderer:
     def file(self, facts: Path, out: Path) -> None:
         """Write the rows of a Parquet file of facts, batch by batch."""
         schema = arrow_schema(rows.InvariantCloze)
-        with pq.ParquetFile(facts) as file, pq.ParquetWriter(out, schema) as writer:
+        with (
+            reading(facts) as file,
+            pq.ParquetWriter(out, schema) as writer,
+        ):
             for batch in file.iter_batches(4096):
                 found = batch.to_pylist()
                 counts = self._counts(sorted({f["object_label"] for f in found}))

@@ -12,7 +12,7 @@ from builders.cloze.templates import Relation
 from builders.cloze.tokens import TokenCounter, views
 from builders.dates import Granularity, Period
 from builders.rows import Cloze
-from builders.schema import arrow_schema
+from builders.schema import arrow_schema, reading
 from builders.store import row_id
 
 
@@ -38,7 +38,10 @@ class Renderer:
 
     def file(self, named: Path, out: Path) -> None:
         """Write the cloze rows of a Parquet file of `rows.NamedDelta`, batch by batch."""
-        with pq.ParquetFile(named) as file, pq.ParquetWriter(out, arrow_schema(Cloze)) as writer:
+        with (
+            reading(named) as file,
+            pq.ParquetWriter(out, arrow_schema(Cloze)) as writer,
+        ):
             for batch in file.iter_batches(4096):
                 writer.write_batch(self.batch(batch.to_pylist()))
 

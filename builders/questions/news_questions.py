@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from builders import rows
 from builders.run import Run
+from builders.schema import reading
 from builders.store import Made
 from builders.wikidata import steps
 from filters.run import Kept, Tally
@@ -80,7 +81,7 @@ def tallied(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
 
 def draws_of(path: Path) -> Iterator[rows.Draw]:
     """The rows of a `draws.parquet`."""
-    with pq.ParquetFile(path) as file:
+    with reading(path) as file:
         for batch in file.iter_batches(8192):
             for row in batch.to_pylist():
                 yield rows.Draw(**row)
@@ -88,7 +89,7 @@ def draws_of(path: Path) -> Iterator[rows.Draw]:
 
 def questions_of(path: Path) -> Iterator[rows.NewsQuestion]:
     """The rows of a file of questions."""
-    with pq.ParquetFile(path) as file:
+    with reading(path) as file:
         for batch in file.iter_batches(8192):
             for row in batch.to_pylist():
                 lists = {k: tuple(v) for k, v in row.items() if isinstance(v, list)}

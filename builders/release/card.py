@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from builders.dataset import Meta, Plot
 from builders.release import markdown
 from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
 from builders.release.markdown import Markdown
 from builders.release.prose import SECTIONS
+from builders.schema import reading
 
 FILE = "README.md"
 TEMPLATE = Path(__file__).resolve().parents[2] / "data_cards" / "card.md.j2"
@@ -147,7 +146,7 @@ def _groups(configs: tuple[ConfigEntry, ...]) -> list[_Columns]:
 
 def _example(path: Path) -> str:
     """The first row of a file as JSON, long lists and texts cut short."""
-    batch = next(pq.ParquetFile(path).iter_batches(batch_size=1))
+    batch = next(reading(path).iter_batches(batch_size=1))
     return json.dumps(_cut(batch.to_pylist()[0]), indent=2, ensure_ascii=False, default=str)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
 from builders.errors import UserError
@@ -17,6 +16,7 @@ from builders.release.draft import RECIPE, file_entry, repeated_ids
 from builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
 from builders.release.parquet import type_name
 from builders.release.version import Version
+from builders.schema import reading
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
@@ -110,7 +110,7 @@ def _check_config(folder: Path, config: ConfigEntry, sound: set[str]) -> Iterato
             readable = False
             continue
         try:
-            with pq.ParquetFile(folder / split.file) as file:
+            with reading(folder / split.file) as file:
                 rows, schema = file.metadata.num_rows, file.schema_arrow
         except (pa.ArrowException, OSError) as error:
             readable = False

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from builders import rows
 from builders.errors import UserError
-from builders.schema import arrow_schema
+from builders.schema import arrow_schema, reading
 
 PAGES = 32
 """Pages of a piece of work."""
@@ -151,7 +150,7 @@ def _batches(
         raise UserError("no such file", where=path)
     declared = arrow_schema(row)
     try:
-        file = pq.ParquetFile(path, pre_buffer=False)
+        file = reading(path)
     except pa.ArrowInvalid as error:
         raise UserError(f"not a Parquet file ({error})", where=path) from error
     with file:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from builders import rows
 from builders.cloze.templates import Relation
 from builders.gold import read_gold
-from builders.schema import writing
+from builders.schema import reading, writing
 from builders.timeqa import paraphrases, verdicts
 from builders.timeqa.align_files import page_of
 from builders.timeqa.asked import Questions
@@ -108,7 +108,10 @@ def _of(path: Path, column: str, values: Collection[str], columns: list[str]) ->
 def _part(path: Path, column: str, values: Collection[str], out: Path) -> None:
     """Write the rows of a file that have one of these values, in their order."""
     wanted = pa.array(sorted(values), pa.string())
-    with pq.ParquetFile(path) as file, pq.ParquetWriter(out, file.schema_arrow) as into:
+    with (
+        reading(path) as file,
+        pq.ParquetWriter(out, file.schema_arrow) as into,
+    ):
         for batch in file.iter_batches(_PAGES):
             mine = batch.filter(pc.is_in(batch.column(column), value_set=wanted))
             if mine.num_rows:

@@ -7,11 +7,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pyarrow.parquet as pq
-
 from builders import rows
 from builders.cloze.templates import Relation
-from builders.schema import writing
+from builders.schema import reading, writing
 from builders.timeqa.align_files import page_of
 from builders.timeqa.ask import STEP, Pair, Questions, ask_pair
 from builders.timeqa.contexts import Context, probe, question
@@ -109,7 +107,7 @@ class Following:
 
 def rows_of(path: Path, row: Any, batch: int = 4096) -> Iterator[dict[str, Any]]:
     names = [f.name for f in fields(row)]
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+    with reading(path) as file:
         for found in file.iter_batches(batch, columns=names):
             yield from found.to_pylist()
 

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from builders import rows
 from builders.dataset import Dataset, FromParquet, Table
+from builders.schema import reading
 from builders.store import Made
 from builders.timeqa import figures
 from builders.timeqa.splits import GROUP, split_table
@@ -62,7 +63,7 @@ def _pages(pages: Path, aligned: Path) -> Table:
     def found() -> Iterator[pa.RecordBatch]:
         column = pq.read_table(aligned / "segments.parquet", columns=["subject"])["subject"]
         subjects = pc.unique(column)
-        with pq.ParquetFile(pages / "pages.parquet") as file:
+        with reading(pages / "pages.parquet") as file:
             for batch in file.iter_batches(64):
                 yield batch.filter(pc.is_in(batch["item"], subjects))
 

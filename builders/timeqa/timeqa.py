@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import ibis.expr.types as ir
-import pyarrow.parquet as pq
 from pydantic import Field
 
 import builders.gold as gold_rows
@@ -18,6 +17,7 @@ from builders.cloze.templates import Relation, select
 from builders.config import Strict
 from builders.dataset import Dataset
 from builders.run import Run
+from builders.schema import reading
 from builders.store import Made, code_digest
 from builders.timeqa import histories, human, human_tables, release, tables
 from builders.timeqa.align import Alignment, align_file
@@ -245,6 +245,6 @@ class TimeQA(Strict):
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+    with reading(path) as file:
         for batch in file.iter_batches(65_536, columns=list(names)):
             yield from zip(*(batch.column(n).to_pylist() for n in names), strict=True)

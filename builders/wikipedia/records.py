@@ -7,10 +7,10 @@ from typing import Any, cast, get_args
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from builders.errors import UserError
 from builders.rows import Link, Paragraph, ParagraphKind
+from builders.schema import reading
 from builders.wikipedia.columns import Read
 from builders.wikipedia.dump import BadPageError
 from builders.wikipedia.site import ENGLISH
@@ -42,7 +42,7 @@ def parquet_rows(path: Path, groups: list[int], first: int) -> Iterator[tuple[in
     """Rows of Parquet as (row from 1, record, bytes). `UserError`: a damaged file."""
     n = first
     try:
-        with pq.ParquetFile(path) as table:
+        with reading(path) as table:
             names = [c for c in table.schema_arrow.names if c in _COLUMNS]
             for batch in table.iter_batches(_BATCH, row_groups=groups, columns=names):
                 size = batch.nbytes // max(batch.num_rows, 1)

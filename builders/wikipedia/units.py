@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from builders.errors import UserError
+from builders.schema import reading
 from builders.wikipedia.files import Form, Source, pieces, stream_starts
 
 PACKED = 1 << 20
@@ -108,10 +109,9 @@ def _of_bytes(
 
 def _of_parquet(source: Source, file: int, advance: Callable[[int], None]) -> Iterator[Unit]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(source.path) as table:
+        with reading(source.path) as table:
             names = set(table.schema_arrow.names)
             rows = [table.metadata.row_group(n).num_rows for n in range(table.num_row_groups)]
     except (pa.ArrowException, OSError) as error:

@@ -12,6 +12,7 @@ import numpy as np
 
 from builders.errors import UserError
 from builders.files import find_files
+from builders.schema import reading
 
 Paths = str | Path | Sequence[str | Path]
 Form = Literal["wmt", "jsonl"]
@@ -123,10 +124,9 @@ def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
 
 def _parquet_blocks(path: Path) -> Iterator[Block]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path, pre_buffer=False) as file:
+        with reading(path) as file:
             names = set(file.schema_arrow.names)
             if missing := {"date", "text"} - names:
                 raise UserError(f"no column {', '.join(sorted(missing))}", where=path)

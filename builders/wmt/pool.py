@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from builders.errors import UserError
 from builders.rows import Part
+from builders.schema import reading
 from builders.wmt.near import mix
 
 _U = np.uint64
@@ -79,7 +79,7 @@ def load_pools(
     start = stream(seed, "part of an article")
     days, parts = [], []
     try:
-        with pq.ParquetFile(articles, pre_buffer=False) as file:
+        with reading(articles) as file:
             for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
                 day = np.from_dlpack(batch.column("day").cast(pa.int32()))
                 bits = hashed(start, _digests(batch.column("sha256"))[:, 0]) >> _U(32)
@@ -114,7 +114,7 @@ def take_digests(articles: Path, rows: Numbers) -> Numbers:
     order = np.argsort(rows, kind="stable")
     found = np.empty((len(rows), 4), _U)
     first = low = 0
-    with pq.ParquetFile(articles, pre_buffer=False) as file:
+    with reading(articles) as file:
         for batch in file.iter_batches(65_536, columns=["sha256"]):
             high = int(np.searchsorted(rows, first + batch.num_rows, sorter=order))
             places = order[low:high]
