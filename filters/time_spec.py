@@ -104,6 +104,11 @@ def own_time(question: str) -> str | None:
 _PRESENT = re.compile(r"^(Who|Which \w+) is ")
 """`Who is …` with a time of the past is `Who was …`."""
 
+_FOR_GOOD = re.compile(
+    r"^(?:Who|Which \w+) (?:is|was) the (?:first|second|third|only|youngest|oldest)\b"
+)
+"""What is so for good: whoever was the first to do it, was it at every time since."""
+
 
 def specify(question: Question, seed: int) -> Specified:
     """The question with a time specification where it needs one (StreamingQA, appendix A.5).
@@ -115,7 +120,8 @@ def specify(question: Question, seed: int) -> Specified:
     text, draw = question.question, question.draw
     if own_time(text):
         return Specified(text, "own")
-    if draw.subset == "recent" or question.answer.type == "date" or _ASKS_TIME.match(text):
+    timeless = _ASKS_TIME.match(text) or _FOR_GOOD.match(text)
+    if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     text = _PRESENT.sub(r"\1 was ", text)
     code = hashlib.sha256(f"{seed}\ttime_spec\t{question.id}".encode()).digest()[0]

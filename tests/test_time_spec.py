@@ -226,6 +226,7 @@ def test_specify() -> None:
         "For how long did Frank Lampard sign a contract?",
         "Since when has Jeremy Corbyn been a member of parliament?",
         "In which year did Spain win the World Cup?",
+        "Who was the first black president of South Africa?",
     ],
 )
 def test_a_question_for_a_time_is_given_none(text: str) -> None:

@@ -91,7 +91,7 @@ def cast(article: Article, candidates: Sequence[Candidate]) -> Cast:
     for name in texts:
         longer = [t for t in texts if t != name and _short_for(name, t, out)]
         ends = [t for t in longer if not any(t != u and _short_for(t, u, out) for u in longer)]
-        others = {t.split()[0] for t in texts if t.endswith(" " + name) and t not in longer}
+        others = {t.split()[0] for t in texts if _could_be(name, t) and t not in longer}
         if len(ends) == 1 and others - {ends[0].split()[0]}:
             out.kinds[name] = "AMBIGUOUS"
         elif len(ends) == 1 and out.first[ends[0]].sentence <= out.first[name].sentence:
@@ -129,14 +129,15 @@ def _person(name: str, before: str, after: str) -> bool:
     )
 
 
+def _could_be(short: str, name: str) -> bool:
+    return name.endswith((" " + short, "-" + short)) or name.startswith(short + " ")
+
+
 def _short_for(short: str, name: str, known: Cast) -> bool:
     """Whether `short` is the surname, or the first name, of a person or the end of a party."""
     if short in COUNTRIES or short in PLACES or short in COMMON:
         return False
-    if not (
-        name.endswith((" " + short, "-" + short))
-        or (name.startswith(short + " ") and " " not in short)
-    ):
+    if not _could_be(short, name) or (name.startswith(short + " ") and " " in short):
         return False
     kind = known.kinds.get(name)
     if kind == "PERSON":
