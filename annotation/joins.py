@@ -62,7 +62,8 @@ class Sources:
         if self.pages is None:
             hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
             raise UserError("this layout shows pages", hint=hint)
-        path = self.pages
+        own = self.pages / "pages.parquet"
+        path = own if own.is_file() else self.pages
         if not path.exists():
             raise UserError("no such file or folder", where=path)
         columns = ["item", "title", "paragraphs"]
