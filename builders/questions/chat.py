@@ -139,13 +139,9 @@ def _read(reply: requests.Response, prompts: Prompts, question: bool) -> Result:
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in reply.text[:200]
         return Result(None, "html" if html else "not_json", reply.text[:80])
     try:
-        choice = data["choices"][0]
-        text = choice["message"]["content"] or ""
+        text = data["choices"][0]["message"]["content"] or ""
         usage = data.get("usage") or {}
         counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
-        result = judged(str(text), prompts, question=question, read=counts[0], wrote=counts[1])
-        if choice.get("finish_reason") == "length" and result.text and "\n" not in text.strip():
-            return replace(result, text=None, reason="cut_off", detail=result.text[:80])
-        return result
+        return judged(str(text), prompts, question=question, read=counts[0], wrote=counts[1])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         return Result(None, "no_choice", str(data)[:80])
