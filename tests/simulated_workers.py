@@ -126,7 +126,10 @@ def _submission(
     seconds: float,
     more: str = "",
 ) -> dict[str, Any]:
-    answers = {item.id: said(layout, item.fields, rng) for item in hit.items}
+    answers = {
+        item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
+        for item in hit.items
+    }
     return {
         "format": "factdrift-submission/1",
         "batch": batch.id,

@@ -48,6 +48,7 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
         "judgments/quick",
         "judgments/quick/judgments.parquet",
         "judgments/quick/gold.parquet",
+        "judgments/quick/report.html",
     }
 
 
