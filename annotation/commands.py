@@ -12,6 +12,15 @@ from builders.progress import say
 ROOT = Path(__file__).resolve().parents[1]
 
 
+Post = Annotated[str | None, typer.Option(help="Address that takes submissions.")]
+Code = Annotated[str | None, typer.Option(help="Completion code to show at the end.")]
+Complete = Annotated[str | None, typer.Option(help="Link to show at the end.")]
+SplitPages = Annotated[
+    bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
+]
+Submit = Annotated[str | None, typer.Option(help="The platform's own address, such as a sandbox.")]
+
+
 def hits(
     layout: Annotated[str, typer.Argument(help="A layout by name, or its folder.")],
     *,
@@ -38,15 +47,11 @@ def hits(
     again: Annotated[
         bool, typer.Option("--again", help="Send rows that were sent before.")
     ] = False,
-    post: Annotated[str | None, typer.Option(help="Address that takes submissions.")] = None,
-    code: Annotated[str | None, typer.Option(help="Completion code to show at the end.")] = None,
-    complete: Annotated[str | None, typer.Option(help="Link to show at the end.")] = None,
-    split_pages: Annotated[
-        bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
-    ] = False,
-    submit: Annotated[
-        str | None, typer.Option(help="The platform's own address, such as a sandbox.")
-    ] = None,
+    post: Post = None,
+    code: Code = None,
+    complete: Complete = None,
+    split_pages: SplitPages = False,
+    submit: Submit = None,
     expert: Annotated[
         bool, typer.Option("--expert", help="What is drawn of workers' batches for an expert.")
     ] = False,
@@ -181,15 +186,11 @@ def bands(
     again: Annotated[
         bool, typer.Option("--again", help="Send rows once more that are not judged enough.")
     ] = False,
-    post: Annotated[str | None, typer.Option(help="Address that takes submissions.")] = None,
-    code: Annotated[str | None, typer.Option(help="Completion code to show at the end.")] = None,
-    complete: Annotated[str | None, typer.Option(help="Link to show at the end.")] = None,
-    split_pages: Annotated[
-        bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
-    ] = False,
-    submit: Annotated[
-        str | None, typer.Option(help="The platform's own address, such as a sandbox.")
-    ] = None,
+    post: Post = None,
+    code: Code = None,
+    complete: Complete = None,
+    split_pages: SplitPages = False,
+    submit: Submit = None,
     releases: Annotated[Path, typer.Option(help="Where releases are.")] = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where the rows of a batch go.")] = Path("build"),
     out: Annotated[Path, typer.Option(help="Where batches go.")] = Path("hits"),
