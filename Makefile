@@ -62,8 +62,12 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(PIP) --editable '.[dev,spark]'
 	@touch $@
 
-lm: $(VENV)/.dev ## install what language models need (torch), for their backends and tests
+$(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing everything, torch too, once (some minutes)"
 	@$(PIP) --editable '.[dev,spark,lm]'
+	@touch $(VENV)/.run $(VENV)/.dev $@
+
+lm: $(VENV)/.lm ## install what language models need (torch), for their backends and tests
 
 release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/ (DUMP=… for a real dump)
 	@$(BIN)/python -m builders release $(release_options)
