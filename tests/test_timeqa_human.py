@@ -67,7 +67,8 @@ class Run:
 
     def __init__(self, sample: Path, folder: Path) -> None:
         self.folder = folder
-        self.build = sample / "build"
+        self.build = folder / "build"
+        shutil.copytree(sample / "build", self.build)
         shutil.copytree(sample / "releases/timeqa", folder / "releases/timeqa")
         self.old = folder / "releases/timeqa/1.0.0"
         pages = next(self.build.glob("pages-*/pages.parquet"))
