@@ -23,7 +23,7 @@ from builders.wikidata import period_diff, snapshot_diff, timeline
 from tests.histories import EXCLUSIVE, edited, history, parquet
 
 SNAPSHOT = date(2022, 9, 15)
-PAIRS = 1500
+PAIRS = 600
 ROOT = str(Path(__file__).parents[1])
 
 
