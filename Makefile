@@ -87,8 +87,9 @@ bands: $(VENV)/.run ## toxicity thresholds band by band, again and again: [DATAS
 layouts: $(VENV)/.run ## check annotation/layouts and list them
 	@$(BIN)/python -m builders layouts
 
-test: $(VENV)/.dev ## run the tests
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+SLOW ?=
+test: $(VENV)/.dev ## run the tests; SLOW=1: those of a minute, too
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")
 
 check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
 	@$(BIN)/ruff check .

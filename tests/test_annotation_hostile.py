@@ -249,8 +249,8 @@ def _big(kind: str, path: Path, good: bytes) -> None:
     [
         ("sparse line", "r.jsonl", 2, range(1, 2)),
         ("lines", "r.jsonl", 2, range(2000, 2200)),
-        ("object", "r.json", 1, range(1, 2)),
-        ("cell", "r.csv", 0, range(2000, 2300)),
+        pytest.param("object", "r.json", 1, range(1, 2), marks=pytest.mark.slow),
+        pytest.param("cell", "r.csv", 0, range(2000, 2300), marks=pytest.mark.slow),
     ],
 )
 def test_200_megabytes(kind: str, name: str, taken: int, refused: range, tmp_path: Path) -> None:

@@ -185,7 +185,12 @@ EXPECTED: dict[str, dict[str, Any]] = {
 }
 
 
-WAYS = [("wide", "mouse"), ("wide", "keys"), ("phone", "touch"), ("phone", "keys")]
+WAYS = [
+    ("wide", "mouse"),
+    ("phone", "touch"),
+    pytest.param("wide", "keys", marks=pytest.mark.slow),
+    pytest.param("phone", "keys", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize(("size", "way"), WAYS)

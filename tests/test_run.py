@@ -179,6 +179,7 @@ def test_a_mistake_is_one_clear_message(words: list[str], said: str, tmp_path: P
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_rebuild_from_kept_answers_asks_nothing(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(sample / "build/work", tmp_path / "b/work")
     recipe = tmp_path / "streamingqa.yaml"

@@ -231,6 +231,7 @@ def test_the_card_counts_reviews_and_scores_people(done: Run) -> None:
     assert kept == len(config(done.c, "all"))
 
 
+@pytest.mark.slow
 def test_the_same_bytes_with_one_process_and_only_judged_rows_where_asked(
     done: Run, tmp_path: Path
 ) -> None:
