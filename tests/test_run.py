@@ -79,7 +79,7 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
 
 @pytest.mark.parametrize(
     ("recipe", "delay"),
-    [(TEMPLAMA, 0.5), (TEMPLAMA, 4.0), (NEWS, 5.0)],
+    [(TEMPLAMA, 4.0), pytest.param(NEWS, 5.0, marks=pytest.mark.slow)],
 )
 def test_kill_at_any_moment_leaves_the_last_release(
     sample: Path, tmp_path: Path, recipe: Path, delay: float

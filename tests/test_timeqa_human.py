@@ -287,6 +287,7 @@ def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Pat
     }
 
 
+@pytest.mark.slow
 def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path: Path) -> None:
     one = config(done.old, "hard")[0]
     rewording = {"paraphrase": ["So?"]}
