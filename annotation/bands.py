@@ -17,7 +17,6 @@ from annotation.band_rows import Text, open_rows, recipe_of
 from annotation.batch import BatchManifest
 from annotation.batches import ledger
 from annotation.dataset import Dataset
-from annotation.folders import replacing
 from annotation.hits import Order, make_batch
 from annotation.layout import Layout, load_layout
 from annotation.platforms import Delivery
@@ -25,6 +24,7 @@ from annotation.quality.values import said
 from annotation.shelf import Shelf
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import replacing
 from filters.toxicity import ATTRIBUTES
 from filters.toxicity.bands import PER_BAND, SHARE, WIDTH, threshold_by_bands, to_judge
 

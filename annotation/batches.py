@@ -9,13 +9,13 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from annotation.batch import Batch, BatchManifest, Costs, Hit, Item, batch_id, public, rows_of
-from annotation.folders import whole
 from annotation.items import Ledger, item_id
 from annotation.layout import Layout
 from annotation.page import render
@@ -23,6 +23,7 @@ from annotation.platforms import PLATFORMS, Delivery
 from annotation.submission import decode
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import whole
 from builders.release.manifest import FileEntry, locate
 from builders.store import digest, file_sha256
 
@@ -171,6 +172,26 @@ def _hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:
                 raise ValueError
             hits[one["hit"]].append(Item(one["id"], one["row"], one["fields"], answers))
     return tuple(Hit(name, tuple(items)) for name, items in hits.items())
+
+
+def next_batch(
+    shelf: Path, layout_folder: Path, hits: Sequence[Hit], *, dataset: str, platform: str, seed: int
+) -> Batch:
+    """The batch of these HITs under the next number of a shelf, `hits/<layout>`; not written."""
+    before = folders(shelf)
+    number = int(before[-1].name) + 1 if before else 1
+    batch = Batch(
+        id="",
+        number=number,
+        layout=shelf.name,
+        layout_sha256=layout_sha256(layout_folder),
+        dataset=dataset,
+        platform=platform,
+        seed=seed,
+        hits=tuple(hits),
+        folder=shelf / f"{number:04}",
+    )
+    return replace(batch, id=batch_id(batch))
 
 
 def folders(shelf: Path) -> list[Path]:

@@ -1,14 +1,13 @@
 """`make hits`: rows of a dataset out to people, as one batch."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from annotation.batch import Batch, BatchManifest, batch_id
-from annotation.batches import folders, layout_sha256, ledger, write_batch
+from annotation.batch import BatchManifest
+from annotation.batches import ledger, next_batch, write_batch
 from annotation.dataset import open_dataset
-from annotation.folders import alone
 from annotation.items import Ledger, attention, make_items
 from annotation.joins import Sources
 from annotation.layout import FOLDER, Layout, load_layout
@@ -16,6 +15,7 @@ from annotation.packing import fitting, pack
 from annotation.platforms import PLATFORMS, Delivery, Fits, Limited
 from builders.config import did_you_mean
 from builders.errors import UserError
+from builders.folders import alone
 from builders.store import Store
 
 
@@ -81,20 +81,14 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
                 hint = "--platform static takes items of any size"
                 raise UserError(f"every item is too large for {platform.name}", hint=hint)
         hits = pack(items, groups, known, layout, order.seed, fits)
-        before = folders(shelf)
-        number = int(before[-1].name) + 1 if before else 1
-        batch = Batch(
-            id="",
-            number=number,
-            layout=name,
-            layout_sha256=layout_sha256(layout_folder),
+        batch = next_batch(
+            shelf,
+            layout_folder,
+            hits,
             dataset=dataset.name,
             platform=order.platform,
             seed=order.seed,
-            hits=hits,
-            folder=shelf / f"{number:04}",
         )
-        batch = replace(batch, id=batch_id(batch))
         manifest = write_batch(
             batch,
             layout,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.folders import alone, replacing
 from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
 from annotation.platforms import PLATFORMS, Platform
@@ -21,6 +20,7 @@ from annotation.submission import Refused, Submission
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
 from builders.files import find_files
+from builders.folders import alone, replacing
 
 REFUSED = "refused.jsonl"
 _TAKEN = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")

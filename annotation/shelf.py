@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.batch import Item
-from annotation.folders import replacing
 from annotation.layout import Layout
 from annotation.matching import DUPLICATE, Batches
 from annotation.quality import settle
@@ -21,6 +20,7 @@ from annotation.quality.report import REPORT, read_refused, render
 from annotation.quality.spot_checks import read_experts, read_verdicts, write_checks
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import replacing
 from builders.rows import Gold, Judgment
 from builders.schema import arrow_schema, writing
 from builders.store import row_id

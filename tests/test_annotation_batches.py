@@ -14,10 +14,10 @@ import pytest
 
 from annotation.batch import BatchManifest
 from annotation.batches import folders, load_manifest, read_batch
-from annotation.folders import alone, whole
 from annotation.hits import make_batch, summary
 from annotation.platforms import Delivery
 from builders.errors import UserError
+from builders.folders import alone, whole
 from builders.store import file_sha256
 from tests.annotation_workers import order
 from tests.conftest import ROOT, run

@@ -15,7 +15,6 @@ from typing import Any
 
 from annotation.batch import Batch
 from annotation.batches import LAYOUT, read_batch
-from annotation.folders import alone, replacing
 from annotation.layout import Layout, load_layout
 from annotation.platforms.mturk import FORMAT
 from annotation.platforms.mturk_client import Site, code, explained, pages
@@ -24,6 +23,7 @@ from annotation.platforms.mturk_types import hit_type
 from annotation.submission import decode
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import alone, replacing
 from builders.store import digest
 
 Say = Callable[[str], None]

@@ -4,15 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from annotation.batch import Batch, BatchManifest, Item, batch_id
-from annotation.batches import (
-    folders,
-    layout_sha256,
-    load_manifest,
-    read_batch,
-    write_batch,
-)
-from annotation.folders import alone
+from annotation.batch import BatchManifest, Item
+from annotation.batches import folders, load_manifest, next_batch, read_batch, write_batch
 from annotation.hits import place_of
 from annotation.layout import load_layout
 from annotation.packing import pack
@@ -23,6 +16,7 @@ from annotation.quality.values import compared
 from annotation.shelf import Shelf
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import alone
 
 _SEED = 0
 
@@ -72,19 +66,8 @@ def make_expert_batches(
             source = next(b for b in batches.values() if b.dataset == dataset)
             told = load_manifest(source.folder)
             items = [found[key] for key in sorted(found)]
-            number = int(folders(shelf)[-1].name) + 1
-            batch = Batch(
-                id="",
-                number=number,
-                layout=name,
-                layout_sha256=layout_sha256(folder),
-                dataset=dataset,
-                platform=platform,
-                seed=_SEED,
-                hits=pack(items, [""] * len(items), [], layout, _SEED),
-                folder=shelf / f"{number:04}",
-            )
-            batch = replace(batch, id=batch_id(batch))
+            hits = pack(items, [""] * len(items), [], layout, _SEED)
+            batch = next_batch(shelf, folder, hits, dataset=dataset, platform=platform, seed=_SEED)
             manifest = write_batch(
                 batch,
                 layout,

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from annotation.batch import Item
-from annotation.folders import replacing
 from annotation.ids import hashed
 from annotation.quality.expert import Share
 from annotation.reading import table
 from annotation.submission import Refused
 from builders.config import shown
 from builders.errors import UserError
+from builders.folders import replacing
 
 EXPERTS, CHECKS = "experts.txt", "check.csv"
 COLUMNS = ("judgment", "batch", "worker", "item", "shown", "answers", "found", "verdict")

@@ -2,13 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from builders.ckl.texts import plain
+from builders.gold import read_gold
 from builders.rows import Dropped, Gold
+from builders.run import Run
 
 Answers = Mapping[str, Any]
+Found = TypeVar("Found")
 
 
 class DropError(Exception):
@@ -106,3 +109,21 @@ def span(value: object) -> Span | None:
 
 def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def each_row(
+    run: Run, layout: str, step: str, read: Callable[[Gold], Found]
+) -> tuple[list[Found], list[Dropped]]:
+    """What `read` makes of the gold rows of a layout, of each row once, and those it refuses."""
+    found: list[Found] = []
+    dropped: list[Dropped] = []
+    seen: set[str] = set()
+    for gold in read_gold(run.inputs["gold"].files, layout):
+        try:
+            if gold.row in seen:
+                raise DropError("duplicate")
+            seen.add(gold.row)
+            found.append(read(gold))
+        except DropError as why:
+            dropped.append(why.row(step, gold.row))
+    return found, dropped

@@ -31,7 +31,7 @@ class CKLClozes(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("ckl_question",)
+    layouts: ClassVar[tuple[str, ...]] = (drafts.LAYOUT,)
 
     builder: Literal["ckl-clozes"]
     periods: Periods = Periods()

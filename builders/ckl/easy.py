@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from builders.ckl.answers import DropError, accepted, agreed, each, loaded
+from builders.ckl.answers import DropError, accepted, agreed, each, each_row, loaded
 from builders.ckl.corpus import row_of
 from builders.ckl.texts import BLANK, places, plain, squad
 from builders.gold import read_gold
@@ -99,17 +99,7 @@ def masked(text: str, word: str) -> str:
 
 def asked(run: Run) -> tuple[list[Asked], list[Dropped]]:
     """What two workers or more asked and answered, and the rows that too few did."""
-    found, dropped = [], []
-    seen: set[str] = set()
-    for gold in read_gold(run.inputs["gold"].files, QUESTION):
-        try:
-            if gold.row in seen:
-                raise DropError("duplicate")
-            seen.add(gold.row)
-            found.append(_asked(gold))
-        except DropError as why:
-            dropped.append(why.row(ASK, gold.row))
-    return found, dropped
+    return each_row(run, QUESTION, ASK, _asked)
 
 
 def check(one: Asked, word: str) -> None:

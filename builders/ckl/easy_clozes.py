@@ -44,7 +44,7 @@ class NewLAMAEasyClozes(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("easy_select",)
+    layouts: ClassVar[tuple[str, ...]] = (easy.SELECT,)
 
     builder: Literal["new-lama-easy-clozes"]
     periods: Periods = Periods()

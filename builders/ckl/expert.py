@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from builders.ckl.answers import Answers, DropError, accepted, agreed, loaded, span, usual
+from builders.ckl.answers import Answers, DropError, accepted, agreed, each_row, loaded, span, usual
 from builders.ckl.decide import Verdict, decide
 from builders.ckl.texts import BLANK, plain, squad
-from builders.gold import read_gold
 from builders.rows import Article, Dropped, Evidence, Gold
 from builders.run import Run
 from builders.wmt.lines import days_of, sorting_key
@@ -51,17 +50,7 @@ def judged(run: Run, until: date) -> tuple[list[Judged], list[Dropped]]:
 
     `until`: the last day of the old corpus; evidence of a later day is refused.
     """
-    found, dropped = [], []
-    seen: set[str] = set()
-    for gold in read_gold(run.inputs["gold"].files, LAYOUT):
-        try:
-            if gold.row in seen:
-                raise DropError("duplicate")
-            seen.add(gold.row)
-            found.append(_judged(gold, until))
-        except DropError as why:
-            dropped.append(why.row(STEP, gold.row))
-    return found, dropped
+    return each_row(run, LAYOUT, STEP, lambda gold: _judged(gold, until))
 
 
 def located(marked: Marked, old: Mapping[str, Article]) -> Evidence:

@@ -28,7 +28,7 @@ class _Decided(Viewed):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("ckl_question", "ckl_expert")
+    layouts: ClassVar[tuple[str, ...]] = (drafts.LAYOUT, expert.LAYOUT)
     kind: ClassVar[Kind]
 
     periods: Periods = Periods()
@@ -87,8 +87,7 @@ class _Decided(Viewed):
             tables.save_dropped(out / "not_new.parquet", _others("updated", updated))
             tables.save_dropped(out / "dropped.parquet", [*dropped, *refused])
             counts = {"updated": len(updated), "new": len(new)}
-            for step, some in ((drafts.STEP, dropped), (expert.STEP, refused)):
-                counts |= {f"{step}: {why}": n for why, n in tables.reasons(some).items()}
+            counts |= tables.left_out((drafts.STEP, dropped), (expert.STEP, refused))
             tables.save_counts(out, counts)
 
         return run.store.step(

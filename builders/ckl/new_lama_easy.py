@@ -30,7 +30,7 @@ class NewLAMAEasy(Viewed):
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("easy_select", "easy_question")
+    layouts: ClassVar[tuple[str, ...]] = (easy.SELECT, easy.QUESTION)
 
     builder: Literal["new-lama-easy"]
     periods: Periods = Periods()
@@ -83,8 +83,7 @@ class NewLAMAEasy(Viewed):
             tables.save(out / "all.parquet", rows.NewEasyCloze, made)
             tables.save_dropped(out / "dropped.parquet", [*dropped, *refused])
             counts = {"rows": len(made)}
-            for step, some in ((easy.STEP, dropped), (easy.ASK, refused)):
-                counts |= {f"{step}: {why}": n for why, n in tables.reasons(some).items()}
+            counts |= tables.left_out((easy.STEP, dropped), (easy.ASK, refused))
             tables.save_counts(out, counts)
 
         return run.store.step(

@@ -44,6 +44,11 @@ def save_counts(out: Path, counts: Mapping[str, int]) -> None:
     (out / COUNTS).write_text(json.dumps(counts, indent=1), "utf-8")
 
 
+def left_out(*steps: tuple[str, Iterable[Dropped]]) -> dict[str, int]:
+    """How many rows each step left out, by step and reason."""
+    return {f"{step}: {why}": n for step, some in steps for why, n in reasons(some).items()}
+
+
 def counts(made: Made) -> dict[str, int]:
     """What a step counted."""
     found: dict[str, int] = json.loads((made.path / COUNTS).read_text("utf-8"))

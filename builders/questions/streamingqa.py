@@ -18,7 +18,7 @@ from builders.questions.backends import open_backend
 from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
-from builders.questions.gold_step import QUESTIONS, People, Sources, write_people
+from builders.questions.gold_step import LAYOUTS, QUESTIONS, People, Sources, write_people
 from builders.questions.news_questions import (
     ORDER,
     draws_of,
@@ -53,7 +53,7 @@ class StreamingQA(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = (LISKA_2022,)
-    layouts: ClassVar[tuple[str, ...]] = ("write_questions", "judge_question", "answer_question")
+    layouts: ClassVar[tuple[str, ...]] = LAYOUTS
 
     builder: Literal["streamingqa"]
     dates: DateSettings = DateSettings()

@@ -14,6 +14,7 @@ import duckdb
 
 from builders.dataset import Dataset, Meta
 from builders.errors import UserError
+from builders.folders import move
 from builders.release.compare import Comparison, compare
 from builders.release.draft import Draft, check_names
 from builders.release.version import FIRST, Level, Version, published
@@ -55,7 +56,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
             chosen, level, summary = _settle(shelf, draft, wanted)
             if level == "none":
                 return Published(shelf / str(chosen), str(chosen), False, level, summary)
-            _publish(folder, shelf / str(chosen))
+            move(folder, shelf / str(chosen))
             return Published(shelf / str(chosen), str(chosen), True, level, summary)
 
 
@@ -103,24 +104,6 @@ def _advice(shelf: Path, draft: Draft, latest: Version) -> str:
     if level == "none":
         return f"it is the content of {latest}"
     return f"use VERSION={latest.bump(level)}"
-
-
-def _publish(folder: Path, target: Path) -> None:
-    """Everything onto the disk, then one rename."""
-    for parent, _, names in os.walk(folder, topdown=False):
-        for name in names:
-            _sync(Path(parent, name))
-        _sync(Path(parent))
-    folder.rename(target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

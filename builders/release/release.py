@@ -56,9 +56,8 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
     chosen = {path: read_recipe(path) for path in paths}
     if not chosen:
         suited = {p: r for p, r in recipes().items() if not r.waits_for(options.given)}
-        alone = {name: r for name, r in suited.items() if not r.sources(options.given)}
-        if options.given and set(options.given) == {"gold"}:
-            chosen = {p: r for p, r in alone.items() if "gold" in r.inputs}
+        if set(options.given) == {"gold"}:
+            chosen = {p: r for p, r in suited.items() if "gold" in r.inputs}
         else:
             chosen = {p: r for p, r in suited.items() if not options.given or r.waits_for(())}
         if not chosen:

@@ -19,7 +19,7 @@ from builders.dataset import Dataset
 from builders.run import Run
 from builders.schema import reading
 from builders.store import Made, code_digest
-from builders.timeqa import histories, human, human_tables, release, tables
+from builders.timeqa import histories, human, human_tables, paraphrases, release, tables, verdicts
 from builders.timeqa.align import Alignment, align_file
 from builders.timeqa.align_keep import DROPPED_ORDER, keep_pairs
 from builders.timeqa.asked import Questions
@@ -37,7 +37,7 @@ class TimeQA(Strict):
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = (CHEN_2021,)
-    layouts: ClassVar[tuple[str, ...]] = ("verify_facts", "paraphrase")
+    layouts: ClassVar[tuple[str, ...]] = (verdicts.LAYOUT, paraphrases.LAYOUT)
 
     builder: Literal["timeqa"]
     relations: tuple[str, ...] | Literal["all"] = "all"

@@ -35,10 +35,7 @@ def whole(folder: Path) -> Iterator[Path]:
     try:
         staging.mkdir(parents=True)
         yield staging
-        for path in sorted(staging.rglob("*")):
-            sync(path)
-        staging.rename(folder)
-        sync(folder.parent)
+        move(staging, folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -55,6 +52,14 @@ def replacing(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def move(staging: Path, folder: Path) -> None:
+    """Everything of a folder onto the disk, then one rename."""
+    for path in [*sorted(staging.rglob("*")), staging]:
+        sync(path)
+    staging.rename(folder)
+    sync(folder.parent)
 
 
 def sync(path: Path) -> None:
