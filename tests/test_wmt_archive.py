@@ -21,7 +21,7 @@ from builders.wmt.archive import find_archives
 from builders.wmt.index import TABLES, Indexed, index
 from builders.wmt.read import read
 from builders.wmt.records import split_sentences
-from builders.wmt.sentences import count_sentences, sentences_of
+from builders.wmt.sentences import count_sentences, joined, sentences_of
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples" / "news"
@@ -179,7 +179,8 @@ LINES_OF_TEXT = {
 def test_sentences_of_split_texts() -> None:
     """All at once, and each as it is read back."""
     texts = list(LINES_OF_TEXT)
-    assert count_sentences([t.encode() for t in texts]).tolist() == list(LINES_OF_TEXT.values())
+    split = [t.encode() for t in texts]
+    assert count_sentences(split, joined(split)).tolist() == list(LINES_OF_TEXT.values())
     assert [len(sentences_of(t)) for t in texts] == list(LINES_OF_TEXT.values())
 
 

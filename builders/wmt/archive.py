@@ -99,7 +99,7 @@ def cores() -> int:
 
 
 def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
-    parts: list[bytes] = []
+    parts: list[bytes | memoryview] = []
     held = before = 0
     form: Form | None = None
     while True:
@@ -114,8 +114,8 @@ def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
             continue
         if not held:
             return
-        data = b"".join([*parts, piece[:cut]])
-        parts, held = [piece[cut:]], len(piece) - cut
+        data = b"".join([*parts, memoryview(piece)[:cut]])
+        parts, held = [memoryview(piece)[cut:]], len(piece) - cut
         form = form or ("jsonl" if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "wmt")
         at = stream.position()
         yield Block(data, form, at - before)

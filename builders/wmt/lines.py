@@ -15,7 +15,7 @@ from builders.rows import Article
 from builders.wmt.archive import Form
 from builders.wmt.near import signature
 from builders.wmt.records import UnreadableError, record
-from builders.wmt.sentences import count_sentences, not_utf8, sentences_of
+from builders.wmt.sentences import count_sentences, joined, not_utf8, sentences_of
 
 _EPOCH = date(1970, 1, 1).toordinal()
 DIGITS_OF_DAY = 8
@@ -76,7 +76,7 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
     `UnreadableError` says why it is no article.
     """
     found = _fields_of(data, start, end, form, last)
-    for _, why in not_utf8([found[2]]):
+    for _, why in not_utf8([found[2]], found[2]):
         raise UnreadableError("bad_utf8", why)
     return found
 
@@ -132,10 +132,14 @@ def parse(data: bytes, form: Form, last: date, near: bool) -> Parsed:
         except UnreadableError as error:
             bad.append((line, error.reason, error.detail))
         start = end + 1
-    for n, why in not_utf8([text for _, _, text in found]):
-        bad.append((places.pop(n), "bad_utf8", why))
-        del found[n]
-    counts = count_sentences([text for _, _, text in found])
+    texts = [text for _, _, text in found]
+    whole = joined(texts)
+    if wrong := not_utf8(texts, whole):
+        for n, why in wrong:
+            bad.append((places.pop(n), "bad_utf8", why))
+            del found[n], texts[n]
+        whole = joined(texts)
+    counts = count_sentences(texts, whole)
     for n in np.flatnonzero(counts == 0)[::-1].tolist():
         bad.append((places.pop(n), "no_sentences", None))
         del found[n]
