@@ -78,7 +78,7 @@ def first_is_whole(folder: Path) -> bool:
     """Whether the first shard was read to its end, and the parts of all its blocks are there."""
     for about in (folder / "out").glob("build/parts-*/shard-000000.json"):
         blocks = json.loads(about.read_text())["blocks"]
-        return len(list(about.parent.glob("000000-*"))) == blocks
+        return bool(blocks == len(list(about.parent.glob("000000-*"))))
     return False
 
 

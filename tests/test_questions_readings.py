@@ -59,6 +59,10 @@ NO_OFFICE = [
     "Voters saw South Bend, Indiana mayor Zoran Milanović in Vienna.",
     "Police arrested alleged Gulf Cartel leader Zoran Milanović in Vienna.",
     "Zoran Milanović, managing director of the Iran's Railways, left for Vienna.",
+    "Newly-appointed Croatian President Zoran Milanović left for Vienna.",
+    "Zoran Milanović, the controversial head of the Ocean Institute, left for Vienna.",
+    "Chancellor Zoran Milanović of the Christian Democratic Union left for Vienna.",
+    "Christian Democrats ask Prime Minister of Croatia Zoran Milanović to leave.",
 ]
 
 
@@ -68,6 +72,16 @@ def test_no_office(sentence: str) -> None:
 
 
 ASKED = [
+    (
+        "Donald Trump commutes the sentence of Roger Stone days before he was due in prison.",
+        "Who commuted the sentence of Roger Stone?",
+        "Donald Trump",
+    ),
+    (
+        "Kidnapped British engineer Malcolm Primrose is found safe in Indonesia.",
+        "Where was kidnapped British engineer Malcolm Primrose found safe?",
+        "Indonesia",
+    ),
     (
         "Canada reported 418 deaths from COVID-19.",
         "Which country reported 418 deaths from COVID-19?",
@@ -134,6 +148,10 @@ SILENT = [
     "Barack Obama made a speech in Manchester telling delegates that the party wins.",
     "Ana Horvat called for the release of hostages abducted in Baghdad last May.",
     "Hearst Interactive is the owner of Ocean Media.",
+    "Ana Horvat tests positive for COVID-19 just after her husband died of the virus.",
+    "Ana Horvat is elected Speaker of the House of Representatives.",
+    "Ana Horvat is the first African Director-General and has a degree in medicine.",
+    "The General Assembly of the United Nations passes a motion on the annexation of Crimea.",
 ]
 
 

@@ -102,4 +102,5 @@ def lowered(subject: str) -> str:
     """A subject inside a question: `the President of France`, `former chancellor X`."""
     first = subject.split()[0]
     plain = first in _LOWERED or (first.lower() in ROLES and first not in TITLES)
+    plain |= first.lower() in PARTICIPLE and {*subject.split()[1:2]} <= DEMONYMS
     return subject[0].lower() + subject[1:] if plain and first.istitle() else subject

@@ -80,7 +80,7 @@ def title_at(words: list[str], i: int) -> int:
     """How many words of a title stand at `i`."""
     for title in _LONG_TITLES.get(words[i], ()) if i < len(words) else ():
         after = words[i + len(title)] if i + len(title) < len(words) else ""
-        if words[i : i + len(title)] == title and after not in ("Department", "Ministry", "Party"):
+        if words[i : i + len(title)] == title and after not in ORG_HEADS:
             return len(title)
     return 0
 

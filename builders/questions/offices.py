@@ -30,7 +30,8 @@ NOT_NOW = words("""
     former ex late then then- outgoing incoming joint ousted deposed ex- onetime longtime alleged
     suspected reputed accused self-proclaimed self-declared disputed rival would-be jailed exiled
     imprisoned fugitive purported presumed designated veteran high-ranking senior top leading
-    prominent long-term
+    prominent long-term controversial embattled beleaguered newly newly-appointed newly-elected
+    newly-named new
 """)
 
 _NAMED = re.compile(r" (?:of|for|at|to|in) (?:the )?(?:[a-z]+ ){0,2}(?:the )?[A-Z]")
@@ -44,6 +45,10 @@ _POINTING = re.compile(
 WORD = re.compile(r"[\w.&’'-]+")
 
 AMERICAN_STATES = ("US", "U.S.", "American")
+
+
+_PLURAL = frozenset(PRESENT.values()) - MODIFIERS - ROLE_HEADS
+"""What several do: `Democrats ask Prime Minister of …`."""
 
 
 def office_of(phrase: str, state: str | None) -> str | None:
@@ -68,7 +73,8 @@ def office_of(phrase: str, state: str | None) -> str | None:
     if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
         return None
     owner = bare[len(head) :].split()
-    if owner[1:2] in (["a"], ["an"]) or any(w in FINITE for w in words_ if w.islower()):
+    verbs = [w for w in words_ if w.islower() and (w in FINITE or w in _PLURAL)]
+    if owner[1:2] in (["a"], ["an"]) or verbs:
         return None
     if link == " of " and {*owner} & {"to", "into", "from"}:
         return None

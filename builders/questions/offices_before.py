@@ -67,6 +67,11 @@ _OFFICES = words("""
     attorney speaker administrator chairman chairwoman superintendent
 """) | {"attorney general", "agent in charge", "prime minister", "inspector general"}
 
+_OF_PLACES = words("""
+    premier chancellor governor mayor king queen emperor sultan emir
+""") | {"prime minister"}
+"""Of these, a name with a body between is somebody who belongs to it: `Chancellor X of the CDU`."""
+
 _AROUND = re.compile(
     r"^(?: MP| AC)? (?:of|for) (?P<of>(?:the )?[A-Z][\w.&’'-]*(?: (?:(?:of|for|and|the"
     r"|in) )*[A-Z][\w.&’'-]*)*)"
@@ -103,6 +108,8 @@ def around_name(before: str, after: str) -> str | None:
         return None
     owner = m["of"].rstrip(".")
     if re.search(r"[a-z]\.[A-Z]", owner):
+        return None
+    if ends.lower() in _OF_PLACES and {*owner.split()} & ORG_HEADS:
         return None
     owner = re.sub(r"['’]s$", "", owner)
     for cut in re.finditer(r" and ", owner):

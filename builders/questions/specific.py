@@ -54,6 +54,7 @@ _VAGUE = re.compile(
     r"|\b(?:currently|several|various|certain|many|recent|recently|subsequently|thereafter"
     r"|the [A-Z]\w+ (?:nation|country|state|city|capital|region|province|firm|company"
     r"|island)\b(?! of)"
+    r"|(?:is|was) the (?:first|only|last)(?: [\w-]+){1,2}$"
     r"|the last (?:match|game|round|minute)|today|ago)\b"
 )
 _EVENTS = words("""
@@ -138,6 +139,7 @@ _WHOSE = re.compile(
 )
 _PORTFOLIO = re.compile(
     r"\b(?:Minister|Secretary) (?:for|of) (?!State\b)|\bLeader of the Opposition\b"
+    r"|\b[Ss]peaker of the (?:House|Parliament|Senate|National Assembly)\b"
 )
 
 

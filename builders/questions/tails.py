@@ -26,6 +26,14 @@ _ADJUNCT = re.compile(
     r"\s+(?:after|before|as|since|amid|despite|following|until|for|in|by|while|without|from) [^,]*$"
 )
 
+_MEASURED = re.compile(
+    r"\s+(?:just|only|even|shortly|soon|immediately|right|long|barely|exactly|nearly|almost|about"
+    r"|(?:(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+|several|few|many|mere|couple of"
+    r"|just|only|less than|more than) )*"
+    r"(?:minute|hour|day|week|month|year|moment|decade)s?)$"
+)
+"""What said how long before or after something that is cut away: `two days`, `just`."""
+
 _RANKED = re.compile(r"\b(?:first|last|only|most|[a-z]+est)\b")
 
 _SOON = re.compile(r"\s+(?:after|before|as|since|amid|following|until|despite)\b")
@@ -89,9 +97,9 @@ def trim(tail: str, base: str) -> str | None:
         kept = _TELLING.sub("", kept)
         if kept.rpartition(" ")[2] in _TOLD or kept.endswith("ing"):
             return None
-    kept = _CLAUSE.sub("", kept)
+    kept = _cut(_CLAUSE, kept)
     if len(segments) > 1:
-        kept = _OPENED.sub("", kept)
+        kept = _cut(_OPENED, kept)
     kept = _without_clauses(kept)
     whole = _uncoordinated(kept)
     if not whole:
@@ -130,8 +138,14 @@ def _without_clauses(text: str) -> str:
         ):
             return ""
         if verbs and m.start() > 0:
-            return text[: m.start()]
+            return _MEASURED.sub("", text[: m.start()])
     return text
+
+
+def _cut(pattern: re.Pattern[str], text: str) -> str:
+    """`text` without what a pattern finds, and what leaned on it."""
+    left = pattern.sub("", text)
+    return text if left == text else _MEASURED.sub("", left)
 
 
 _TELLING = re.compile(r" [a-z]+ing(?: [a-z]+){0,3}$")
