@@ -20,6 +20,11 @@ OFFICES = [
     ("Zoran Milanović, the president of Croatia, left for Vienna.", "the president of Croatia"),
     ("The president of Croatia, Zoran Milanović, left for Vienna.", "the president of Croatia"),
     ("Croatian President Zoran Milanović left for Vienna.", "the Croatian president"),
+    ("New York City mayor Zoran Milanović left for Vienna.", "the New York City mayor"),
+    (
+        "Queen Zoran Milanović of the United Kingdom left for Vienna.",
+        "the Queen of the United Kingdom",
+    ),
     ("Croatia's president Zoran Milanović left for Vienna.", "Croatia's president"),
     ("President Zoran Milanović of Croatia left for Vienna.", "the President of Croatia"),
     ("The Croatian Minister of Trade, Zoran Milanović, left.", "the Croatian Minister of Trade"),

@@ -31,7 +31,7 @@ NOT_NOW = words("""
     suspected reputed accused self-proclaimed self-declared disputed rival would-be jailed exiled
     imprisoned fugitive purported presumed designated veteran high-ranking senior top leading
     prominent long-term controversial embattled beleaguered newly newly-appointed newly-elected
-    newly-named new
+    newly-named
 """)
 
 _NAMED = re.compile(r" (?:of|for|at|to|in) (?:the )?(?:[a-z]+ ){0,2}(?:the )?[A-Z]")

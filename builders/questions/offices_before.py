@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from builders.questions.given import GIVEN
-from builders.questions.lexicon import COMMON, DEMONYMS, ORG_HEADS, TITLES, words
+from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, TITLES, words
 from builders.questions.nouns import KNOWN, ROLE_HEADS
 from builders.questions.offices import (
     AMERICAN_STATES,
@@ -109,7 +109,8 @@ def around_name(before: str, after: str) -> str | None:
     owner = m["of"].rstrip(".")
     if re.search(r"[a-z]\.[A-Z]", owner):
         return None
-    if ends.lower() in _OF_PLACES and {*owner.split()} & ORG_HEADS:
+    country = owner.removeprefix("the ") in COUNTRIES
+    if ends.lower() in _OF_PLACES and not country and {*owner.split()} & ORG_HEADS:
         return None
     owner = re.sub(r"['’]s$", "", owner)
     for cut in re.finditer(r" and ", owner):

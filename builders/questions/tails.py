@@ -27,6 +27,7 @@ _ADJUNCT = re.compile(
 )
 
 _MEASURED = re.compile(
+    r"(?<! by)(?<! for)(?<! of)(?<! in)(?<! within)(?<! to)(?<! at)"
     r"\s+(?:just|only|even|shortly|soon|immediately|right|long|barely|exactly|nearly|almost|about"
     r"|(?:(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+|several|few|many|mere|couple of"
     r"|just|only|less than|more than) )*"
