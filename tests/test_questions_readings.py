@@ -78,6 +78,11 @@ def test_no_office(sentence: str) -> None:
 
 ASKED = [
     (
+        "NASA delays the launch of the Mars Science Laboratory by two years after it grew heavier.",
+        "Which agency delayed the launch of the Mars Science Laboratory by two years?",
+        "NASA",
+    ),
+    (
         "Donald Trump commutes the sentence of Roger Stone days before he was due in prison.",
         "Who commuted the sentence of Roger Stone?",
         "Donald Trump",

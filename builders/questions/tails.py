@@ -27,13 +27,12 @@ _ADJUNCT = re.compile(
 )
 
 _MEASURED = re.compile(
-    r"(?<! by)(?<! for)(?<! of)(?<! in)(?<! within)(?<! to)(?<! at)"
-    r"\s+(?:just|only|even|shortly|soon|immediately|right|long|barely|exactly|nearly|almost|about"
+    r"(?P<own>\s(?:by|for|of|in|within|to|at|over))?"
+    r"\s(?:just|only|even|shortly|soon|immediately|right|long|barely|exactly|nearly|almost|about"
     r"|(?:(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\d+|several|few|many|mere|couple of"
     r"|just|only|less than|more than) )*"
     r"(?:minute|hour|day|week|month|year|moment|decade)s?)$"
 )
-"""What said how long before or after something that is cut away: `two days`, `just`."""
 
 _RANKED = re.compile(r"\b(?:first|last|only|most|[a-z]+est)\b")
 
@@ -139,14 +138,20 @@ def _without_clauses(text: str) -> str:
         ):
             return ""
         if verbs and m.start() > 0:
-            return _MEASURED.sub("", text[: m.start()])
+            return _unmeasured(text[: m.start()])
     return text
+
+
+def _unmeasured(text: str) -> str:
+    """`text` without what said how long before or after something that was cut: `just`."""
+    m = _MEASURED.search(text)
+    return text[: m.start()] if m and not m["own"] else text
 
 
 def _cut(pattern: re.Pattern[str], text: str) -> str:
     """`text` without what a pattern finds, and what leaned on it."""
     left = pattern.sub("", text)
-    return text if left == text else _MEASURED.sub("", left)
+    return text if left == text else _unmeasured(left)
 
 
 _TELLING = re.compile(r" [a-z]+ing(?: [a-z]+){0,3}$")
