@@ -139,7 +139,7 @@ _WHOSE = re.compile(
 )
 _PORTFOLIO = re.compile(
     r"\b(?:Minister|Secretary) (?:for|of) (?!State\b)|\bLeader of the Opposition\b"
-    r"|\b[Ss]peaker of the (?:House|Parliament|Senate|National Assembly)\b"
+    r"|\b[Ss]peaker of the (?:House(?! of (?:Commons|Lords))|Parliament|Senate|National Assembly)\b"
 )
 
 
