@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 import typer
 
 from builders.errors import UserError
+from builders.files import ROOT
 from builders.progress import say
-
-ROOT = Path(__file__).resolve().parents[1]
-
 
 Post = Annotated[str | None, typer.Option(help="Address that takes submissions.")]
 Code = Annotated[str | None, typer.Option(help="Completion code to show at the end.")]

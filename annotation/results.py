@@ -7,9 +7,10 @@ be taken is in `refused.jsonl` of the run, with file, line and reason, and count
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
@@ -80,25 +81,97 @@ def import_results(
     hint = "results are .json, .jsonl or .csv files"
     files = find_files(list(given), _is_taken, "results", hint) if given else []
     batches = Batches(hits)
-    done = Imported(files=len(files))
     with alone(out):
         salt = read_salt(hits)
         check_salt(salt, out)
         if experts is not None:
             add_experts(out, experts, salt, PLATFORMS)
-        shelves: dict[str, Shelf] = {} if given else _all(out)
+        run = _Run(batches, salt, out, {} if given else _all(out), Imported(files=len(files)))
         sources = [(path, _platform(path, platform)) for path in files]
         if sources:
-            _read_all(sources, batches, salt, out, shelves, done, say)
-        for name in sorted(shelves):
-            counts = done.decisions.setdefault(name, {})
-            for row in shelves[name].settle(batches):
-                counts[row.decision] = counts.get(row.decision, 0) + 1
-            done.judgments[name] = len(shelves[name].by_id)
-            done.written.append(shown(shelves[name].report(batches, out / REFUSED)))
+            run.read(sources, say)
+        run.settle()
         if feedback is not None:
-            _tell(sources, batches, salt, shelves, feedback, done)
-    return done
+            run.tell(sources, feedback)
+    return run.done
+
+
+@dataclass
+class _Run:
+    """One import at work: where it looks things up, and what it has so far."""
+
+    batches: Batches
+    salt: bytes
+    out: Path
+    shelves: dict[str, Shelf]
+    done: Imported
+
+    def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
+        """Take every file; what is refused is written down as it comes."""
+        with replacing(self.out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
+            for source, by in sources:
+                say(f"  {shown(source)}: {by.name}")
+                if not self._read_one(source, by, report):
+                    self._refuse(Refused(shown(source), 0, "no submissions in it"), report)
+
+    def _read_one(self, path: Path, by: Platform, report: TextIO) -> bool:
+        """Take one file; whether anything was in it."""
+        any_found = False
+        for one in by.read(path):
+            any_found = True
+            found = (
+                one if isinstance(one, Refused) else match(one, self.batches, by.name, self.salt)
+            )
+            self.done.submissions += not isinstance(one, Refused)
+            if isinstance(found, Refused):
+                self._refuse(found, report)
+                continue
+            name = found[0].layout
+            if name not in self.shelves:
+                self.shelves[name] = Shelf(self.out / name)
+            came = self.shelves[name].add(found)
+            self.done.new += came == "new"
+            self.done.known += came == "known"
+            self.done.further += came == "further"
+        return any_found
+
+    def _refuse(self, one: Refused, report: TextIO) -> None:
+        self.done.refused[one.reason] = self.done.refused.get(one.reason, 0) + 1
+        if len(self.done.examples) < _SHOWN:
+            self.done.examples.append(one)
+        value = {
+            "file": _SAVED.sub(r"\1…\2", one.where),
+            "line": one.line,
+            "reason": one.reason,
+            "detail": one.detail,
+        }
+        report.write(json.dumps(value, sort_keys=True) + "\n")
+
+    def settle(self) -> None:
+        """Have quality control look at every layout, and write its tables and its report."""
+        for name in sorted(self.shelves):
+            counts = self.done.decisions.setdefault(name, {})
+            for row in self.shelves[name].settle(self.batches):
+                counts[row.decision] = counts.get(row.decision, 0) + 1
+            self.done.judgments[name] = len(self.shelves[name].by_id)
+            self.done.written.append(
+                shown(self.shelves[name].report(self.batches, self.out / REFUSED))
+            )
+
+    def tell(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
+        """Write what the platforms take to approve or reject work."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, by in sources:
+
+            def decide(one: Submission, by: Platform = by) -> str | None:
+                found = match(one, self.batches, by.name, self.salt)
+                if isinstance(found, Refused):
+                    return None
+                return self.shelves[found[0].layout].reason(found, self.batches)
+
+            self.done.written += [
+                shown(folder / name) for name in by.feedback(path, decide, folder)
+            ]
 
 
 def _is_taken(name: str) -> bool:
@@ -112,65 +185,6 @@ def _all(out: Path) -> dict[str, Shelf]:
         hint = "name the results of a platform"
         raise UserError("no judgments yet", where=shown(out), hint=hint)
     return {place.parent.name: Shelf(place.parent) for place in places}
-
-
-def _read_all(
-    sources: Sequence[tuple[Path, Platform]],
-    batches: Batches,
-    salt: bytes,
-    out: Path,
-    shelves: dict[str, Shelf],
-    done: Imported,
-    say: Callable[[str], None],
-) -> None:
-    """Take every file; what is refused is written down as it comes."""
-    with replacing(out / REFUSED) as path, path.open("w", encoding="utf-8") as report:
-        for source, by in sources:
-            say(f"  {shown(source)}: {by.name}")
-            if not _read(source, by, batches, salt, out, shelves, done, report.write):
-                _refuse(Refused(shown(source), 0, "no submissions in it"), done, report.write)
-
-
-def _read(
-    path: Path,
-    by: Platform,
-    batches: Batches,
-    salt: bytes,
-    out: Path,
-    shelves: dict[str, Shelf],
-    done: Imported,
-    write_line: Callable[[str], object],
-) -> bool:
-    """Take one file; whether anything was in it."""
-    any_found = False
-    for one in by.read(path):
-        any_found = True
-        found = one if isinstance(one, Refused) else match(one, batches, by.name, salt)
-        done.submissions += not isinstance(one, Refused)
-        if isinstance(found, Refused):
-            _refuse(found, done, write_line)
-            continue
-        name = found[0].layout
-        if name not in shelves:
-            shelves[name] = Shelf(out / name)
-        came = shelves[name].add(found)
-        done.new += came == "new"
-        done.known += came == "known"
-        done.further += came == "further"
-    return any_found
-
-
-def _refuse(one: Refused, done: Imported, write_line: Callable[[str], object]) -> None:
-    done.refused[one.reason] = done.refused.get(one.reason, 0) + 1
-    if len(done.examples) < _SHOWN:
-        done.examples.append(one)
-    value = {
-        "file": _SAVED.sub(r"\1…\2", one.where),
-        "line": one.line,
-        "reason": one.reason,
-        "detail": one.detail,
-    }
-    write_line(json.dumps(value, sort_keys=True) + "\n")
 
 
 def _said(one: Refused) -> str:
@@ -187,24 +201,3 @@ def _platform(path: Path, name: str | None) -> Platform:
         hint = f"did you mean {near}?" if near else f"there are {', '.join(PLATFORMS)}"
         raise UserError(f"no platform {name!r}", hint=hint)
     return PLATFORMS[name]
-
-
-def _tell(
-    sources: Sequence[tuple[Path, Platform]],
-    batches: Batches,
-    salt: bytes,
-    shelves: Mapping[str, Shelf],
-    folder: Path,
-    done: Imported,
-) -> None:
-    """Write what the platforms take to approve or reject work."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, by in sources:
-
-        def decide(one: Submission, by: Platform = by) -> str | None:
-            found = match(one, batches, by.name, salt)
-            if isinstance(found, Refused):
-                return None
-            return shelves[found[0].layout].reason(found, batches)
-
-        done.written += [shown(folder / name) for name in by.feedback(path, decide, folder)]

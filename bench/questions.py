@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 
 from builders.questions.candidates import RuleFinder
+from builders.questions.english.tokens import spans
 from builders.questions.gazetteer import Gazetteer
-from builders.questions.readings import questions
-from builders.questions.tokens import spans
+from builders.questions.rules.readings import questions
 from builders.rows import Article
 
 NEWS = Path("samples/news")

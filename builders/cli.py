@@ -8,6 +8,7 @@ import typer
 
 from annotation import commands
 from builders.errors import UserError
+from builders.files import ROOT
 from builders.progress import say
 
 app = typer.Typer(
@@ -17,7 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
 Templates = Annotated[Path, typer.Option(help="Folder of the relation templates.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes.")]
 Memory = Annotated[str, typer.Option(help="Limit for tables in memory; beyond it, on disk.")]

@@ -1,10 +1,13 @@
-"""The files that a user names: paths, globs and folders."""
+"""The project's folder, and the files that a user names: paths, globs and folders."""
 
 from collections.abc import Callable, Sequence
 from glob import glob
 from pathlib import Path
 
 from builders.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The project's folder: templates, samples, recipes and cards lie in it."""
 
 
 def find_files(

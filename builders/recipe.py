@@ -18,7 +18,7 @@ from builders.cloze.dynamic_templama import DynamicTempLAMA
 from builders.cloze.invariant_lama import InvariantLAMA
 from builders.config import Strict, load, shown
 from builders.errors import UserError
-from builders.files import find_files
+from builders.files import ROOT, find_files
 from builders.gold import find_gold
 from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
@@ -46,9 +46,6 @@ Builder = Annotated[
     Field(discriminator="builder"),
 ]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""
-
-ROOT = Path(__file__).resolve().parents[1]
-"""The project's folder."""
 
 FOLDER = ROOT / "builders" / "recipes"
 
@@ -111,11 +108,12 @@ def find_inputs(
     found: dict[str, Source] = {}
     newest = "dump" if "dump" in recipe.inputs else next(iter(recipe.inputs), None)
     sources = recipe.sources(given)
-    layouts: Sequence[str] = getattr(recipe.build, "layouts", ())
     for name, about in sorted(recipe.inputs.items(), key=lambda pair: pair[1].kind == "gold"):
         if about.kind == "gold" and (name in given or about.path):
             paths = given.get(name) or [str(path.parent / str(about.path))]
-            found[name] = _gold(name, about, paths, layouts, found.values(), snapshot, store)
+            found[name] = _gold(
+                name, about, paths, recipe.build.layouts, found.values(), snapshot, store
+            )
         elif name in given:
             about = about.model_copy(update={"sha256": None, "snapshot": None})
             day = snapshot if name == newest else None

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from builders.config import Strict
+from builders.dataset import Dataset
 from builders.engine import EngineName
 from builders.store import Store
 
@@ -54,3 +55,18 @@ class Run:
     jobs: int
     memory: str
     seed: int
+
+
+class DatasetBuilder(Strict):
+    """What a recipe's `build:` holds: the parameters of a method, and the method itself."""
+
+    tasks: ClassVar[tuple[str, ...]]
+    """What the dataset is for, as the Hub names tasks."""
+    citations: ClassVar[tuple[str, ...]]
+    """BibTeX entries of the papers, the method's own first."""
+    layouts: ClassVar[tuple[str, ...]] = ()
+    """The annotation layouts whose gold rows it takes."""
+
+    def build(self, run: Run) -> Dataset:
+        """The dataset that this run makes."""
+        raise NotImplementedError

@@ -12,10 +12,10 @@ import pytest
 
 from builders.errors import UserError
 from builders.questions.candidates import RuleFinder, SpacyFinder, open_finder, rule_spans
-from builders.questions.dates import dates
+from builders.questions.english.dates import dates
+from builders.questions.english.tokens import spans
 from builders.questions.gazetteer import Gazetteer
 from builders.questions.settings import CandidateSettings
-from builders.questions.tokens import spans
 from builders.rows import Article, Candidate
 
 ROOT = Path(__file__).resolve().parents[1]

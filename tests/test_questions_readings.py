@@ -2,18 +2,12 @@
 
 import pytest
 
-from builders.questions.candidates import RuleFinder
-from builders.questions.readings import questions
-from builders.questions.specific import enough, specific
-from tests.test_questions_candidates import article
-
-FINDER = RuleFinder()
+from builders.questions.rules.specific import enough, specific
+from tests.test_questions_rules import asked as asked_of
 
 
 def asked(sentence: str) -> dict[str, str]:
-    a = article(sentence)
-    table = questions(a, FINDER.find(a), late=True)
-    return {q: a.text[s:e] for (s, e), texts in table.items() for q in texts}
+    return asked_of(sentence, late=True)
 
 
 OFFICES = [

@@ -6,12 +6,12 @@ from datetime import date, timedelta
 import pytest
 
 from builders.questions.candidates import RuleFinder
-from builders.questions.clauses import parse
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Query
-from builders.questions.readings import questions
-from builders.questions.rules import RuleBackend
-from builders.questions.specific import specific
+from builders.questions.rules.backend import RuleBackend
+from builders.questions.rules.clauses import parse
+from builders.questions.rules.readings import questions
+from builders.questions.rules.specific import specific
 from builders.rows import Article, Draw, Dropped, Question
 from tests.test_questions_candidates import article, sample
 

@@ -13,16 +13,15 @@ from builders.ckl.prompts import PREDICT
 from builders.ckl.settings import Periods
 from builders.ckl.settings import Writing as WritingSettings
 from builders.ckl.texts import BLANK
-from builders.config import Strict
 from builders.dataset import Dataset, Figure, FromParquet, Table
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 
 _COUNTED = "Gold rows of the layout `ckl_question`, and what became of them."
 _ABOUT = "Statements with a gap, the answer of a recent article, and a model's prediction."
 
 
-class CKLClozes(Strict):
+class CKLClozes(DatasetBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: steps 2 and 3).
 
     `predict`: the model whose predictions are stored; none: they stay empty, and the experts take

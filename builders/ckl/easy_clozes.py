@@ -15,9 +15,8 @@ from builders.ckl.answers import DropError
 from builders.ckl.settings import Periods, Translation
 from builders.ckl.settings import Writing as WritingSettings
 from builders.ckl.texts import places, plain
-from builders.config import Strict
 from builders.dataset import Dataset, Figure, FromParquet, Table
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 
 _COUNTED = "Gold rows of the layout `easy_select`, and what became of them."
@@ -34,7 +33,7 @@ class _Rewritten:
     translators: tuple[str, ...] = ()
 
 
-class NewLAMAEasyClozes(Strict):
+class NewLAMAEasyClozes(DatasetBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: NewLAMA-Easy, steps 2 to 4).
 
     `decontextualise`: the model that makes a sentence stand alone; where it loses the word, the

@@ -14,7 +14,6 @@ from builders import rows
 from builders.citations import JANG_2022
 from builders.ckl import corpus, tables
 from builders.ckl.settings import Periods
-from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Period
 from builders.questions.backends import open_backend
@@ -22,7 +21,7 @@ from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Backend
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.schema import Writing, writing
 from builders.store import Made, code_digest
 
@@ -31,7 +30,7 @@ _ORDER = ("article_day", "id")
 STEP = "ckl-questions"
 
 
-class CKLQuestions(Strict):
+class CKLQuestions(DatasetBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: step 1 of both pipelines).
 
     `articles`: at most so many, drawn by hash; all of the days by default. `generate`: as in

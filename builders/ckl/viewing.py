@@ -5,11 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from builders.cloze.tokens import TokenCounter, identity, tokenizer, views
-from builders.config import Strict
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 
 
-class Viewed(Strict):
+class Viewed(DatasetBuilder):
     """`tokenizer`, `tokenizer_revision` and `max_tokens` are as in `dynamic-templama`."""
 
     tokenizer: str | None = None

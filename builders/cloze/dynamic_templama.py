@@ -17,7 +17,7 @@ from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Granularity, Period
 from builders.engine import Engine
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wikidata import names, period_diff, present, steps, timeline
 from builders.wikidata.figures import mining
@@ -43,7 +43,7 @@ class Window(Strict):
     latest: int | None = Field(default=None, ge=1)
 
 
-class DynamicTempLAMA(Strict):
+class DynamicTempLAMA(DatasetBuilder):
     """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3).
 
     `min_objects`: a subject has at least so many different objects over its history;

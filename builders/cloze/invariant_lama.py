@@ -12,11 +12,11 @@ from builders import rows
 from builders.citations import JANG_2022
 from builders.cloze import articles, invariant, render, tokens, trex
 from builders.cloze.templates import Relation, select
-from builders.config import Strict, shown
+from builders.config import shown
 from builders.dataset import Dataset, Figure, FromParquet, Plot, Table
 from builders.engine import Engine
 from builders.errors import UserError
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wikidata import names, snapshot_diff, steps, timeline
 from builders.wikidata.figures import mining
@@ -30,7 +30,7 @@ RELATIONS = tuple(
 """The paper's 28 relations, in the order of its table 4."""
 
 
-class InvariantLAMA(Strict):
+class InvariantLAMA(DatasetBuilder):
     """Parameters of the dataset; the defaults are the paper's (Jang et al. 2022, appendix B.1).
 
     `common_nouns`: relations whose answers are common nouns by nature, where a label in lower

@@ -8,7 +8,7 @@ from builders.config import Strict
 from builders.questions.candidates import Finder
 from builders.questions.local_models import Transformers
 from builders.questions.protocol import Backend
-from builders.questions.rules import Rules
+from builders.questions.rules.backend import Rules
 from builders.questions.servers import OpenAI
 
 BACKENDS: dict[str, type[Strict]] = {

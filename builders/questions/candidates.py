@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from builders.errors import UserError
-from builders.questions import dates, gazetteer, given, lexicon, names, phrases, tokens
+from builders.questions import english as english_package
+from builders.questions import gazetteer, names, phrases
+from builders.questions.english import dates, lexicon, tokens
 from builders.questions.gazetteer import Gazetteer
 from builders.questions.settings import CandidateSettings
 from builders.rows import AnswerType, Article, Candidate
@@ -37,7 +39,7 @@ def open_finder(settings: CandidateSettings) -> Finder:
         known = Gazetteer.from_tables(settings.entities, settings.facts)
     inputs = [file_sha256(p) for p in (settings.entities, settings.facts) if p]
     if settings.pipeline == "rules":
-        code = code_digest(dates, gazetteer, given, lexicon, names, phrases, tokens)
+        code = code_digest(english_package, gazetteer, names, phrases)
         return RuleFinder(known, digest(["rules", code, inputs]))
     return SpacyFinder(settings.pipeline, known, inputs)
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.errors import UserError
-from builders.questions.lexicon import COMMON, DEMONYMS, MONTHS, WEEKDAYS
-from builders.questions.tokens import capital, normal
+from builders.questions.english.lexicon import COMMON, DEMONYMS, MONTHS, WEEKDAYS
+from builders.questions.english.tokens import capital, normal
 
 KINDS = (None, "PERSON", "ORG", "GPE")
 RELATION_KINDS = {

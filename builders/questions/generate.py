@@ -9,7 +9,7 @@ from builders.config import Strict
 from builders.questions.backends import BackendSettings
 from builders.questions.candidates import Finder
 from builders.questions.protocol import Backend, Request, Result
-from builders.questions.rules import Rules
+from builders.questions.rules.backend import Rules
 from builders.questions.settings import CandidateSettings
 from builders.rows import Article, Candidate, Draw, Dropped, Question
 from builders.store import row_id

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from builders.questions.given import GIVEN
-from builders.questions.lexicon import (
+from builders.questions.english.given import GIVEN
+from builders.questions.english.lexicon import (
     COMMON,
     COUNTRIES,
     DEMONYMS,
@@ -16,8 +16,8 @@ from builders.questions.lexicon import (
     TITLES,
     WEEKDAYS,
 )
-from builders.questions.nouns import KNOWN
-from builders.questions.tokens import capital
+from builders.questions.english.nouns import KNOWN
+from builders.questions.english.tokens import capital
 
 _DATES = WEEKDAYS | frozenset(MONTHS)
 _OF_HEADS = ORG_HEADS | OTHER_HEADS["LOC"] | {"Republic", "Kingdom", "States", "Isle", "Prime"}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from builders.questions.lexicon import words
+from builders.questions.english.lexicon import words
 
 PREPOSITIONS = words("""
     about above across after against along among around at before behind below beneath between

@@ -11,7 +11,6 @@ import builders.wmt as wmt_package
 import filters as filters_package
 from builders import rows
 from builders.citations import LISKA_2022
-from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
 from builders.questions import figures, gold_tables
 from builders.questions.backends import open_backend
@@ -29,7 +28,7 @@ from builders.questions.news_questions import (
     tallied,
 )
 from builders.questions.protocol import Backend
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.schema import writing
 from builders.store import Made, code_digest, digest
 from builders.wikidata import steps
@@ -44,7 +43,7 @@ _COUNTED = frozenset({"no_rule", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
 
 
-class StreamingQA(Strict):
+class StreamingQA(DatasetBuilder):
     """Parameters of the dataset; the defaults of `dates` are the paper's (Liška et al. 2022).
 
     `near_duplicates`: the similarity from which an article is left out beside an earlier one;

@@ -12,7 +12,7 @@ from typing import Any
 from builders import rows
 from builders.gold import told
 from builders.questions.candidates import Finder, sentence_starts
-from builders.questions.dates import dates
+from builders.questions.english.dates import dates
 from builders.store import digest, row_id
 from filters.base import Item
 from filters.words import tokens

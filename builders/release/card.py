@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.dataset import Meta, Plot
+from builders.files import ROOT
 from builders.release import markdown
 from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
 from builders.release.markdown import Markdown
@@ -14,7 +15,7 @@ from builders.release.prose import SECTIONS
 from builders.schema import reading
 
 FILE = "README.md"
-TEMPLATE = Path(__file__).resolve().parents[2] / "data_cards" / "card.md.j2"
+TEMPLATE = ROOT / "data_cards" / "card.md.j2"
 DROPPED = "dropped.parquet"
 
 # Identifiers of the Hub that are SPDX ids in lower case; any other licence is `other` to it.

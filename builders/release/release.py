@@ -10,8 +10,9 @@ from builders.config import shown
 from builders.dataset import Input, Meta
 from builders.engine import EngineName
 from builders.errors import UserError
+from builders.files import ROOT
 from builders.gold import NoGoldError
-from builders.recipe import ROOT, Recipe, find_inputs, read_recipe, recipes
+from builders.recipe import Recipe, find_inputs, read_recipe, recipes
 from builders.release.publish import Published, write_release
 from builders.release.verify import verify_release
 from builders.run import Run

@@ -14,9 +14,8 @@ from builders import rows
 from builders.citations import CHEN_2021
 from builders.cloze import articles, render, templates
 from builders.cloze.templates import Relation, select
-from builders.config import Strict
 from builders.dataset import Dataset
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.schema import reading
 from builders.store import Made, code_digest
 from builders.timeqa import histories, human, human_tables, paraphrases, release, tables, verdicts
@@ -28,7 +27,7 @@ from builders.wikidata import present, steps, timeline
 from builders.wikipedia.read import read_pages
 
 
-class TimeQA(Strict):
+class TimeQA(DatasetBuilder):
     """Parameters of the dataset (Chen et al. 2021); relations without questions are not asked.
 
     `min_segments`: dated segments that make a fact time-evolving; `text` false: the release has

@@ -9,9 +9,8 @@ import ibis.expr.types as ir
 from builders import rows
 from builders.citations import CHEN_2021, MARGATINA_2023
 from builders.cloze.templates import Relation, select
-from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wikidata import figures, present, snapshot_diff, steps, timeline
 
@@ -22,7 +21,7 @@ _TABLES: dict[str, tuple[type[Any], str]] = {
 }
 
 
-class TemporalFacts(Strict):
+class TemporalFacts(DatasetBuilder):
     """Facts of the named relations from `dump`; with `older`, the difference between the two."""
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)

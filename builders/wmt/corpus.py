@@ -8,9 +8,8 @@ import duckdb
 import builders.wmt as package
 from builders import rows
 from builders.citations import LISKA_2022
-from builders.config import Strict
 from builders.dataset import Dataset, Figure, FromParquet, Plot, Scalar, Table
-from builders.run import Run
+from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wmt.dates import draws
 from builders.wmt.evenness import SIGNIFICANCE, Tested, chi_square, equal
@@ -64,7 +63,7 @@ def _draw(run: Run, found: Made, dates: DateSettings, out: Path) -> None:
     draws(found.path / "articles.parquet", out, dates, run.seed, say=run.store.say)
 
 
-class WMTQuestionDates(Strict):
+class WMTQuestionDates(DatasetBuilder):
     """Question dates over dated news, without questions: what people or other tools can fill in."""
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)

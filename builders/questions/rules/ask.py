@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Iterator
 
-from builders.questions.ask_object import ask_object, ask_phrases
-from builders.questions.ask_subject import ask_agent, ask_subject
-from builders.questions.asked import Asked, ends_reduced, inverted
-from builders.questions.clauses import Clause
-from builders.questions.lexicon import words
-from builders.questions.people import Cast
+from builders.questions.english.lexicon import words
+from builders.questions.rules.ask_object import ask_object, ask_phrases
+from builders.questions.rules.ask_subject import ask_agent, ask_subject
+from builders.questions.rules.asked import Asked, ends_reduced, inverted
+from builders.questions.rules.clauses import Clause
+from builders.questions.rules.people import Cast
 
 _DATED_BY_ANOTHER = re.compile(r"\b(?:since|after|before|following)\b|\bto [a-z]+ ")
 

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise, takewhile
 
-from builders.questions.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
+from builders.questions.english.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*|,")
 _POINTING = re.compile(

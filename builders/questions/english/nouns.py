@@ -2,7 +2,7 @@
 
 import re
 
-from builders.questions.lexicon import words
+from builders.questions.english.lexicon import words
 
 ROLE_HEADS = words("""
     president premier chancellor minister governor mayor king queen emperor sultan emir pope leader

@@ -1,7 +1,7 @@
 """Auxiliary and verb after a subject."""
 
-from builders.questions.subjects import ADVERBS
-from builders.questions.verbs import PARTICIPLE, PAST, PRESENT
+from builders.questions.rules.subjects import ADVERBS
+from builders.questions.rules.verbs import PARTICIPLE, PAST, PRESENT
 
 
 def verb_group(words: list[str]) -> tuple[str | None, str, str, str, int] | None:

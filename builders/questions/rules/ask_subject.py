@@ -3,11 +3,19 @@
 import re
 from collections.abc import Callable, Iterator
 
-from builders.questions.asked import Asked, date_words, is_prefix, joined, lowered, names_in, tense
-from builders.questions.clauses import STATIVE, Clause
-from builders.questions.lexicon import COUNTRIES, PLACES, TITLES, words
-from builders.questions.nouns import ROLES
-from builders.questions.people import Cast, which
+from builders.questions.english.lexicon import COUNTRIES, PLACES, TITLES, words
+from builders.questions.english.nouns import ROLES
+from builders.questions.rules.asked import (
+    Asked,
+    date_words,
+    is_prefix,
+    joined,
+    lowered,
+    names_in,
+    tense,
+)
+from builders.questions.rules.clauses import STATIVE, Clause
+from builders.questions.rules.people import Cast, which
 
 _TELLING = words("report announce say claim confirm reveal declare blame name")
 

@@ -3,11 +3,18 @@
 import re
 from collections.abc import Callable, Iterator
 
-from builders.questions.ask_phrase import word_for
-from builders.questions.asked import Asked, date_words, ends_reduced, inverted, is_prefix, names_in
-from builders.questions.clauses import Clause
-from builders.questions.lexicon import words
-from builders.questions.people import Cast, scored
+from builders.questions.english.lexicon import words
+from builders.questions.rules.ask_phrase import word_for
+from builders.questions.rules.asked import (
+    Asked,
+    date_words,
+    ends_reduced,
+    inverted,
+    is_prefix,
+    names_in,
+)
+from builders.questions.rules.clauses import Clause
+from builders.questions.rules.people import Cast, scored
 
 _HUMAN = words("""
     appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust

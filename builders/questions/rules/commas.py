@@ -2,8 +2,8 @@
 
 import re
 
-from builders.questions.lexicon import COUNTRIES, MONTHS, words
-from builders.questions.nouns import STATES
+from builders.questions.english.lexicon import COUNTRIES, MONTHS, words
+from builders.questions.english.nouns import STATES
 
 _REGION = "|".join(
     re.escape(r)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from builders.questions.candidates import sentence_starts
-from builders.questions.lexicon import DEMONYMS, TITLES, words
-from builders.questions.people import Cast, cast, plain
-from builders.questions.verbs import lemma
+from builders.questions.english.lexicon import DEMONYMS, TITLES, words
+from builders.questions.rules.people import Cast, cast, plain
+from builders.questions.rules.verbs import lemma
 from builders.rows import Article, Candidate
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builders.questions.lexicon import COUNTRIES, DEMONYMS, TITLES
-from builders.questions.offices import AMERICAN_STATES, CREEDS, WORD, office_of
-from builders.questions.offices_before import around_name, before_name, led_by, ministry
-from builders.questions.people import plain
-from builders.questions.verbs import AUXILIARIES, PAST
+from builders.questions.english.lexicon import COUNTRIES, DEMONYMS, TITLES
+from builders.questions.rules.offices import AMERICAN_STATES, CREEDS, WORD, office_of
+from builders.questions.rules.offices_before import around_name, before_name, led_by, ministry
+from builders.questions.rules.people import plain
+from builders.questions.rules.verbs import AUXILIARIES, PAST
 from builders.rows import Candidate
 
 _INTRODUCED = re.compile(

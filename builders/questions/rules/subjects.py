@@ -2,7 +2,7 @@
 
 import re
 
-from builders.questions.lexicon import (
+from builders.questions.english.lexicon import (
     COMMON,
     DEMONYMS,
     NAME_PARTS,
@@ -10,10 +10,10 @@ from builders.questions.lexicon import (
     TITLES,
     words,
 )
-from builders.questions.nouns import ROLES, STATES, THINGS
-from builders.questions.tails import FINITE
-from builders.questions.tokens import capital
-from builders.questions.verbs import PARTICIPLE, PRESENT
+from builders.questions.english.nouns import ROLES, STATES, THINGS
+from builders.questions.english.tokens import capital
+from builders.questions.rules.tails import FINITE
+from builders.questions.rules.verbs import PARTICIPLE, PRESENT
 
 ADVERBS = words("""
     also again first officially formally finally already now still only just immediately

@@ -2,16 +2,11 @@
 
 import re
 
-from builders.questions import (
-    clauses,
-    extract,
-    lexicon,
-    people,
-    specific,
-)
-from builders.questions.ask_subject import named_whole
-from builders.questions.asked import Asked
-from builders.questions.people import Cast
+from builders.questions.english import lexicon
+from builders.questions.rules import clauses, extract, people, specific
+from builders.questions.rules.ask_subject import named_whole
+from builders.questions.rules.asked import Asked
+from builders.questions.rules.people import Cast
 from builders.rows import Article
 
 

@@ -2,10 +2,8 @@
 
 import re
 
-from builders.questions import (
-    clauses,
-    lexicon,
-)
+from builders.questions.english import lexicon
+from builders.questions.rules import clauses
 from builders.rows import Article
 
 _NEWS = re.compile(

@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from builders.questions.clauses import Clause
-from builders.questions.lexicon import DEMONYMS, TITLES, words
-from builders.questions.nouns import ROLES, THINGS
-from builders.questions.people import Cast
-from builders.questions.verbs import PARTICIPLE, PAST_OF
+from builders.questions.english.lexicon import DEMONYMS, TITLES, words
+from builders.questions.english.nouns import ROLES, THINGS
+from builders.questions.rules.clauses import Clause
+from builders.questions.rules.people import Cast
+from builders.questions.rules.verbs import PARTICIPLE, PAST_OF
 
 
 @dataclass(frozen=True, slots=True)

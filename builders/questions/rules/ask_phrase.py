@@ -2,9 +2,9 @@
 
 import re
 
-from builders.questions.clauses import Clause
-from builders.questions.lexicon import words
-from builders.questions.people import Cast
+from builders.questions.english.lexicon import words
+from builders.questions.rules.clauses import Clause
+from builders.questions.rules.people import Cast
 
 _DURATION = re.compile(
     r"^for (?:(?:almost|nearly|about|more than|less than) )?[\w-]+ (?:more )?"

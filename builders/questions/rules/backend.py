@@ -5,67 +5,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from builders.config import Strict
-from builders.questions import (
-    adverbials,
-    alone,
-    ask,
-    ask_object,
-    ask_phrase,
-    ask_subject,
-    asked,
-    clauses,
-    commas,
-    dates,
-    extract,
-    fresh,
-    given,
-    lexicon,
-    nouns,
-    offices,
-    offices_before,
-    people,
-    readings,
-    roles,
-    specific,
-    subjects,
-    tails,
-    verb_groups,
-    verbs,
-)
+from builders.questions import english as english_package
+from builders.questions import rules as rules_package
 from builders.questions.candidates import Finder
-from builders.questions.people import Cast
 from builders.questions.protocol import Backend, Done, Query, Request, Result
-from builders.questions.readings import questions
+from builders.questions.rules import extract
+from builders.questions.rules.people import Cast
+from builders.questions.rules.readings import questions
 from builders.rows import Article
 from builders.store import code_digest, digest, row_id
-
-_CODE = (
-    adverbials,
-    alone,
-    ask,
-    ask_object,
-    ask_phrase,
-    ask_subject,
-    asked,
-    clauses,
-    commas,
-    dates,
-    extract,
-    fresh,
-    given,
-    lexicon,
-    nouns,
-    offices,
-    offices_before,
-    people,
-    readings,
-    roles,
-    specific,
-    subjects,
-    tails,
-    verb_groups,
-    verbs,
-)
 
 _KEPT = 64
 
@@ -91,7 +39,7 @@ class RuleBackend:
     def __init__(self, seed: int, finder: Finder) -> None:
         self.seed = seed
         self.finder = finder
-        code = code_digest(*_CODE)
+        code = code_digest(rules_package, english_package)
         self.identity = digest(["rules", code, seed, finder.identity])
         self._read: OrderedDict[str, tuple[Cast, dict[tuple[int, int], list[str]], bool]] = (
             OrderedDict()

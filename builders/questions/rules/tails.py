@@ -2,9 +2,9 @@
 
 import re
 
-from builders.questions.lexicon import MONTHS, WEEKDAYS, words
-from builders.questions.tokens import capital
-from builders.questions.verbs import AUXILIARIES, PARTICIPLE, PAST, PAST_OF, PRESENT, SPEECH
+from builders.questions.english.lexicon import MONTHS, WEEKDAYS, words
+from builders.questions.english.tokens import capital
+from builders.questions.rules.verbs import AUXILIARIES, PARTICIPLE, PAST, PAST_OF, PRESENT, SPEECH
 
 FINITE = (frozenset(PAST) | AUXILIARIES) - {"been", "being", "be", "read", "set", "put", "cut"}
 

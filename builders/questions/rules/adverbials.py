@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from builders.questions import dates
-from builders.questions.commas import COMMA
-from builders.questions.lexicon import (
+from builders.questions.english import dates
+from builders.questions.english.lexicon import (
     MONTHS,
 )
+from builders.questions.rules.commas import COMMA
 
 MONTH = "|".join(MONTHS)
 

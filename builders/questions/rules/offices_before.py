@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from builders.questions.given import GIVEN
-from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, TITLES, words
-from builders.questions.nouns import KNOWN, ROLE_HEADS
-from builders.questions.offices import (
+from builders.questions.english.given import GIVEN
+from builders.questions.english.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, TITLES, words
+from builders.questions.english.nouns import KNOWN, ROLE_HEADS
+from builders.questions.rules.offices import (
     AMERICAN_STATES,
     CREEDS,
     MODIFIERS,

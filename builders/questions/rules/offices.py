@@ -3,11 +3,11 @@
 import re
 from itertools import pairwise
 
-from builders.questions.given import GIVEN
-from builders.questions.lexicon import COUNTRIES, DEMONYMS, PLACES, words
-from builders.questions.nouns import ROLE_HEADS
-from builders.questions.tails import FINITE
-from builders.questions.verbs import PRESENT
+from builders.questions.english.given import GIVEN
+from builders.questions.english.lexicon import COUNTRIES, DEMONYMS, PLACES, words
+from builders.questions.english.nouns import ROLE_HEADS
+from builders.questions.rules.tails import FINITE
+from builders.questions.rules.verbs import PRESENT
 
 MODIFIERS = words("""
     prime foreign finance defence defense interior home vice deputy chief executive managing

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from builders.questions.lexicon import MONTHS, WEEKDAYS
+from builders.questions.english.lexicon import MONTHS, WEEKDAYS
 
 _MONTH = "|".join(MONTHS) + r"|(?:Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec)\."
 _WEEKDAY = "|".join(sorted(WEEKDAYS))

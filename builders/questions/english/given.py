@@ -1,6 +1,6 @@
 """Given names, and family names that stand first, as news of many countries writes them."""
 
-from builders.questions.lexicon import words
+from builders.questions.english.lexicon import words
 
 GIVEN = words("""
     Aaron Abbas Abdalla Abdelaziz Abdelmadjid Abdi Abdoulaye Abdrabbuh Abdul Abdulla Abdullah

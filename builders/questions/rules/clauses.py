@@ -3,16 +3,16 @@
 import re
 from dataclasses import dataclass
 
-from builders.questions.adverbials import MONTH, Adverbial, adverbial, split_when
-from builders.questions.commas import COMMA, guarded
-from builders.questions.lexicon import (
+from builders.questions.english.lexicon import (
     WEEKDAYS,
     words,
 )
-from builders.questions.subjects import find_subject
-from builders.questions.tails import trim, undated
-from builders.questions.verb_groups import verb_group
-from builders.questions.verbs import PAST_OF
+from builders.questions.rules.adverbials import MONTH, Adverbial, adverbial, split_when
+from builders.questions.rules.commas import COMMA, guarded
+from builders.questions.rules.subjects import find_subject
+from builders.questions.rules.tails import trim, undated
+from builders.questions.rules.verb_groups import verb_group
+from builders.questions.rules.verbs import PAST_OF
 
 _REFUSED = re.compile(
     r"[\"“”„:;()\[\]?!—–•]| - |\b(?:it|he|she|they|him|them|we|us|I|you|me|there|these|those|"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from builders.questions.given import GIVEN
-from builders.questions.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, words
-from builders.questions.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES, THINGS, thing
-from builders.questions.nouns import ROLES as ROLE_NOUNS
+from builders.questions.english.given import GIVEN
+from builders.questions.english.lexicon import COMMON, COUNTRIES, DEMONYMS, ORG_HEADS, PLACES, words
+from builders.questions.english.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES, THINGS, thing
+from builders.questions.english.nouns import ROLES as ROLE_NOUNS
 from builders.rows import Article, Candidate
 
 ROLES = (

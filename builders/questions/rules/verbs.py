@@ -1,6 +1,6 @@
 """Verb forms: irregular verbs by table, regular ones by spelling rules."""
 
-from builders.questions.lexicon import words
+from builders.questions.english.lexicon import words
 
 _IRREGULAR = """
     be was been; have had had; do did done; become became become; begin began begun; bear bore

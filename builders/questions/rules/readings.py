@@ -5,23 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from builders.questions import (
-    clauses,
-    extract,
-    lexicon,
-    specific,
-)
-from builders.questions.alone import good
-from builders.questions.ask import asks
-from builders.questions.ask_subject import of_subject
-from builders.questions.asked import Asked
 from builders.questions.candidates import sentence_starts
-from builders.questions.commas import COMMA, guarded
-from builders.questions.dates import dates
-from builders.questions.fresh import YEAR, fresh
-from builders.questions.offices import NATIONALITIES
-from builders.questions.people import Cast, cast
-from builders.questions.roles import nation, offices
+from builders.questions.english import lexicon
+from builders.questions.english.dates import dates
+from builders.questions.rules import clauses, extract, specific
+from builders.questions.rules.alone import good
+from builders.questions.rules.ask import asks
+from builders.questions.rules.ask_subject import of_subject
+from builders.questions.rules.asked import Asked
+from builders.questions.rules.commas import COMMA, guarded
+from builders.questions.rules.fresh import YEAR, fresh
+from builders.questions.rules.offices import NATIONALITIES
+from builders.questions.rules.people import Cast, cast
+from builders.questions.rules.roles import nation, offices
 from builders.rows import Article, Candidate
 
 

@@ -1,0 +1,1 @@
+"""English words, names and dates, as lists and patterns."""

@@ -1,0 +1,1 @@
+"""Questions and answers without a model: simple sentences, read by rules."""
