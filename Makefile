@@ -37,6 +37,8 @@ hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATA
 	$(if $(UNTIL),--until $(UNTIL))
 judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
+BENCHES ?= mine period_diff questions filters timeqa pages align wmt
+
 .DEFAULT_GOAL := help
 .PHONY: help setup lm release templates hits judgments bands layouts test check bench golden sample lock clean
 
@@ -98,14 +100,9 @@ check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev ## measure speed; ratios against a baseline of the same run
-	@$(BIN)/python -m bench.mine
-	@$(BIN)/python -m bench.period_diff
-	@$(BIN)/python -m bench.questions
-	@$(BIN)/python -m bench.filters
-	@$(BIN)/python -m bench.timeqa
-	@$(BIN)/python -m bench.pages
-	@$(BIN)/python -m bench.align
-	@$(BIN)/python -m bench.wmt
+	@missed=; for b in $(BENCHES); do \
+		echo "== $$b"; $(BIN)/python -m bench.$$b || missed="$$missed $$b"; \
+	done; [ -z "$$missed" ] || { echo "missed a mark:$$missed"; exit 1; }
 
 golden: $(VENV)/.dev ## rewrite the expected outputs in tests/golden, to be read in review
 	@$(BIN)/python -m pytest tests/test_golden.py --golden

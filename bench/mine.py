@@ -13,7 +13,6 @@ a bound is missed.
 import contextlib
 import gzip
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -24,8 +23,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-BENCH = ROOT / "build/bench"
+from bench import BENCH, DATA, ROOT
+
 SIZE = 900_000_000
 QUARTERS = 4
 RELATIONS = (
@@ -63,13 +62,16 @@ mine(dump, Path(out), relations=dict.fromkeys(relations.split(","), False), jobs
 
 
 def entities() -> list[bytes]:
-    """Entity documents, one a line."""
-    data = os.environ.get("FACTDRIFT_DATA")
-    real = Path(data or ROOT, "wikidata/entities.jsonl.gz")
+    """Entity documents, one a line; redirects are left out."""
+    real = DATA / "wikidata/entities.jsonl.gz"
     sources = [real] if real.is_file() else sorted(ROOT.glob("samples/wikidata/*.json.gz"))
     print(f"entities of {', '.join(p.name for p in sources)}")
     lines = [x for p in sources for x in gzip.decompress(p.read_bytes()).splitlines()]
-    return [x for x in (line.strip(b", \r") for line in lines) if x.startswith(b"{")]
+    return [
+        x
+        for x in (line.strip(b", \r") for line in lines)
+        if x.startswith(b"{") and b'"redirect"' not in x[:80]
+    ]
 
 
 def piece(quarter: int, lines: list[bytes], folder: Path) -> tuple[Path, int]:

@@ -26,10 +26,9 @@ from pathlib import Path
 from xml.etree.ElementTree import iterparse
 from xml.sax.saxutils import escape
 
+from bench import BENCH, ROOT
 from bench.mine import family, proportional
 
-ROOT = Path(__file__).parent.parent
-BENCH = ROOT / "build/bench"
 MEGABYTES = 80
 STREAM = 100
 PLAIN_PAGES = 150

@@ -37,13 +37,13 @@ import pyarrow as pa
 import pyarrow.compute  # the reader uses it: imported before the clock starts
 import pyarrow.parquet as pq
 
+from bench import DATA, ROOT
 from builders.rows import ArticleRef
 from builders.schema import arrow_schema
 from builders.wmt.dates import draws
 from builders.wmt.index import index
 from builders.wmt.settings import Amount, DateSettings
 
-ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES = 470
 YEARS = (2016, 2017, 2018, 2019)
 LENGTHS = (500, 4200)
@@ -55,7 +55,7 @@ REPEATS = 3
 
 def news() -> list[Path]:
     """The archives to repeat."""
-    real = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data")) / "news"
+    real = DATA / "news"
     folder = real if real.is_dir() else ROOT / "samples" / "news"
     return sorted(folder.glob("news-docs.*.filtered.gz"))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
+"""Real data, which is not part of the project: tests that need it skip where it is absent."""
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tests themselves run side by side
@@ -20,11 +22,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """Real Wikidata entities, which are not part of the project; the test skips without them."""
-    folder = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data in {folder} (set FACTDRIFT_DATA)")
-    return folder
+    """The folder of real data; the test skips without it."""
+    if not DATA.is_dir():
+        pytest.skip(f"no real data in {DATA} (set FACTDRIFT_DATA)")
+    return DATA
 
 
 def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,5 @@
 """Real entities of many years: plausible counts, and facts that anyone can check."""
 
-import os
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -9,9 +8,9 @@ import pytest
 
 from builders.wikidata.finish import Mined
 from builders.wikidata.mine import mine
+from tests.conftest import DATA
 from tests.test_mine import rows, sums
 
-DATA = Path(os.environ.get("FACTDRIFT_DATA", Path(__file__).parent.parent / "../shared/data"))
 PAPER = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 RELATIONS = {**dict.fromkeys(PAPER, False), "P36": True}
 needs_data = pytest.mark.skipif(

@@ -1,11 +1,11 @@
 """The bundled sample and real entities of Wikidata: an endpoint gives what a dump gives."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from builders.cloze.templates import load_relations
+from tests.conftest import DATA
 from tests.sparql_server import serve
 from tests.test_sparql_mine import assert_same, mine_dump, mine_endpoint
 
@@ -29,7 +29,7 @@ def test_the_bundled_sample_is_the_same(tmp_path: Path) -> None:
 
 
 def test_real_entities_are_the_same(tmp_path: Path) -> None:
-    home = Path(os.environ.get("FACTDRIFT_DATA", ROOT / "../shared/data")) / "wikidata"
+    home = DATA / "wikidata"
     paths = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
     if not paths[0].exists():
         pytest.skip(f"no real entities in {home}: set FACTDRIFT_DATA")

@@ -1,6 +1,5 @@
 """Alignment of one page: the rules in their order, the choice among mentions, stated dates."""
 
-import os
 import re
 from dataclasses import replace
 from datetime import date
@@ -11,8 +10,8 @@ import pytest
 from builders import rows
 from builders.timeqa import measure
 from builders.timeqa.align import Alignment, Named, align_page
+from tests.conftest import DATA
 
-DATA = Path(os.environ.get("FACTDRIFT_DATA", Path(__file__).parent.parent / "../shared/data"))
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
 KINDS: dict[str, rows.ParagraphKind] = {"*": "list", "|": "table", "!": "infobox"}
 
