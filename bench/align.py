@@ -29,9 +29,9 @@ from builders.timeqa.align import Alignment, align_file, align_page
 from builders.timeqa.align import Named as Names
 from builders.timeqa.align_files import page_of, segment_of
 
-PAGES = 2_000
+PAGES = 4_000
 SEGMENTS = 6
-ROUNDS = 3
+ROUNDS = 2
 MOST_TO_LOOP = 20.0
 """Times the loop's processor time from files to files, for one job."""
 LEAST_GAIN = 1.3
