@@ -21,7 +21,8 @@ ROLES = (
 _NOT_SURNAMES = words("""
     Paper Report Review Program Programme Scheme Plan Products Taskforce Strategy Package Project
     One Two Three Four Five Six Seven Eight Nine Ten Zero Initiative Campaign Team Week Senators
-    Members Rule System Site Fair Expo Mission Model
+    Members Rule System Site Fair Expo Mission Model Farms Outfitters Stores Markets Mills Labs
+    Hotels Resorts Shoes Jewelers Jewellers
 """)
 _PERSON_AFTER = re.compile(
     r"^(?:,? (?:was born|died (?:at|aged|of)|married|was sworn in|took the oath|pleaded guilty"
@@ -39,6 +40,7 @@ _ALSO_FIRMS = re.compile(
 """What companies, teams and countries are, too."""
 _ROLE_BEFORE = re.compile(r"([A-Za-z-]+) $")
 _SAYS = re.compile(r"^ (?:said|says|told|added|explained|argued|wrote|noted|tweeted|stated)\b")
+_FIRMS_DO = re.compile(r"\bfor (?:Chapter \d+ )?bankruptcy\b")
 _TEAM_SCORE = re.compile(r"\b\d{1,2}-\d{1,2}\b")
 
 
@@ -188,7 +190,7 @@ def which(
     if name in KNOWN:
         return f"Which {KNOWN[name]}" if _only(lead) else None
     if kind == "PERSON":
-        return "Who"
+        return None if _FIRMS_DO.search(rest) else "Who"
     if not _only(lead):
         return None
     if kind == "AMBIGUOUS":

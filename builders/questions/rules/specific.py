@@ -113,9 +113,23 @@ def specific(question: str, *, own: bool, state: bool = False) -> bool:
     return all(_definite(words, i) for i, w in enumerate(words) if w.lower() == "the")
 
 
+_BY_MANY = re.compile(
+    r"^Who (?:(?:crashed|dropped|pulled) out of|withdrew from|qualified for|advanced to|competed in"
+    r"|(?:took part|participated) in|(?:is|was) (?:eliminated|knocked out))\b"
+)
+_OF_MANY = re.compile(
+    r"^Who (?:tested positive|(?:is|was) hospitali[sz]ed|died (?:at the age|of|from|due))\b"
+)
+"""What happens to many, in one event or anywhere: two names have to say to whom, or one."""
+
+
 def enough(question: str) -> bool:
     """Whether a question has the words that find its event: a lone place or verb does not."""
     body = question.rstrip("?")
+    wanted = 2 if _BY_MANY.search(body) else 1 if _OF_MANY.search(body) else 0
+    anchors = {a for a in _ANCHOR.findall(body.partition(" ")[2]) if not a[0].isdigit()}
+    if len(anchors - _EVERYWHERE) < wanted:
+        return False
     weak = any(w in _WEAK for w in _WORD.findall(body)[:9])
     weak |= body.startswith("By whom") and body.endswith(" appointed")
     if weak and len(_ANCHOR.findall(body.partition(" ")[2])) < 2:
