@@ -2,6 +2,7 @@
 
 import re
 from itertools import pairwise
+from typing import NamedTuple
 
 from builders.questions.english.given import GIVEN
 from builders.questions.english.lexicon import COUNTRIES, DEMONYMS, PLACES, words
@@ -50,78 +51,114 @@ AMERICAN_STATES = ("US", "U.S.", "American")
 _PLURAL = frozenset(PRESENT.values()) - MODIFIERS - ROLE_HEADS
 """What several do: `Democrats ask Prime Minister of …`."""
 
+_PASSING = words("new longtime long-serving long-time next first late last only incumbent")
+_LINKS = (" of ", " for ", " at ", " to ", " in ")
+_LONGEST, _LONGEST_HEAD = 14, 5
+
+
+class _Office(NamedTuple):
+    """`prime minister of the Bahamas`: its words before the link, the link, and from there on."""
+
+    text: str
+    head: list[str]
+    link: str
+    owner: list[str]
+
+    @property
+    def low(self) -> list[str]:
+        return [w.lower() for w in self.head]
+
 
 def office_of(phrase: str, state: str | None) -> str | None:
     """A phrase after a name as an office that says whose it is; None: it does not."""
-    bare = _DAY.sub("", phrase).strip().removeprefix("the ")
-    bare = re.sub(r"^[Cc]urrent ", "", bare)
-    bare = _ANOTHER_ROLE.sub(r"\1", _BESIDES.sub("", bare))
-    if (
-        not 2 <= len(bare.split()) <= 14
-        or _POINTING.search(bare)
-        or bare.startswith(("a ", "an ", "and "))
-    ):
+    office = _parsed(phrase)
+    if office is None or any(wrong(office) for wrong in _WRONG):
         return None
-    head, link, _ = bare.partition(" of ")
-    for other in (" for ", " at ", " to ", " in "):
-        shorter, found, _ = bare.partition(other)
-        if found and len(shorter) < len(head):
-            head, link = shorter, found
-    words_ = head.split()
-    if not link or not words_ or len(words_) > 5 or not _NAMED.search(bare[len(head) :]):
+    text, role = office.text, office.low[-1]
+    if role in ("minister", "secretary") and not _of_state(text):
+        return _national(office, state)
+    return text if re.match(r"(?:[A-Z][\w.-]+ )*[A-Z][\w.-]+['’]s? ", text) else "the " + text
+
+
+def _parsed(phrase: str) -> _Office | None:
+    """The phrase without what stands around an office, taken apart; None: it has not the form."""
+    text = _DAY.sub("", phrase).strip().removeprefix("the ")
+    text = re.sub(r"^[Cc]urrent ", "", text)
+    text = _ANOTHER_ROLE.sub(r"\1", _BESIDES.sub("", text))
+    if not 1 < len(text.split()) <= _LONGEST or _POINTING.search(text):
         return None
-    if "," in bare or bare.split()[-1].lower() in ("of", "for", "the", "and", "at", "in", "to"):
+    if "," in text or text.startswith(("a ", "an ", "and ")) or text.split()[-1].lower() in _LOOSE:
         return None
-    owner = bare[len(head) :].split()
-    verbs = [w for w in words_ if w.islower() and (w in FINITE or w in _PLURAL)]
-    if owner[1:2] in (["a"], ["an"]) or verbs:
+    first = min((link for link in _LINKS if link in text), key=text.index, default=None)
+    if first is None:
         return None
-    if link == " of " and {*owner} & {"to", "into", "from"}:
+    head, _, _ = text.partition(first)
+    found = head.split()
+    rest = text[len(head) :]
+    if not 0 < len(found) <= _LONGEST_HEAD or not _NAMED.search(rest):
         return None
-    if any(w in FINITE or (w in PRESENT and w.islower()) for w in owner) or any(
-        a in GIVEN and b[:1].isupper() for a, b in pairwise(owner)
-    ):
+    return _Office(text, found, first, rest.split())
+
+
+def _with_a_verb(office: _Office) -> bool:
+    """Whether a clause, or another person, is in it."""
+    verbs = [w for w in office.head if w.islower() and (w in FINITE or w in _PLURAL)]
+    verbs += [w for w in office.owner if w in FINITE or (w in PRESENT and w.islower())]
+    named = any(a in GIVEN and b[:1].isupper() for a, b in pairwise(office.owner))
+    return bool(verbs) or named
+
+
+def _owned_by_nobody(office: _Office) -> bool:
+    """Whether what follows the link is not one thing: `of a bank`, `of Monaco to the singer`."""
+    if office.owner[1:2] in (["a"], ["an"]):
+        return True
+    if office.link == " of " and {*office.owner} & {"to", "into", "from"}:
+        return True
+    country = office.low == ["head"] and " ".join(office.owner[1:]) in COUNTRIES
+    return country or bool(_THE_NATIONS.search(office.text))
+
+
+def _no_role(office: _Office) -> bool:
+    """Whether the word before the link names no role, or a member's."""
+    last = office.head[-1]
+    last = last if last.isupper() else last.lower()
+    if last == "member":
+        seat = re.search(r"^(?:Federal |State |Labor |Liberal )*Member for", office.text)
+        return office.link != " for " or not seat
+    return last not in ROLE_HEADS or any(w.isupper() and len(w) > 3 for w in office.head)
+
+
+def _two_roles(office: _Office) -> bool:
+    """Whether a second role is joined to it: `governor of X and leader of Y`."""
+    rest = " " + " ".join(office.owner)
+    if not re.search(r" and (?:[A-Z]|the |a )", rest) or "Ministry" in office.text:
+        return False
+    tail = office.text[office.text.rfind(" and ") :]
+    return any(w.strip(",").lower() in ROLE_HEADS for w in tail.split())
+
+
+def _held_by_others(office: _Office) -> bool:
+    """Whether it is not held now, or by several, or for good."""
+    low = office.low
+    if {*low} & (_PASSING | NOT_NOW) or low[-1] in _LASTING or one_of_several(low):
+        return True
+    if low[-2:] in _MANY or low[-1].startswith("spokes"):
+        return True
+    return low[-1] in ("head", "director", "chief", "manager") and bool(_UNIT.search(office.text))
+
+
+_WRONG = (_with_a_verb, _owned_by_nobody, _no_role, _two_roles, _held_by_others)
+
+
+def _national(office: _Office, state: str | None) -> str | None:
+    """A minister's office with the nation that the article is about; None: it may not be its."""
+    first = office.head[0]
+    national = office.link != " to " and "department" not in office.text.lower()
+    if not state or not national or not first.istitle() or first in STATELESS:
         return None
-    last = words_[-1] if words_[-1].isupper() else words_[-1].lower()
-    if last == "member" and not (
-        link == " for " and re.search(r"^(?:Federal |State |Labor |Liberal )*Member for", bare)
-    ):
+    if state in AMERICAN_STATES and office.low[-1] == "minister":
         return None
-    if last not in ROLE_HEADS or any(w.isupper() and len(w) > 3 for w in words_):
-        return None
-    if re.search(r" and (?:[A-Z]|the |a )", bare[len(head) :]) and "Ministry" not in bare:
-        tail = bare[bare.rfind(" and ") :]
-        if any(w.strip(",").lower() in ROLE_HEADS for w in tail.split()):
-            return None
-    low = [w.lower() for w in words_]
-    if {*low} & {
-        "new",
-        "longtime",
-        "long-serving",
-        "long-time",
-        "next",
-        "first",
-        "late",
-        "last",
-        "only",
-    }:
-        return None
-    if {*low} & NOT_NOW or low[-1] in _LASTING or one_of_several(low):
-        return None
-    if _THE_NATIONS.search(bare) or (low == ["head"] and " ".join(owner[1:]) in COUNTRIES):
-        return None
-    if "incumbent" in low or low[-2:] in _MANY or low[-1].startswith("spokes"):
-        return None
-    if low[-1] in ("minister", "secretary") and not _of_state(bare):
-        national = state and link != " to " and "department" not in bare.lower()
-        first = bare.split()[0]
-        national = national and first.istitle() and first not in STATELESS
-        if state in AMERICAN_STATES and low[-1] == "minister":
-            return None
-        return f"the {state} {bare}" if national else None
-    if low[-1] in ("head", "director", "chief", "manager") and _UNIT.search(bare):
-        return None
-    return bare if re.match(r"(?:[A-Z][\w.-]+ )*[A-Z][\w.-]+['’]s? ", bare) else "the " + bare
+    return f"the {state} {office.text}"
 
 
 def _of_state(office: str) -> bool:
@@ -136,6 +173,8 @@ def _of_state(office: str) -> bool:
 _BESIDES = re.compile(r",? and (?:an?|one|his|her|top|senior|leading|prominent|key|possible) .*$")
 
 _ANOTHER_ROLE = re.compile(r"( (?:of|for|at) .*[A-Z][^,]*?),? and [a-z][^A-Z]*$")
+
+_LOOSE = ("of", "for", "the", "and", "at", "in", "to")
 
 _LASTING = words("""
     founder co-founder creator inventor designer author architect widow wife husband father mother
