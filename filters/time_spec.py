@@ -80,11 +80,11 @@ _NAMES = re.compile(
 
 
 _ASKS_TIME = re.compile(
-    r"(?:When|Since when|Until when|How long|For how long|(?:In|During|Over|On) which "
+    r"(?:When|Since when|Until when|(?:In|During|Over|On) which "
     r"(?:years?|months?|days?|period|decade|dates?))\b",
     re.IGNORECASE,
 )
-"""Questions for a time or a duration, whose answer another time would contradict."""
+"""Questions for a time, whose answer another time would contradict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +135,29 @@ def relative(article_day: date, question_day: date) -> str:
     """How long before the question's day the article appeared; empty below a week.
 
     Days < 7 nothing, < 14 `a week ago`, up to 8 weeks `N weeks ago`, below 2 years
-    `N months ago`, else `N years ago`; whole weeks, calendar months and years, rounded down
-    (57 days and a little more are said to be 2 months, never 1).
+    `N months ago`, else `N years ago`; the nearest whole number, so that it is never off by more
+    than half a unit: what was so 11 years and 10 months ago may not have been so 11 years ago.
     """
     days = (question_day - article_day).days
     if days < 7:
         return ""
     if days < 14:
         return "a week ago"
-    if days <= 56:
-        return f"{days // 7} weeks ago"
+    if days <= _WEEKS:
+        return f"{_nearest(days, 7)} weeks ago"
     months = (question_day.year - article_day.year) * 12 + question_day.month - article_day.month
-    months = max(2, months - (question_day.day < article_day.day))
-    return f"{months} months ago" if months < 24 else f"{months // 12} years ago"
+    if months - (question_day.day < article_day.day) < _MONTHS:
+        return f"{min(_nearest(days, _YEAR_DAYS / 12), _MONTHS - 1)} months ago"
+    return f"{_nearest(days, _YEAR_DAYS)} years ago"
+
+
+_WEEKS = 56
+_MONTHS = 24
+_YEAR_DAYS = 365.2425
+
+
+def _nearest(days: int, unit: float) -> int:
+    return int(days / unit + 0.5)
 
 
 _CLAUSE = re.compile(

@@ -58,6 +58,7 @@ NO_OFFICE = [
     "Voters saw South Bend, Indiana mayor Zoran Milanović in Vienna.",
     "Police arrested alleged Gulf Cartel leader Zoran Milanović in Vienna.",
     "Zoran Milanović, managing director of the Iran's Railways, left for Vienna.",
+    "In the film, Gary Oldman played the British prime minister Winston Churchill.",
     "Newly-appointed Croatian President Zoran Milanović left for Vienna.",
     "Zoran Milanović, the controversial head of the Ocean Institute, left for Vienna.",
     "Chancellor Zoran Milanović of the Christian Democratic Union left for Vienna.",
@@ -71,6 +72,16 @@ def test_no_office(sentence: str) -> None:
 
 
 ASKED = [
+    (
+        "Bernie Sanders finished second in the Nevada caucus and Hillary Clinton finished third.",
+        "Who finished second in the Nevada caucus?",
+        "Bernie Sanders",
+    ),
+    (
+        "Construction of the Gotthard Base Tunnel began on August 5.",
+        "On which day of 2019 did construction of the Gotthard Base Tunnel begin?",
+        "August 5",
+    ),
     (
         "NASA delays the launch of the Mars Science Laboratory by two years after it grew heavier.",
         "Which agency delayed the launch of the Mars Science Laboratory by two years?",
@@ -152,6 +163,9 @@ SILENT = [
     "Barack Obama made a speech in Manchester telling delegates that the party wins.",
     "Ana Horvat called for the release of hostages abducted in Baghdad last May.",
     "Hearst Interactive is the owner of Ocean Media.",
+    "The Democratic Party of president Moon Jae-in won the election in South Korea.",
+    "The American poet was born in New York in 1943.",
+    "Ana Horvat was chief of staff in the government of Croatia.",
     "Eddie Bauer files for bankruptcy in a U.S. Bankruptcy Court in Delaware.",
     "Ana Horvat tests positive for COVID-19 just after her husband died of the virus.",
     "Ana Horvat is elected Speaker of the House of Representatives.",

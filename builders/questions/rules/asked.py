@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from builders.questions.english.lexicon import DEMONYMS, TITLES, words
 from builders.questions.english.nouns import ROLES, THINGS
 from builders.questions.rules.clauses import Clause
+from builders.questions.rules.offices import MODIFIERS
 from builders.questions.rules.people import Cast
 from builders.questions.rules.verbs import PARTICIPLE, PAST_OF
 
@@ -68,7 +69,7 @@ def is_prefix(before: str, kind: str | None, cast: Cast) -> bool:
     last = found[-1]
     if re.fullmatch(r"(?:[A-Z][a-z]+ )?[a-z-]+ and [a-z -]+", before) and last in ROLES:
         return kind == "PERSON"
-    if re.match(r"(?:The |the )?[a-z]+ of ", before):
+    if re.match(r"(?:The |the )?[a-z]+ of ", before) or " of " in f"{before} ":
         return False
     if (
         last.lower() in ("of", "for", "and", "with", "by", "in", "the", "to", "at")
@@ -94,13 +95,15 @@ def ends_reduced(text: str) -> bool:
 _LOWERED = words("""
     The Former Alleged Suspected Noted Famed Senior Veteran Retired Convicted Accused Legendary
     Pioneering Renowned Acclaimed Disgraced Fugitive Prominent Leading Top Ousted Deposed Exiled
-    Jailed
+    Jailed Construction Work Production Filming
 """)
 
 
 def lowered(subject: str) -> str:
     """A subject inside a question: `the President of France`, `former chancellor X`."""
-    first = subject.split()[0]
-    plain = first in _LOWERED or (first.lower() in ROLES and first not in TITLES)
-    plain |= first.lower() in PARTICIPLE and {*subject.split()[1:2]} <= DEMONYMS
+    first, *others = subject.split()
+    role = first.lower() in ROLES and first not in TITLES
+    modifier = first.lower() in MODIFIERS and others[:1] and others[0].islower()
+    participle = first.lower() in PARTICIPLE and {*others[:1]} <= DEMONYMS
+    plain = first in _LOWERED or role or modifier or participle
     return subject[0].lower() + subject[1:] if plain and first.istitle() else subject

@@ -29,6 +29,8 @@ def fresh(article: Article, index: int, clause: clauses.Clause) -> bool:
     """
     if clause.when is not None or clause.form.startswith("present") or clause.form == "future":
         return True
+    if clause.form == "be" and not clause.told:
+        return False
     if clause.base in _LIVES or (clause.base in clauses.STATIVE and _ONCE.search(clause.rest)):
         return False
     sentence = article.sentences[index]
@@ -39,5 +41,6 @@ def fresh(article: Article, index: int, clause: clauses.Clause) -> bool:
 
 
 _LIVES = lexicon.words("""
-    bear serve work teach graduate study educate found grow enlist attend raise train
+    bear serve work teach graduate study educate found grow enlist attend raise train play rule
+    reign
 """)

@@ -127,7 +127,7 @@ def dated(clause: clauses.Clause, article: Article) -> clauses.Clause:
         return clause
     if clause.form not in ("past", "passive", "be"):
         return replace(clause, when=None)
-    parts = clause.when.text.replace("th", "").replace("st ", " ").split()
+    parts = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", clause.when.text).split()
     month = next((lexicon.MONTHS.index(p) + 1 for p in parts if p in lexicon.MONTHS), 0)
     day = next((int(n) for n in re.findall(r"\d+", clause.when.text)), 0)
     for year in (article.day.year, article.day.year - 1):

@@ -64,6 +64,12 @@ _SERVANT = re.compile(
 )
 """Whoever serves an office does not hold it: `Counselor to the President X`."""
 
+_PLAYED = re.compile(
+    r"\b(?:play(?:s|ed|ing)?|portray\w*|starr?\w* as|impersonat\w+|voic(?:es|ed|ing)|roles? of)"
+    r" (?:the )?(?:[\w.’'-]+ ){0,5}$"
+)
+"""Who is played in a film holds no office on the article's day."""
+
 _NATIONS = COUNTRIES | (DEMONYMS - CREEDS)
 
 _GOVERNMENT = re.compile(
@@ -89,6 +95,8 @@ def offices(
             yield Office(after, c)
         if c.label == "PERSON":
             left, right = sentence[:start], sentence[end:]
+            if _PLAYED.search(left):
+                continue
             if led := led_by(left, right, state):
                 yield Office(led, c)
             if _SERVANT.search(left):

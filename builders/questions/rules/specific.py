@@ -1,7 +1,7 @@
 """Whether a question can be understood without its article."""
 
 import re
-from itertools import pairwise, takewhile
+from itertools import dropwhile, pairwise, takewhile
 
 from builders.questions.english.lexicon import COUNTRIES, DEMONYMS, MONTHS, PLACES, WEEKDAYS, words
 
@@ -169,6 +169,8 @@ def _own_name(words: list[str], nation: bool) -> bool:
 
     `nation`: the question names a country, whose parliament it speaks of.
     """
+    if _common(words):
+        return False
     run = list(takewhile(lambda w: not w[0].islower() and w != ",", words))
     bare = [re.sub(r"['’]s$", "", w) for w in run]
     after = words[len(run)] if len(run) < len(words) else ""
@@ -183,6 +185,23 @@ def _own_name(words: list[str], nation: bool) -> bool:
     return after in ("of", "for", "on", "between")
 
 
+_NEAR = 3
+
+
+def _common(words: list[str]) -> bool:
+    """Whether a demonym leads to a noun that anybody can be: `the American poet born in …`."""
+    rest = list(dropwhile(DEMONYMS.__contains__, words))
+    if len(rest) == len(words) or not rest or rest[0] not in _ANYBODY:
+        return False
+    return not any(w[:1].isupper() for w in rest[:_NEAR])
+
+
+_ANYBODY = words("""
+    actor actress poet writer author novelist playwright singer musician composer painter artist
+    architect director footballer player striker goalkeeper boxer athlete swimmer runner cyclist
+    driver scientist physicist chemist engineer economist journalist photographer lawyer doctor
+    businessman businesswoman politician soldier astronaut team company firm airline bank
+""")
 _OF_NATIONS = words("Parliament Senate Assembly Government Congress Cabinet House Court Army Navy")
 _ONE_ONLY = words("Security_Council Senate Congress House Green_Party People's_Congress")
 

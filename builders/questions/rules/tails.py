@@ -216,7 +216,10 @@ def _uncoordinated(tail: str) -> str | None:
         for n in range(1, len(parts)):
             found = parts[n].split()
             head = found[0] if found else ""
-            clause = any(w in FINITE and not _reduced(found, m) for m, w in enumerate(found))
+            clause = any(
+                w in FINITE and (not _reduced(found, m) or all(map(capital, found[:m])))
+                for m, w in enumerate(found)
+            )
             present = head in PRESENT
             present |= any(
                 w in PRESENT and w not in _NOUNS and m and capital(found[m - 1])
