@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from builders.questions.english.lexicon import DEMONYMS, TITLES, words
 from builders.questions.english.nouns import ROLES, THINGS
 from builders.questions.rules.clauses import Clause
-from builders.questions.rules.offices import MODIFIERS
+from builders.questions.rules.offices import CREEDS, MODIFIERS
 from builders.questions.rules.people import Cast
 from builders.questions.rules.verbs import PARTICIPLE, PAST_OF
 
@@ -103,7 +103,8 @@ def lowered(subject: str) -> str:
     """A subject inside a question: `the President of France`, `former chancellor X`."""
     first, *others = subject.split()
     role = first.lower() in ROLES and first not in TITLES
-    modifier = first.lower() in MODIFIERS and others[:1] and others[0].islower()
+    common = bool(others) and others[0].islower()
+    modifier = common and first.lower() in MODIFIERS and first not in CREEDS
     participle = first.lower() in PARTICIPLE and {*others[:1]} <= DEMONYMS
     plain = first in _LOWERED or role or modifier or participle
     return subject[0].lower() + subject[1:] if plain and first.istitle() else subject
