@@ -57,6 +57,7 @@ def test_easy_never_asks_where_nothing_holds_and_hard_does(
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:
     asked = {r["id"]: r for mode in ("easy", "hard") for r in rows[mode]}
+    assert len(rows["consistency"]) > len(asked)
     for row in rows["consistency"]:
         question = asked[row["probe_of"]]
         assert row["objects"] == question["objects"]

@@ -85,7 +85,9 @@ class Question:
 class NewsQuestion:
     """One question of StreamingQA: asked on a day, answered by an article of an earlier day."""
 
-    id: Annotated[str, "content hash of draw, answer span and generator"]
+    id: Annotated[
+        str, "content hash of draw, answer span and generator; of draw and text if people wrote it"
+    ]
     qa_id: Annotated[str, "the same, under the name that the original data set uses"]
     question: Annotated[str, "the question, with its time specification"]
     answers: Annotated[tuple[str, ...], "gold answers"]

@@ -79,7 +79,7 @@ class TimeQuestion:
 
     id: Annotated[str, "content hash of subject, relation, template, specifier and its dates"]
     title: Annotated[str, "title of the page"]
-    context: Annotated[str, "the page's paragraphs, joined by line ends; empty with `no_text`"]
+    context: Annotated[str, "the page's paragraphs, joined by line ends; empty with `text: false`"]
     question: Annotated[str, "the question with its time specifier", RENDERED]
     answers: Annotated[Spans, "where the context says the answer; empty: unanswerable from it"]
     objects: Annotated[

@@ -50,7 +50,7 @@ class Work(NamedTuple):
 
 
 class Pool(Protocol):
-    """Takes blocks, in any number of processes; `with` ends it, on an error without a flush."""
+    """Takes blocks, in any number of processes; `finish` when all are given, `close` always."""
 
     def slot(self) -> Slot:
         """A free buffer; waits for one."""
