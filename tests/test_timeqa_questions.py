@@ -233,6 +233,31 @@ def test_hard_open_stops_at_the_snapshot() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("other", "never", "asked"),
+    [
+        (segment("Q3", "2007-08-31", None), "2007", ("between 2004 and 2006", "Q2")),
+        (segment("Q3", "1990", "2004-05"), "2004", ("between 2005 and 2008", "Q2")),
+        (segment("Q3", "2006", "2006"), "2006", ("between 2005 and 2007", "Q2 Q3")),
+    ],
+)
+def test_hard_between_is_the_same_with_its_units(
+    other: AlignedSegment, never: str, asked: tuple[str, str]
+) -> None:
+    """What came or went in a year of it is beside the segment, neither after nor before it."""
+    found = {t for t in hard(segment("Q2", "2003", "2009"), other) if t[0].startswith("between")}
+    assert asked in found
+    ends = {(year, a) for t, a in found for year in t.split()[1::2]}
+    assert (never, "Q2") not in ends
+
+
+def test_hard_between_is_in_doubt_with_its_units() -> None:
+    """The end of the first is known to the year alone: it may have been in any month of it."""
+    first, second = segment("Q2", "1996", "2018"), segment("Q3", "2018-05-23", "2019-11-29")
+    found = {t for t, _ in hard(first, second) if "2018" in t and t.startswith("between")}
+    assert found == set()
+
+
 def test_hard_pointwise_looks_on_and_back() -> None:
     about = relation(mode="pointwise")
     found = hard(segment("Q2", "2003", "2003"), segment("Q3", "2005", "2005"), about=about)
