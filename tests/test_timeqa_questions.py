@@ -124,9 +124,17 @@ EASY: dict[str, tuple[list[AlignedSegment], list[tuple[str, str]]]] = {
         [("in 2003", "Q2"), ("in 2004", "Q2 Q3")],
     ),
     "open in the year of the snapshot": ([segment("Q2", "2022", None)], []),
-    "open since the snapshot's month": (
+    "open since 30 days before the snapshot": (
+        [segment("Q2", "2022-08-16", None)],
+        [("after 16 August 2022", "Q2")],
+    ),
+    "open since 29 days before it": (
+        [segment("Q2", "2022-08-17", None)],
+        [("on 17 August 2022", "Q2")],
+    ),
+    "open since the month before it": (
         [segment("Q2", "2022-08", None)],
-        [("after August 2022", "Q2")],
+        [("in August 2022", "Q2")],
     ),
     "announced": ([segment("Q2", "2023", None, end_first=None, end_last=None)], []),
     "ends after the snapshot": ([segment("Q2", "2019", "2025")], []),
@@ -231,6 +239,16 @@ def test_hard_open_stops_at_the_snapshot() -> None:
         "after 2020",
         "after 2021",
     }
+
+
+def test_after_leaves_a_month_to_the_snapshot() -> None:
+    open_one = segment("Q2", "2022-05-20", None)
+    found = {t for t, _ in hard(open_one) if t.startswith("after")}
+    assert found == {"after June 2022", "after July 2022"}
+    wide = {t for t, _ in hard(open_one, after_days=0) if t.startswith("after")}
+    assert wide == found | {"after August 2022"}
+    _, dropped = ask(segment("Q2", "2022-08-25", None), hard=4)
+    assert {"near_snapshot"} == {d.reason for d in dropped}
 
 
 @pytest.mark.parametrize(

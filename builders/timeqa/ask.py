@@ -33,8 +33,9 @@ def ask_pair(
 
     Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
-    without its two units), `gives_answer`, `after_snapshot`, `no_template` (no variant serves the
-    specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed).
+    without its two units), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are
+    after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a
+    segment without a boundary that can be printed).
     """
     asker = Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -158,6 +159,9 @@ class Asker:
         for u in (time.first, time.last):
             if u and u.last > self.line.snapshot:
                 return "after_snapshot"
+        known_until = self.line.snapshot - self.settings.after_days
+        if time.last is None and time.first and time.first.last > known_until:
+            return "near_snapshot"
         found = select(time, self.line.spans, self.line.snapshot)
         if found is None or (i not in found if i is not None else found):
             return "in_doubt"
