@@ -81,6 +81,17 @@ RULES: list[tuple[str, str, str, Named, tuple[str, str | None]]] = [
      Named("Governor of the Bank of Leuna", (), None), ("none", None)),
     ("the governor of a bank is", "* In 2013 Governor at Bank of Leuna.", "",
      Named("Governor of the Bank of Leuna", (), None), ("similar", "Governor at Bank of Leuna")),
+    ("a bank in its governor's title may be linked", "* In 2013 Governor at [[Bank of Leuna]].", "",
+     Named("Governor of the Bank of Leuna", (), None), ("similar", "Governor at Bank of Leuna")),
+    ("the governor of another bank", "* He was Governor of the Bank of Canada in 2008.", "",
+     Named("Governor of the Bank of England", (), None), ("none", None)),
+    ("a link to the governor of another bank",
+     "* [[Governor of X|Governor of the Bank]]", "",
+     Named("Governor of the Bank of England", (), None), ("none", None)),
+    ("the next best passage",
+     "* Governor of the Bank of Canada\n* Governor of the English Bank of old",
+     "", Named("Governor of the Bank of England", (), None),
+     ("similar", "Governor of the English Bank")),
     ("nothing", "He played.", "", LEEDS, ("none", None)),
     ("no text", "", "", LEEDS, ("none", None)),
 ]  # fmt: skip
@@ -179,6 +190,16 @@ def test_a_name_of_two_objects_is_no_name() -> None:
     assert [r.rule for r in found] == ["none", "none"]
     [alone] = align_page(page("He joined United."), both[:1], Alignment())
     assert alone.rule == "name"
+
+
+def test_what_names_another_object_is_not_similar() -> None:
+    text, low = "* As Governor the Bank Canada had him.", Alignment(min_similarity=0.1)
+    canada = Named("Bank Canada", (), None)
+    wanted = (segment(of="Q2"), Named("Governor of the Bank of England", (), None))
+    [alone] = align_page(page(text), [wanted], low)
+    assert (alone.rule, alone.mention) == ("similar", "Governor the Bank")
+    beside = align_page(page(text), [wanted, (segment(of="Q3"), canada)], low)
+    assert [r.rule for r in beside] == ["none", "name"]
 
 
 def test_rows_keep_the_segment_and_its_order() -> None:

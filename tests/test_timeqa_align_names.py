@@ -40,6 +40,15 @@ FOUND: list[tuple[str, str, list[str]]] = [
     ("Zé Motta", f"by {DECOMPOSED} Motta.", [f"{DECOMPOSED} Motta"]),
     ("İzmir Spor", "at İzmir Spor.", ["İzmir Spor"]),
     ("Jane Smith", "Smith wrote it.", []),
+    ("Lady Margaret Hall, Oxford", "of women, Lady Margaret Hall, and she", ["Lady Margaret Hall"]),
+    ("Lady Margaret Hall, Oxford", "at Lady Margaret Hall, Oxford", ["Lady Margaret Hall, Oxford"]),
+    ("Trinity College, Cambridge", "Trinity College (Cambridge)", ["Trinity College"]),
+    ("Trinity College, Cambridge", "at Trinity College, Dublin", []),
+    ("Girton, Cambridge", "at Girton", []),
+    ("Trinity College, informally", "at Trinity College", []),
+    ("University of California, Berkeley", "the University of California", []),
+    ("State Secretary for Education, Culture", "State Secretary for Education", []),
+    ("head coach, Leeds", "the head coach", []),
     ("()", "()", []),
 ]
 

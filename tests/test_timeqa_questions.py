@@ -124,9 +124,17 @@ EASY: dict[str, tuple[list[AlignedSegment], list[tuple[str, str]]]] = {
         [("in 2003", "Q2"), ("in 2004", "Q2 Q3")],
     ),
     "open in the year of the snapshot": ([segment("Q2", "2022", None)], []),
-    "open since the snapshot's month": (
+    "open since 30 days before the snapshot": (
+        [segment("Q2", "2022-08-16", None)],
+        [("after 16 August 2022", "Q2")],
+    ),
+    "open since 29 days before it": (
+        [segment("Q2", "2022-08-17", None)],
+        [("on 17 August 2022", "Q2")],
+    ),
+    "open since the month before it": (
         [segment("Q2", "2022-08", None)],
-        [("after August 2022", "Q2")],
+        [("in August 2022", "Q2")],
     ),
     "announced": ([segment("Q2", "2023", None, end_first=None, end_last=None)], []),
     "ends after the snapshot": ([segment("Q2", "2019", "2025")], []),
@@ -231,6 +239,41 @@ def test_hard_open_stops_at_the_snapshot() -> None:
         "after 2020",
         "after 2021",
     }
+
+
+def test_after_leaves_a_month_to_the_snapshot() -> None:
+    open_one = segment("Q2", "2022-05-20", None)
+    found = {t for t, _ in hard(open_one) if t.startswith("after")}
+    assert found == {"after June 2022", "after July 2022"}
+    wide = {t for t, _ in hard(open_one, after_days=0) if t.startswith("after")}
+    assert wide == found | {"after August 2022"}
+    _, dropped = ask(segment("Q2", "2022-08-25", None), hard=4)
+    assert {"near_snapshot"} == {d.reason for d in dropped}
+
+
+@pytest.mark.parametrize(
+    ("other", "never", "asked"),
+    [
+        (segment("Q3", "2007-08-31", None), "2007", ("between 2004 and 2006", "Q2")),
+        (segment("Q3", "1990", "2004-05"), "2004", ("between 2005 and 2008", "Q2")),
+        (segment("Q3", "2006", "2006"), "2006", ("between 2005 and 2007", "Q2 Q3")),
+    ],
+)
+def test_hard_between_is_the_same_with_its_units(
+    other: AlignedSegment, never: str, asked: tuple[str, str]
+) -> None:
+    """What came or went in a year of it is beside the segment, neither after nor before it."""
+    found = {t for t in hard(segment("Q2", "2003", "2009"), other) if t[0].startswith("between")}
+    assert asked in found
+    ends = {(year, a) for t, a in found for year in t.split()[1::2]}
+    assert (never, "Q2") not in ends
+
+
+def test_hard_between_is_in_doubt_with_its_units() -> None:
+    """The end of the first is known to the year alone: it may have been in any month of it."""
+    first, second = segment("Q2", "1996", "2018"), segment("Q3", "2018-05-23", "2019-11-29")
+    found = {t for t, _ in hard(first, second) if "2018" in t and t.startswith("between")}
+    assert found == set()
 
 
 def test_hard_pointwise_looks_on_and_back() -> None:

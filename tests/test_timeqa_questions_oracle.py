@@ -17,7 +17,7 @@ from builders.timeqa.specifiers import DAY, MONTH, YEAR, Time, index, select, sp
 from tests import oracle
 from tests.histories import EXCLUSIVE, Interval, day, history
 from tests.test_timeqa_questions import relation
-from tests.timeqa_oracle import Said, answers, precision, readings, said, verdict
+from tests.timeqa_oracle import Said, Unit, answers, precision, readings, said, verdict
 
 ASKS = ("Which team did <subject> play for <time>?", "<time>, which team had <subject>?")
 RULES: tuple[AlignmentRule, ...] = ("link", "name", "similar", "none")
@@ -103,6 +103,9 @@ def check(a: Asked, pair: Pair, pointwise: bool) -> Said:
     assert a.answerable == ("yes" if set(best) - {"none"} else missing)
     if time.kind in ("before", "after"):
         assert len(things) == 1
+    if time.kind == "between" and a.difficulty == "hard":
+        whole = Unit(time.units[0].first, time.units[1].last, YEAR)
+        assert answers(pair.segments, pair.gaps, Said("in", (whole,)), snapshot) == found
     if a.segment is None:
         assert a.difficulty == "hard" and not things
         outside(time, pair)

@@ -83,7 +83,9 @@ class TimeQuestion:
     question: Annotated[str, "the question with its time specifier", RENDERED]
     answers: Annotated[Spans, "where the context says the answer; empty: unanswerable from it"]
     objects: Annotated[
-        tuple[Answer, ...], "every object that holds at the time, by id; empty: nothing is known to"
+        tuple[Answer, ...],
+        "every object that surely holds on some day of the time, by id; but of `easy` questions "
+        "from A to B not what ends in A or begins in B; empty: nothing is known to",
     ]
     answerable: Annotated[
         Answerable,

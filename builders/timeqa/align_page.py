@@ -16,9 +16,10 @@ from builders import rows
 from builders.config import Strict
 from builders.schema import batches
 from builders.timeqa.align_files import Piece, page_of, segment_of
+from builders.timeqa.alike import Alike
 from builders.timeqa.mentions import Mention, PageText
 from builders.timeqa.nearest import nearest, stated
-from builders.timeqa.similarity import Passages
+from builders.timeqa.similarity import Passages, Similar
 from builders.timeqa.spelling import Name, names_of, words
 
 _SEGMENT = tuple(f.name for f in fields(rows.Segment))
@@ -54,6 +55,7 @@ def align_page(
     """The segments of the page's subject, each with the mention that says it best, in order."""
     text = PageText(page)
     names = _names(wanted)
+    titles = {s.object: n.title for s, n in wanted}
     passages: Passages | None = None
     found: dict[str, tuple[rows.AlignmentRule, list[Mention], float | None]] = {}
     aligned = []
@@ -68,7 +70,10 @@ def align_page(
                 found[segment.object] = "name", mentions, None
             else:
                 passages = passages or Passages(text)
-                found[segment.object] = _similar(passages, names[segment.object], refused, settings)
+                own = names[segment.object], named.title
+                others = [(names[o], t) for o, t in titles.items() if o != segment.object]
+                near = Alike(text, passages, own, others).best(settings.min_similarity, refused)
+                found[segment.object] = _similar(near)
         rule, mentions, score = found[segment.object]
         aligned.append(_aligned(text, segment, named, rule, mentions, score))
     return aligned
@@ -117,19 +122,10 @@ def _joined(linked: Sequence[Mention], named: Sequence[Mention]) -> list[Mention
     return [*linked, *apart]
 
 
-def _similar(
-    passages: Passages, names: Sequence[Name], refused: set[int], settings: Alignment
-) -> tuple[rows.AlignmentRule, list[Mention], float | None]:
-    """Rule (c) by the best of the names of at least two words."""
-    near = [
-        passages.nearest(n.text, settings.min_similarity, refused)
-        for n in names
-        if len(n.words) > 1 and not n.weak
-    ]
-    best = max((n for n in near if n), key=lambda n: (n.score, -n.paragraph), default=None)
-    if best is None:
+def _similar(near: Similar | None) -> tuple[rows.AlignmentRule, list[Mention], float | None]:
+    if near is None:
         return "none", [], None
-    return "similar", [Mention(best.paragraph, best.start, best.end, False, False)], best.score
+    return "similar", [Mention(near.paragraph, near.start, near.end)], near.score
 
 
 def _aligned(

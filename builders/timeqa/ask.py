@@ -18,7 +18,7 @@ from builders.timeqa import wording
 from builders.timeqa.answers import Answers
 from builders.timeqa.asked import Asked, Pair, Questions, Selected
 from builders.timeqa.choose import Draws, Timeline, easy, hard, start, window
-from builders.timeqa.specifiers import Time, Unit, select
+from builders.timeqa.specifiers import Time, Unit, select, touched
 
 __all__ = ["STEP", "Asked", "Asker", "Pair", "Questions", "Selected", "ask_pair"]
 
@@ -32,9 +32,10 @@ def ask_pair(
     """The easy and hard questions of a pair, in the order of its segments.
 
     Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
-    `ambiguous` (before and after have one answer), `gives_answer`, `after_snapshot`,
-    `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment without
-    a boundary that can be printed).
+    `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
+    without its two units), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are
+    after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a
+    segment without a boundary that can be printed).
     """
     asker = Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -126,7 +127,7 @@ class Asker:
 
         `i`: the segment that has to be among the answers; None: nothing may hold.
         """
-        settled = self.settle(time, i)
+        settled = self.settle(time, i, difficulty)
         if isinstance(settled, str):
             return settled
         variants = self.serving.get(time.specifier)
@@ -153,14 +154,21 @@ class Asker:
         self.seen.add(time)
         return None if found else "gives_answer"
 
-    def settle(self, time: Time, i: int | None) -> list[int] | str:
+    def settle(self, time: Time, i: int | None, difficulty: Difficulty) -> list[int] | str:
         """The segments that a time selects, or why they cannot be asked for."""
         for u in (time.first, time.last):
             if u and u.last > self.line.snapshot:
                 return "after_snapshot"
+        known_until = self.line.snapshot - self.settings.after_days
+        if time.last is None and time.first and time.first.last > known_until:
+            return "near_snapshot"
         found = select(time, self.line.spans, self.line.snapshot)
         if found is None or (i not in found if i is not None else found):
             return "in_doubt"
+        if time.specifier == "between" and difficulty == "hard":
+            held = touched(time, self.line.spans)
+            if held != found:
+                return "in_doubt" if held is None else "ambiguous"
         one_sided = time.first is None or time.last is None
         if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"

@@ -40,6 +40,9 @@ class Questions(Strict):
     short_months: int = Field(
         default=2, ge=0, description="A segment up to this long gives `in` its first month"
     )
+    after_days: int = Field(
+        default=30, ge=0, description="Least days from the time of `after` to the snapshot"
+    )
     unanswerable: float = Field(
         default=0.12, ge=0, lt=1, description="Share of a pair's hard questions without an answer"
     )

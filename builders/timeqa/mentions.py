@@ -9,8 +9,9 @@ A name is found whatever the accents, dashes, quotes, spaces, full stops of init
   capitalised word (`Harvard University` in `Harvard University Press`), and for a name of one
   word, after one (`York` in `New York`). A link of just that text to another page is another
   thing of that name.
-- `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`), or are what a link to the
-  object shows. They count unless another object has the same name. Surnames alone are no names.
+- `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`) or a place after a comma
+  (`Lady Margaret Hall, Oxford`), or are what a link to the object shows. They count unless another
+  object has the same name, or another place follows. Surnames alone are no names.
 """
 
 import re
@@ -43,6 +44,7 @@ _MONTHS = frozenset(
 )
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
 _NEXT_NUMBER = re.compile(r" \d{1,3}(?![\w.,–-])")
+_NEXT_PLACE = re.compile(r", ([^\W\d_][\w'’.&]*)")
 _LAST = re.compile(r"([^\W\d_][\w'’.]*)[ -]$")
 
 
@@ -177,6 +179,9 @@ def _continued(name: Name, text: str, start: int, end: int, kind: rows.Paragraph
     """Whether the words around make a longer name of it."""
     if not any(c.isupper() for c in text[start:end]):
         return False
+    place = _NEXT_PLACE.match(text, end) if name.place else None
+    if place and place[1][0].isupper() and words(place[1])[0] != words(name.place)[0]:
+        return True
     after = _NEXT.match(text, end)
     if after and after[1][0].isupper():
         word = "".join(words(after[1]))

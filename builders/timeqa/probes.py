@@ -44,7 +44,7 @@ def _of(one: Asked, asker: Asker) -> list[Asked]:
         if time is None or time in seen:
             continue
         seen.add(time)
-        chosen = asker.settle(time, i)
+        chosen = asker.settle(time, i, "hard")
         if isinstance(chosen, str):
             continue
         number = len(found) + 1

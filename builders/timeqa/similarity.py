@@ -8,7 +8,7 @@ similarity is the cosine, in [0, 1]. This is what scikit-learn calls smoothed ID
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from math import fsum, log, sqrt
 from typing import NamedTuple
@@ -52,20 +52,27 @@ class Passages:
         self._holding = Counter(chain.from_iterable(self._sets))
         self._lengths: dict[int, float] = {}
 
-    def nearest(self, name: str, least: float, but: Collection[int] = ()) -> Similar | None:
+    def nearest(
+        self,
+        name: str,
+        least: float,
+        but: Collection[int] = (),
+        refused: Callable[[Similar], bool] = lambda _: False,
+    ) -> Similar | None:
         """The passage most like the name, if it is more like it than `least`; else None.
 
         Its window is the shortest stretch with the most weight of the name's words. Of equally
         good passages the first. A passage that shares one word with the name (a first name, a
         `United`), or at most half of its words ("of the United Kingdom", of a member of its
         Parliament), is not like it; function words do not count. Nor is one that lacks what the
-        name is about ("the Bank of England", of its Governor). `but`: paragraphs to leave out.
+        name is about ("the Bank of England", of its Governor). `but`: paragraphs to leave out;
+        `refused`: whether a window names something else, and the next best passage is wanted.
         """
         wanted = Counter(words(name))
         length = self._length(wanted)
         content = frozenset(wanted) - _FUNCTION
         head = _head(words(name))
-        best: tuple[float, int] | None = None
+        like: list[tuple[float, int]] = []
         for n, held in enumerate(self._sets):
             shared = len(content & held)
             if shared < 2 or 2 * shared <= len(content) or self._spans[n][0] in but:
@@ -77,12 +84,12 @@ class Passages:
                 self._lengths[n] = self._length(counts)
             dot = fsum(self._idf(w) ** 2 * c * counts[w] for w, c in wanted.items())
             score = dot / (length * self._lengths[n])
-            if best is None or score > best[0] + 1e-12:
-                best = score, n
-        if best is None or best[0] <= least:
-            return None
-        paragraph, start, end = self._window(best[1], wanted)
-        return Similar(paragraph, start, end, min(1.0, round(best[0], 6)))
+            if score > least:
+                like.append((-round(score, 9), n))
+        found = (
+            Similar(*self._window(n, wanted), min(1.0, round(-less, 6))) for less, n in sorted(like)
+        )
+        return next((one for one in found if not refused(one)), None)
 
     def _idf(self, word: str) -> float:
         return log((1 + len(self._spans)) / (1 + self._holding[word])) + 1

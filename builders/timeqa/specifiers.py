@@ -168,6 +168,17 @@ def select(time: Time, spans: Sequence[Span], snapshot: int) -> list[int] | None
     return _in(time.first.first, time.first.last, spans)
 
 
+def touched(time: Time, spans: Sequence[Span]) -> list[int] | None:
+    """The places of the spans that hold on some day of a `between`, its two units too.
+
+    None: one or more are in doubt. Wider than `select`, which leaves out who went in A or came in
+    B: right for the boundaries of a segment, but inside one, something else that holds in A or B
+    is beside it, neither before nor after.
+    """
+    assert time.first and time.last  # noqa: S101
+    return _in(time.first.first, time.last.last, spans)
+
+
 def _in(first: int, last: int, spans: Sequence[Span]) -> list[int] | None:
     chosen = []
     for i, (start_first, start_last, end_first, end_last, _) in enumerate(spans):

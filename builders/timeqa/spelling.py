@@ -20,6 +20,10 @@ _APART = re.compile(r"[\W_]+")
 _INITIALS = re.compile(
     r"(?<![^\W_])(?:[^\W\d_]\.\s?){2,}|(?<![^\W_])(?:[^\W\d_]\.)+[^\W\d_](?![^\W_])"
 )
+_PLACED = re.compile(r"([^\W\d_][^,]*), ([^\W\d_][^,]*)")
+_JOINING = frozenset("and for of".split())
+"""In `University of California, Berkeley` and `Minister for Health, Wales` the name before the
+comma is another thing's, and in `Minister for Health, Labour and Sport` there is no place."""
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -67,10 +71,15 @@ def without_bracket(text: str) -> str:
 
 @dataclass(frozen=True)
 class Name:
-    """One name that is looked for; `weak`: without what companies and clubs add, or as linked."""
+    """One name that is looked for.
+
+    `weak`: without what companies and clubs add, without its place, or as linked; `place`: what
+    it is without (`Oxford`).
+    """
 
     text: str
     weak: bool = False
+    place: str = ""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -89,6 +98,11 @@ def names_of(label: str, aliases: Iterable[str], title: str | None) -> list[Name
     for name in list(found.values()):
         if shorter := _shorter(name.text):
             found.setdefault(words(shorter), Name(shorter, weak=True))
+        if at := _PLACED.fullmatch(name.text):
+            plain, place = at[1], at[2]
+            capitals = plain[0].isupper() and place[0].isupper()
+            if capitals and len(words(plain)) > 1 and _JOINING.isdisjoint(name.words):
+                found.setdefault(words(plain), Name(plain, weak=True, place=place))
     return list(found.values())
 
 
