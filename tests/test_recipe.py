@@ -12,6 +12,7 @@ from builders.recipe import Recipe, find_inputs
 from builders.release.release import Options, rebuild
 from builders.run import Run
 from builders.store import Store
+from builders.wmt.corpus import articles
 
 DUMP = "enwiki-20260201-pages-articles-multistream"
 NAMES = (
@@ -200,6 +201,15 @@ def test_what_is_refused(name: str, folder: Path) -> None:
     with pytest.raises(UserError) as error:
         find_inputs(recipe(inputs), Path("x.yaml"), given, None, store)
     assert said in str(error.value)
+
+
+def test_several_lists_to_keep_are_refused(folder: Path) -> None:
+    store = Store(folder / "build", lambda _: None)
+    given = {"news": ["news"], "keep": ["ids*.txt.gz"]}
+    found = find_inputs(recipe(PAPER), Path("x.yaml"), given, None, store)
+    run = Run(folder, found, folder, store, "duckdb", 1, "1GB", 0)
+    with pytest.raises(UserError, match="one list of articles to keep"):
+        articles(run, None)
 
 
 REBUILT: dict[str, tuple[dict[str, Any], dict[str, list[str]], str | None, str]] = {
