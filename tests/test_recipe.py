@@ -34,12 +34,12 @@ NEWS = [f"news/news-docs.{year}.en.filtered.gz" for year in (2019, 2020)]
 PAGES = [f"wiki/{DUMP}.xml.bz2"]
 WIKIDATA = "wikidata-20260202-all.json.gz"
 TREX = ["P6.jsonl", "trex/P19.jsonl", "trex/P36.jsonl"]
-PAPER = {
+PAPER: dict[str, dict[str, Any]] = {
     "news": {"kind": "news"},
     "keep": {"kind": "file", "optional": True},
     "dump": {"optional": True},
 }
-KEEP_FIRST = {"keep": {"kind": "file"}, "news": {"kind": "news"}}
+KEEP_FIRST: dict[str, dict[str, Any]] = {"keep": {"kind": "file"}, "news": {"kind": "news"}}
 WIKI = {"dump": {}, "pages": {"kind": "pages"}}
 ONLY_PAGES = {"pages": {"kind": "pages"}}
 ONLY_TREX = {"trex": {"kind": "file"}}
