@@ -31,7 +31,6 @@ RESULTS ?=
 EXPERT ?=
 EXPERTS ?=
 FEEDBACK ?=
-PAGES ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
 	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
 	$(if $(UNTIL),--until $(UNTIL))

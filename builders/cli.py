@@ -137,13 +137,16 @@ def mine(
             user_agent=user_agent,
             cache=out / "answers",
             snapshot=day,
+            memory=memory,
         )
     else:
         from builders.wikidata.mine import mine as mine_dump
 
         shards = find_shards(dump or [])
         day = snapshot_of(shards, snapshot_date)
-        mined = mine_dump(shards, out, relations=wanted, snapshot=day, jobs=jobs, memory=memory)
+        mined = mine_dump(
+            shards, out, relations=wanted, snapshot=day, jobs=jobs, memory=memory, say=say
+        )
     say(f"{mined.counts.get('facts', 0):,} facts of {mined.snapshot} in {out}")
 
 

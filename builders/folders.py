@@ -73,9 +73,8 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def _writable(folder: Path) -> Iterator[None]:
-    """A full disk or a folder that may not be written is for the user to mend."""
+    """What the disk refuses, to be read or to be written, is for the user to mend."""
     try:
         yield
     except OSError as error:
-        where = error.filename or folder
-        raise UserError(f"cannot be written: {error.strerror or error}", where=where) from error
+        raise UserError(error.strerror or str(error), where=error.filename or folder) from error

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +27,7 @@ from builders.timeqa.timeqa import TimeQA
 from builders.wikidata.finish import TABLES
 from builders.wikidata.shards import find_shards, snapshot_of
 from builders.wikidata.temporal_facts import TemporalFacts
+from builders.wikipedia.files import find_pages
 from builders.wmt.archive import find_archives
 from builders.wmt.corpus import WMTQuestionDates
 
@@ -97,88 +98,100 @@ def find_inputs(
 
     Mixing a given dump with the recipe's own older one would compare two different worlds; so a
     given input puts aside every path, checksum and day that the recipe names. Gold rows do not:
-    they are about what the others hold, and of their day. `snapshot` is the day of the newest
-    input, `dump` or else the first, where its name does not say it.
+    they are about what the others hold, and of their day. So is a file beside other inputs: it
+    chooses among what they hold. `snapshot` is the day of the newest input of the run, `dump` or
+    else the first, where its name does not say it.
     """
     for name in given:
         if name not in recipe.inputs:
             known = ", ".join(recipe.inputs)
             hint = f"its inputs are {known}"
             raise UserError(f"the recipe has no input {name!r}", where=shown(path), hint=hint)
-    found: dict[str, Source] = {}
-    newest = "dump" if "dump" in recipe.inputs else next(iter(recipe.inputs), None)
     sources = recipe.sources(given)
-    for name, about in sorted(recipe.inputs.items(), key=lambda pair: pair[1].kind == "gold"):
-        if about.kind == "gold" and (name in given or about.path):
-            paths = given.get(name) or [str(path.parent / str(about.path))]
-            found[name] = _gold(
-                name, about, paths, recipe.build.layouts, found.values(), snapshot, store
-            )
-        elif name in given:
-            about = about.model_copy(update={"sha256": None, "snapshot": None})
-            day = snapshot if name == newest else None
-            found[name] = _find(name, about, given[name], day, store)
-        elif about.path and not sources:
-            paths = [str(path.parent / about.path)]
-            found[name] = _find(name, about, paths, snapshot if name == newest else None, store)
+    named = dict(given)
+    for name, about in recipe.inputs.items():
+        if name in named:
+            continue
+        if about.path and (about.kind == "gold" or not sources):
+            named[name] = [str(path.parent / about.path)]
         elif not about.optional:
             hint = f"give it: make release RECIPE={shown(path)} {name.upper()}=path/to/the/file"
             raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
+    order = [n for n in recipe.inputs if n in named]
+    order.sort(key=lambda n: _AFTER.get(recipe.inputs[n].kind, 0))
+    newest = "dump" if "dump" in named else next(iter(order), None)
+    found: dict[str, Source] = {}
+    for name in order:
+        about = recipe.inputs[name]
+        if name in given:
+            kept = about.snapshot if about.kind == "gold" else None
+            about = about.model_copy(update={"sha256": None, "snapshot": kept})
+        files = _files(about, named[name], recipe.build.layouts)
+        sums = tuple(store.checksum(f) for f in files)
+        if about.sha256 is not None and sums != (about.sha256,):
+            raise UserError(
+                f"input {name!r}: sha256 is {', '.join(sums)}, the recipe says {about.sha256}",
+                where=files[0],
+                hint="get the file that the recipe names, or put the new checksum into the recipe",
+            )
+        day = snapshot if name == newest or about.kind == "gold" else None
+        found[name] = Source(name, files, sums, _day(about, files, day, found.values()), about)
     return found
 
 
-def _find(name: str, about: Input, paths: Sequence[str], day: str | None, store: Store) -> Source:
-    """The files of an input, with checksums. `UserError`: nothing there, or another checksum."""
-    if about.kind != "wikidata":
-        if about.kind == "news":
-            files = tuple(find_archives(paths))
-        elif about.kind == "file" and Path(paths[0]).is_dir():
-            hint = "their names end in .jsonl"
-            files = tuple(find_files(paths, lambda n: n.endswith(".jsonl"), "JSON lines", hint))
-        else:
-            files = tuple(map(Path, paths))
-        sums = tuple(store.checksum(f) for f in files)
-        return Source(name, files, sums, _last_day(files, day or about.snapshot), about)
-    mined = Path(paths[0]) / "mined.json"
-    if len(paths) == 1 and mined.is_file():
-        files = tuple(mined.with_name(table) for table in TABLES)
-        day = json.loads(mined.read_text("utf-8"))["snapshot"]
-    else:
-        files = tuple(find_shards(paths))
-    sums = tuple(store.checksum(f) for f in files)
-    if about.sha256 is not None and sums != (about.sha256,):
-        raise UserError(
-            f"input {name!r}: sha256 is {', '.join(sums)}, the recipe says {about.sha256}",
-            where=files[0],
-            hint="get the file that the recipe names, or put the new checksum into the recipe",
-        )
-    return Source(name, files, sums, snapshot_of(files, day or about.snapshot), about)
+_AFTER = {"file": 1, "gold": 2}
+"""The kinds that take the day of others, and so are found after them."""
 
 
-def _gold(
-    name: str,
-    about: Input,
-    paths: Sequence[str],
-    layouts: Sequence[str],
-    others: Iterable[Source],
-    day: str | None,
-    store: Store,
-) -> Source:
-    """Gold rows of these layouts; they are of the day of the newest input that they are about."""
-    files = tuple(find_gold(paths, *layouts))
-    days = [source.snapshot for source in others]
-    newest = max(days) if days else snapshot_of(files, day or about.snapshot)
-    return Source(name, files, tuple(store.checksum(f) for f in files), newest, about)
+def _files(about: Input, paths: Sequence[str], layouts: Sequence[str]) -> tuple[Path, ...]:
+    """The files that paths, globs and folders of an input name. `UserError`: nothing there."""
+    if about.kind == "news":
+        return tuple(find_archives(paths))
+    if about.kind == "pages":
+        return tuple(find_pages(paths))
+    if about.kind == "gold":
+        return tuple(find_gold(paths, *layouts))
+    if about.kind == "file":
+        hint = "their names end in .jsonl"
+        return tuple(find_files(paths, lambda n: n.endswith(".jsonl"), "JSON lines", hint))
+    if len(paths) == 1 and (Path(paths[0]) / TABLES[-1]).is_file():
+        return tuple(Path(paths[0]) / table for table in TABLES)
+    return tuple(find_shards(paths))
+
+
+def _day(
+    about: Input, files: Sequence[Path], given: str | None, others: Collection[Source]
+) -> date:
+    """The day of an input: as given or as the recipe says, else as its names say it.
+
+    Gold rows, and a file of which no day is said, are of the day of the newest of the others.
+    """
+    said = given or about.snapshot
+    if others and (about.kind == "gold" or (about.kind == "file" and said is None)):
+        return max(source.snapshot for source in others)
+    if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
+        said = json.loads(files[-1].read_text("utf-8"))["snapshot"]
+    if about.kind in ("wikidata", "gold"):
+        return snapshot_of(files, said)
+    return _last_day(files, said)
 
 
 def _last_day(files: Sequence[Path], given: str | date | None) -> date:
-    """The last day that news archives can hold: as given, else the end of their last year."""
+    """The last day that such files can hold: as given, else by name, or the end of its year."""
     if given is not None:
         return snapshot_of([], given)
-    if days := re.findall(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)", " ".join(f.name for f in files)):
-        return max(date.fromisoformat(day) for day in days)
+    hint = "say the last day: --snapshot-date 2020-12-31, or `snapshot:` in the recipe"
+    days = []
+    for path in files:
+        for digits in re.findall(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)", path.name):
+            try:
+                days.append(date.fromisoformat(digits))
+            except ValueError:
+                text = f"{digits} in its name is not a day"
+                raise UserError(text, where=path, hint=hint) from None
+    if days:
+        return max(days)
     years = [int(y) for f in files for y in re.findall(r"(?<!\d)(?:19|20)\d\d(?!\d)", f.name)]
     if not years:
-        hint = "say the last day: --snapshot-date 2020-12-31, or `snapshot:` in the recipe"
         raise UserError("its name does not say its year", where=files[0], hint=hint)
     return date(max(years), 12, 31)

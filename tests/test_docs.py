@@ -47,3 +47,10 @@ def test_help_lists_every_target() -> None:
     assert phony
     described = set(re.findall(r"^([a-z]+):.*## ", text, re.M))
     assert set(phony[1].split()) == described
+
+
+def test_the_makefile_sets_every_variable_once() -> None:
+    text = Path(ROOT / "Makefile").read_text("utf-8")
+    named = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
+    assert "PAGES" in named
+    assert [name for name in set(named) if named.count(name) > 1] == []

@@ -3,13 +3,19 @@
 import subprocess
 import sys
 import tracemalloc
+from datetime import date
 from pathlib import Path
 
 import pytest
 from isal import igzip
 
 from builders.errors import UserError
+from builders.run import Input, Run, Source
+from builders.store import Store
 from builders.wikidata.reader import Tuning
+from builders.wikidata.steps import mined
+from tests.conftest import ROOT
+from tests.conftest import run as command
 from tests.dumps import array, compressed, lines, world
 from tests.test_mine import SMALL, rows, run, sums
 
@@ -125,6 +131,24 @@ def test_an_array_without_its_end_is_counted_and_said(tmp_path: Path) -> None:
     found = run(compressed(data, tmp_path / "dump.json"), tmp_path / "out", say=said.append)
     assert found.counts["counts"]["arrays_without_end"] == 1
     assert said == ["dump.json: the array has no end: the file may be cut"]
+
+
+def test_the_command_line_says_that_an_array_has_no_end(tmp_path: Path) -> None:
+    data = b"[\n" + b",\n".join(lines(world(3))) + b",\n"
+    path = compressed(data, tmp_path / "20260101.json")
+    done = command("mine", path, "--out", tmp_path / "out")
+    assert "20260101.json: the array has no end: the file may be cut" in done.stderr
+
+
+def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
+    path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
+    said: list[str] = []
+    store = Store(tmp_path / "build", said.append)
+    about = Input(licence="CC0-1.0")
+    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
+    given = Run(path, {"dump": dump}, ROOT / "templates", store, "duckdb", 1, "600MB", 0)
+    mined(given, "dump")
+    assert "dump.json: the array has no end: the file may be cut" in said
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -14,6 +14,7 @@ from builders.wikidata.finish import Mined
 from builders.wikidata.mine import mine
 from builders.wikidata.sparql import mine_sparql
 from builders.wikidata.sparql_client import Patience
+from tests.conftest import run
 from tests.sparql_server import Server, serve
 from tests.wikibase_rdf import Flavour
 
@@ -225,6 +226,14 @@ def test_every_form_of_a_statement_is_the_same(
     facts = pq.read_table(sparql.facts, columns=["statement", "object"]).to_pylist()
     assert {fact["object"] for fact in facts} == {"Q1", "Q7", "Q8"}
     assert {fact["statement"][0] for fact in facts} == {"Q", "q"}
+
+
+def test_the_command_line_passes_the_memory_on(forms: Path, tmp_path: Path) -> None:
+    with serve(forms) as server:
+        words = ["mine", "--endpoint", server.endpoint, "--out", tmp_path, "--user-agent", AGENT]
+        words += ["--relations", "P39", "--snapshot-date", DAY, "--memory", "10KB"]
+        done = run(*words, ok=False)
+    assert "10KB of memory is too little" in done.stderr
 
 
 # --- the snapshot day ---------------------------------------------------------------------

@@ -164,6 +164,26 @@ def test_records_in_both_forms_give_the_same_articles(tmp_path: Path) -> None:
     assert [a.id for a in read(tmp_path / "p", other.articles)] == [a.id for a in found.values()]
 
 
+@pytest.mark.parametrize(
+    ("name", "first"), [("n.jsonl.gz", b'{"date": "2019-02-07", "text": "A. B."}'), (NAME, line())]
+)
+@pytest.mark.parametrize("near", [False, True])
+def test_a_byte_order_mark_is_no_part_of_the_first_line(
+    name: str, first: bytes, near: bool, tmp_path: Path
+) -> None:
+    path = archive(tmp_path, b"\xef\xbb\xbf" + first, first.replace(b"07", b"08", 1), name=name)
+    made = index(path, tmp_path / "out", near_duplicates=near, block=20)
+    articles = refs(index(path, tmp_path / "out"))
+    assert made.counts["lines"] == 2
+    assert [r.line for r in articles] == [1, 2]
+    assert [r.id for r in articles] == [key(day, "A. B.") for day in ("20190207", "20190208")]
+    assert [a.id for a in read(path, articles)] == [r.id for r in articles]
+    assert [a.id for a in read(path, [r.id for r in articles])] == [r.id for r in articles]
+    path.write_bytes(b"\xef\xbb\xbf")
+    with pytest.raises(UserError, match="no line of it is an article"):
+        index(path, tmp_path / "out")
+
+
 LINES_OF_TEXT = {
     "": 0,
     "A": 1,
@@ -222,11 +242,12 @@ NEAR: dict[str, tuple[str, bool]] = {
 }
 
 
+@pytest.mark.parametrize(("first_day", "day"), [("20190101", "20190301"), ("00010101", "19690301")])
 @pytest.mark.parametrize("name", NEAR)
-def test_near_duplicates(name: str, tmp_path: Path) -> None:
+def test_near_duplicates(name: str, first_day: str, day: str, tmp_path: Path) -> None:
     text, near = NEAR[name]
-    first = line("20190101", " ".join(WORDS), "1")
-    path = archive(tmp_path, line("20190301", text, "2"), first, line(split="x", whole="3"))
+    first = line(first_day, " ".join(WORDS), "1")
+    path = archive(tmp_path, line(day, text, "2"), first, line(split="x", whole="3"))
     made = index(path, tmp_path / "out", near_duplicates=0.7)
     found = [(d["reason"], d["item"], d["detail"]) for d in rows(made.dropped)]
     expected = [("near_duplicate", f"{NAME}.gz:1", f"as {NAME}.gz:2")]

@@ -1,6 +1,7 @@
 """The whole run on one page: recipe, inputs, build, publish, verify."""
 
 import importlib.metadata
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,11 +106,32 @@ def _release(path: Path, recipe: Recipe, store: Store, options: Options) -> Publ
     return published
 
 
+def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
+    """The command that makes the release again, with the names of files and no path to them.
+
+    `SNAPSHOT` is in it where without it the inputs would have no day, or another one.
+    """
+    name = shown(path) if path.resolve().is_relative_to(ROOT) else path.name
+    words = ["make release", f"RECIPE={shlex.quote(name)}"]
+    for given, paths in options.given.items():
+        names = " ".join(Path(p).name or str(p) for p in paths)
+        words.append(f"{given.upper()}={shlex.quote(names)}")
+    if options.snapshot and not _says_days(path, recipe, options, run):
+        words.append(f"SNAPSHOT={shlex.quote(options.snapshot)}")
+    return " ".join(words)
+
+
+def _says_days(path: Path, recipe: Recipe, options: Options, run: Run) -> bool:
+    """Whether names and recipe alone say the days that the inputs of this run have."""
+    try:
+        found = find_inputs(recipe, path, options.given, None, run.store)
+    except UserError:
+        return False
+    return all(found[name].snapshot == source.snapshot for name, source in run.inputs.items())
+
+
 def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
     """What the card, the manifest and Croissant say of a release beside its rows."""
-    name = shown(path) if path.resolve().is_relative_to(ROOT) else path.name
-    words = ["make release", f"RECIPE={name}"]
-    words += [f"{i.upper()}={Path(p[0]).name}" for i, p in options.given.items()]
     days = [source.snapshot for source in run.inputs.values()]
     return Meta(
         dataset=recipe.dataset,
@@ -121,7 +143,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         prose=ROOT / "data_cards" / (recipe.prose or recipe.build.builder) / "prose.md",
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=" ".join(words),
+        rebuild=rebuild(path, recipe, options, run),
         code_version=builders.__version__,
         libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
         parameters=recipe.build.model_dump(mode="json"),

@@ -47,6 +47,7 @@ def mined(run: Run, name: str) -> Made:
             memory=run.memory,
             work=work,
             checksums=source.sha256,
+            say=run.store.say,
         )
 
     return run.store.step(

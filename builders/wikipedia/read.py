@@ -36,8 +36,8 @@ def read_pages(
     Parquet, as paths, globs or folders; what a file is, its content says. `wanted`: title and
     item of each page to keep. `targets`: titles that links through redirects are followed to.
     `jobs`: processes; 1 starts none. `work`: a folder for half-done work, by default
-    `out/build`; a run that was stopped goes on there. `checksums`: sha256 of each file; without
-    them a file is known by its name and size.
+    `out/build`; a run that was stopped goes on there. `checksums`: sha256 of each file,
+    in the order of `find_pages`; without them a file is known by its name and size.
 
     Returns counts: `articles`, `redirects`, `other_namespace`, `other_model` (pages seen),
     `wanted`, `found`, `found_by_redirect`, `not_found`, `paragraphs`, `links`,
@@ -65,9 +65,7 @@ def read_pages(
         hint = "run the same command again: it goes on where this run stopped"
         raise UserError("stopped", hint=hint) from None
     except OSError as error:
-        raise UserError(
-            f"cannot be written: {error.strerror or error}", where=error.filename or out
-        ) from error
+        raise UserError(error.strerror or str(error), where=error.filename or out) from error
     if work is None and not any(base.iterdir()):
         base.rmdir()
     return counts

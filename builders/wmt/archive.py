@@ -80,8 +80,9 @@ def last_day(path: Path, until: date | None) -> date:
 def blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
     """The lines of a file, plain, gz, bz2 or zst; rows of a Parquet file as JSON lines.
 
-    A line's end is `\\n`; the last line may lack it. `UserError` where the file cannot be read,
-    is cut short or damaged (with how far it was read), or has no line ends.
+    A line's end is `\\n`; the last line may lack it; a byte order mark is no part of the first.
+    `UserError` where the file cannot be read, is cut short or damaged (with how far it was read),
+    or has no line ends.
     """
     stream = _Stream(path)
     try:
@@ -116,7 +117,9 @@ def _line_blocks(stream: "_Stream", size: int) -> Iterator[Block]:
             return
         data = b"".join([*parts, memoryview(piece)[:cut]])
         parts, held = [memoryview(piece)[cut:]], len(piece) - cut
-        form = form or ("jsonl" if data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" else "wmt")
+        if form is None:
+            data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
+            form = "jsonl" if data[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
         at = stream.position()
         yield Block(data, form, at - before)
         before = at

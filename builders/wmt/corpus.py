@@ -9,6 +9,7 @@ import builders.wmt as package
 from builders import rows
 from builders.citations import LISKA_2022
 from builders.dataset import Dataset, Figure, FromParquet, Plot, Scalar, Table
+from builders.errors import UserError
 from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wmt.dates import draws
@@ -20,7 +21,9 @@ from builders.wmt.settings import DateSettings
 def articles(run: Run, near_duplicates: float | None) -> Made:
     """The articles of the input `news` (`articles.parquet`, `dropped.parquet`), read once."""
     news = run.inputs["news"]
-    keep = run.inputs["keep"].files[0] if "keep" in run.inputs else None
+    keep, *more = run.inputs["keep"].files if "keep" in run.inputs else (None,)
+    if more:
+        raise UserError("one list of articles to keep is taken, not several", where=more[0])
 
     def make(out: Path) -> None:
         index(

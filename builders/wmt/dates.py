@@ -210,8 +210,7 @@ def _write(
         for name in names:
             (scratch / name).replace(out / name)
     except OSError as error:
-        text = f"cannot be written: {error.strerror or error}"
-        raise UserError(text, where=error.filename or out) from error
+        raise UserError(error.strerror or str(error), where=error.filename or out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     kept_draws, dropped_draws, days_table, summary = (out / name for name in names)

@@ -13,8 +13,9 @@ from builders.wmt.keep import read_keys
 from builders.wmt.near import BANDS, similarity
 
 _NAMES = [f"b{i}" for i in range(BANDS)]
-_ORDER = "(day::BIGINT << 40) + n"
-"""Earlier articles have smaller numbers: by day, then by place in the archive."""
+_ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
+"""Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the
+archive: the lower 40 bits."""
 _PAIRS = 65_536
 
 
