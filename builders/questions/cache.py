@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,11 +22,12 @@ _TIMEOUT = 60.0
 class Cached:
     """A backend whose results are kept in `folder` as they come and never asked for twice.
 
-    One row a result in an SQLite file, on disk before the next is taken, named by a hash of the
+    One row a result in an SQLite file, written before the next is taken, named by a hash of the
     backend's identity and of all that the request holds; no key and no server answer but the text
-    is kept. Nothing of it is held in memory. A killed run loses only what was not answered yet;
-    several processes may share a file, and where two ask the same, the first answer stays. With
-    `offline` the backend is never called: a missing result is a `UserError`.
+    is kept. Nothing of it is held in memory. A killed run loses only what was not answered yet, a
+    power cut the last seconds too; several processes of one machine may share a file, and where
+    two ask the same, the first answer stays. With `offline` the backend is never called: a
+    missing result is a `UserError`.
     """
 
     def __init__(self, backend: Backend, folder: Path, *, offline: bool = False) -> None:
@@ -111,6 +113,9 @@ def _open(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(path, _TIMEOUT, isolation_level=None, check_same_thread=False)
+        with suppress(sqlite3.OperationalError):  # another process is doing the same just now
+            db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
         db.execute(
             "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result TEXT) WITHOUT ROWID"
         )
