@@ -102,6 +102,7 @@ class Sources:
             version=digest([code_digest(wmt_package), code_digest(search_index)]),
             parameters={"files": [f.name for f in files], "until": str(self.until)},
             inputs=[self.store.checksum(f) for f in files],
+            resumes=True,
         )
 
 

@@ -198,7 +198,7 @@ def _open_spark(scratch: Path, memory: str | None, threads: int | None) -> Itera
             from pyspark.sql import SparkSession
         except ImportError as error:
             raise UserError(
-                "the engine spark needs PySpark", hint="pip install factdrift[spark]"
+                "the engine spark needs PySpark", hint="pip install -e '.[spark]'"
             ) from error
         _require_java()
         joined = SparkSession.getActiveSession()

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,9 +36,11 @@ def code_digest(*modules: ModuleType) -> str:
 
 
 def _sources(module: ModuleType) -> list[Path]:
-    """The files of a module; of a package all that lie in its folder."""
+    """The file of a module; of a package all code and YAML below its folder."""
     path = Path(str(module.__file__))
-    return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+    if path.name != "__init__.py":
+        return [path]
+    return sorted(p for p in path.parent.rglob("*") if p.suffix in (".py", ".yaml"))
 
 
 def file_sha256(path: Path) -> str:
@@ -47,6 +50,20 @@ def file_sha256(path: Path) -> str:
             return hashlib.file_digest(f, "sha256").hexdigest()
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=path) from error
+
+
+def files_sha256(settings: Any) -> list[str]:
+    """The sha256 of each file that settings name: what a step's key holds beside their paths.
+
+    `settings`: mappings and sequences, as `model_dump()` gives them; a file is a `Path` in them.
+    """
+    if isinstance(settings, Path):
+        return [file_sha256(settings)]
+    if isinstance(settings, Mapping):
+        return [sha for _, value in sorted(settings.items()) for sha in files_sha256(value)]
+    if isinstance(settings, (list, tuple)):
+        return [sha for value in settings for sha in files_sha256(value)]
+    return []
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,8 @@ class Store:
 
     A step is a folder `<name>-<key>`; the key hashes the step's name, version, parameters and
     the keys of its inputs. It is made in a temporary folder and renamed, so that it is there
-    whole or not at all. A step that resumes keeps its half-done work under `work`.
+    whole or not at all. A step that resumes finds its half-done work in that temporary folder,
+    or keeps it under `work`, where steps with other keys can go on from it too.
     """
 
     root: Path
@@ -77,8 +95,16 @@ class Store:
         version: int | str,
         parameters: Mapping[str, Any],
         inputs: Iterable[str] = (),
+        resumes: bool = False,
     ) -> Made:
-        """The folder of this step, made by `make(folder)` unless it is there already."""
+        """The folder of this step, made by `make(folder)` unless it is there already.
+
+        `version`: a number that is raised by hand, or a digest of the code that `make` calls; the
+        module in which `make` is written need not be in it. `resumes`: `make` goes on from what a
+        killed run with the same key left in the folder; else it begins with an empty one.
+        """
+        if isinstance(version, str):
+            version = digest([version, code_digest(sys.modules[make.__module__])])
         key = digest([name, version, dict(parameters), list(inputs)])
         done = self.root / f"{name}-{key}"
         if done.is_dir():
@@ -86,8 +112,9 @@ class Store:
             return Made(done, key)
         self.say(f"  {name}: making ({done.name})")
         temporary = self.root / f".{done.name}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
+        if not resumes:
+            shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True, exist_ok=True)
         make(temporary)
         temporary.rename(done)
         return Made(done, key)

@@ -19,7 +19,7 @@ from filters.base import (
 )
 from filters.context_reference import ContextReference
 from filters.duplicate_question import DuplicateQuestion
-from filters.entity_required import EntityRequired
+from filters.entity_required import EntityRequired, entities_of
 from filters.length import Length
 from filters.pronoun_without_antecedent import PronounWithoutAntecedent
 from filters.question_mark import QuestionMark
@@ -74,5 +74,6 @@ __all__ = [
     "Search",
     "Tally",
     "Verdict",
+    "entities_of",
     "run",
 ]

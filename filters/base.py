@@ -79,7 +79,7 @@ class Context:
     entities: EntityFinder | None = None
     cache: Annotated[Path | None, "folder for answers of paid services"] = None
     say: Callable[[str], None] = quiet
-    memory: Annotated[dict[str, Any], "what filters remember within one run"] = field(
+    memory: Annotated[dict[Any, Any], "what filters remember within one run"] = field(
         default_factory=dict
     )
 

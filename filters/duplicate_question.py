@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from builders.config import Strict
 from filters.base import Context, Item, Verdict, judged
@@ -17,7 +17,7 @@ class DuplicateQuestion(Strict):
     `also` says what must agree too for two rows to be one: their answers, the days they are
     asked on, the months of their articles (past questions are told apart by their time
     specification, which names the month). All rows are surveyed first, so the order in which
-    they come does not matter; it remembers 32 bytes a question, never its text.
+    they come does not matter; about 160 bytes a question are held in memory, never its text.
     """
 
     filter: Literal["duplicate_question"] = "duplicate_question"
@@ -33,12 +33,12 @@ class DuplicateQuestion(Strict):
         """Keep the row with the smallest id of those that ask the same."""
         return [self._one(item, context.memory) for item in items]
 
-    def _one(self, item: Item, memory: dict[str, Any]) -> Verdict:
+    def _one(self, item: Item, memory: dict[bytes, str]) -> Verdict:
         first = memory[self._key(item)]
         same = first == item.question.id
         return judged(None if same else "duplicate question", f"the same as {first}")
 
-    def _key(self, item: Item) -> str:
+    def _key(self, item: Item) -> bytes:
         question = item.question
         beside = {
             "answer": " ".join(tokens(question.answer.text)),
@@ -46,4 +46,4 @@ class DuplicateQuestion(Strict):
             "article_month": question.draw.article_day.isoformat()[:7],
         }
         parts = [" ".join(tokens(question.question)), *(beside[name] for name in self.also)]
-        return hashlib.blake2b("\t".join(parts).encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b("\t".join(parts).encode(), digest_size=16).digest()

@@ -6,8 +6,9 @@ from typing import Literal
 
 from builders.config import Strict
 from builders.dates import MONTHS, WEEKDAYS
+from builders.questions.candidates import Finder, SpacyFinder
 from builders.rows import AnswerType
-from filters.base import Context, Item, Verdict, judged
+from filters.base import Context, EntityFinder, Item, Verdict, judged
 from filters.words import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
@@ -22,8 +23,9 @@ _OPENING = word_set(
 class EntityRequired(Strict):
     """The answer is a phrase and the question holds no named entity (appendix A.4, iv).
 
-    Entities are those of the run's pipeline; without one, words with a capital that the article
-    does not write small. Months and weekdays name nothing. `types` says of which answers.
+    Entities are what the run's spaCy pipeline finds in the question, where it finds entities;
+    with `pipeline: rules` words with a capital that the article does not write small. Months and
+    weekdays name nothing. `types` says of which answers.
     """
 
     filter: Literal["entity_required"] = "entity_required"
@@ -35,6 +37,22 @@ class EntityRequired(Strict):
         found = (context.entities or Capitals()).entities(asked) if asked else []
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}
         return [judged("no entity" if i.question.id in without else None) for i in items]
+
+
+class OfPipeline:
+    """Named entities as a spaCy pipeline finds them: also those that are written small."""
+
+    def __init__(self, finder: SpacyFinder) -> None:
+        self.finder = finder
+
+    def entities(self, items: Sequence[Item]) -> Sequence[Sequence[str]]:
+        """The names in each question, whatever its article holds."""
+        return self.finder.names([item.question.question for item in items])
+
+
+def entities_of(finder: Finder) -> EntityFinder | None:
+    """What finds names in questions, for `Context.entities`: None where capitals have to do."""
+    return OfPipeline(finder) if isinstance(finder, SpacyFinder) and finder.finds_names else None
 
 
 class Capitals:

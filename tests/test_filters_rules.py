@@ -1,11 +1,16 @@
 """Each rule filter: a table of what it keeps and why it drops."""
 
+from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 import pytest
 
+from builders.questions.candidates import open_finder
+from builders.questions.settings import CandidateSettings
 from builders.rows import Article
-from filters import Context, Filter, Item
+from builders.store import row_id
+from filters import Context, Filter, Item, entities_of
 from filters.answer_in_question import AnswerInQuestion
 from filters.answer_not_in_article import AnswerNotInArticle
 from filters.answers import agreement
@@ -191,15 +196,51 @@ def test_entity_required(text: str, dropped: bool) -> None:
     assert why(EntityRequired(), item(text, article=ARTICLE)) == ""
 
 
-class Pipeline:
-    def entities(self, items: Any) -> list[list[str]]:
-        return [["x"] for _ in items]
+@pytest.mark.parametrize(
+    ("text", "by_capitals", "by_pipeline"),
+    [
+        ("What did the elysee say in Reims?", True, True),
+        ("What did the elysee say?", False, True),
+        ("Where did the Frobnicated end?", True, False),
+        ("What happened in January 2020?", False, False),
+    ],
+)
+def test_entities_are_those_of_the_runs_pipeline(
+    tmp_path: Path, text: str, by_capitals: bool, by_pipeline: bool
+) -> None:
+    """With a spaCy pipeline what it finds counts, and capitals do not."""
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(
+        [
+            {"label": "ORG", "pattern": "elysee"},
+            {"label": "GPE", "pattern": "Reims"},
+            {"label": "DATE", "pattern": "January 2020"},
+        ]
+    )
+    nlp.to_disk(tmp_path / "finds")
+    spacy.blank("en").to_disk(tmp_path / "finds-none")
+    made = item(text, article=ARTICLE, kind="phrase")
+
+    def keeps(pipeline: str) -> bool:
+        settings = CandidateSettings.model_validate({"pipeline": pipeline})
+        context = Context(entities=entities_of(open_finder(settings)))
+        (verdict,) = EntityRequired().judge([made], context)
+        return verdict.keep
+
+    assert keeps("rules") == keeps(str(tmp_path / "finds-none")) == by_capitals
+    assert keeps(str(tmp_path / "finds")) == by_pipeline
 
 
-def test_entity_pipeline() -> None:
-    made = item("Where is it?", kind="phrase")
-    (verdict,) = EntityRequired().judge([made], Context(entities=Pipeline()))
-    assert verdict.keep
+@pytest.mark.parametrize("many", [4000, 12_000])
+def test_what_a_question_takes_in_memory(many: int) -> None:
+    one, context = DuplicateQuestion(), Context()
+    for n in range(many):
+        one.survey([item(f"Who won vote {n}?", id=row_id(n))], context)
+    size = getsizeof(context.memory) + sum(
+        getsizeof(part) for pair in context.memory.items() for part in pair
+    )
+    assert len(context.memory) == many and 140 <= size / many <= 170
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import base64
 import gzip
+import importlib
+import shutil
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -15,8 +17,9 @@ from builders.questions.candidates import RuleFinder, SpacyFinder, open_finder, 
 from builders.questions.english.dates import dates
 from builders.questions.english.tokens import spans
 from builders.questions.gazetteer import Gazetteer
+from builders.questions.generate import choose
 from builders.questions.settings import CandidateSettings
-from builders.rows import Article, Candidate
+from builders.rows import Article, Candidate, Draw
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -166,6 +169,36 @@ def test_a_spacy_pipeline(tmp_path: Path) -> None:
     assert all(text.text[c.start : c.end] == c.text for c in finder.find(text))
     with pytest.raises(UserError, match="cannot load"):
         open_finder(CandidateSettings(pipeline="xx_none_sm"))
+
+
+@pytest.mark.parametrize("of", ["candidates", "gazetteer", "names", "phrases", "english.dates"])
+def test_edited_code_gives_a_finder_another_identity(
+    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_finder(CandidateSettings()).identity
+    module = importlib.import_module(f"builders.questions.{of}")
+    source = Path(str(module.__file__))
+    package = shutil.copytree(ROOT / "builders/questions", tmp_path / "questions")
+    edited = package / source.relative_to(ROOT / "builders/questions")
+    edited.write_text(source.read_text("utf-8") + "# edited\n", "utf-8")
+    for name in ("candidates", "gazetteer", "names", "phrases", "english"):
+        own = importlib.import_module(f"builders.questions.{name}")
+        there = package / Path(str(own.__file__)).relative_to(ROOT / "builders/questions")
+        monkeypatch.setattr(own, "__file__", str(there))
+    assert open_finder(CandidateSettings()).identity != before
+    edited.write_bytes(source.read_bytes())
+    assert open_finder(CandidateSettings()).identity == before
+
+
+def test_types_take_turns_and_every_place_of_a_name_is_a_candidate() -> None:
+    places = [Candidate(n, n + 5, "Paris", "entity", None, 1) for n in (0, 20, 40)]
+    days = [Candidate(60, 64, "2020", "date", None, 1)]
+    day = date(2020, 1, 1)
+    draw = Draw("d", "a", "eval", "past", day, day, "2020-Q1")
+    for seed in range(5):
+        found = choose([*places, *days], draw, 9, seed)
+        assert sorted(found, key=lambda c: c.start) == [*places, *days]
+        assert {c.type for c in found[:2]} == {"entity", "date"}
 
 
 def test_candidate_row() -> None:

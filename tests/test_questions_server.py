@@ -1,13 +1,15 @@
 """The backend `openai` against a real server process that speaks the chat protocol badly."""
 
-import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -17,7 +19,7 @@ import requests
 from builders.errors import UserError
 from builders.questions.cache import Cached
 from builders.questions.candidates import RuleFinder
-from builders.questions.protocol import Query, Request
+from builders.questions.protocol import Done, Query, Request, Result
 from builders.questions.servers import OpenAI, OpenAIBackend
 from tests.test_questions_candidates import ROOT, article
 
@@ -45,8 +47,12 @@ class Handler(BaseHTTPRequestHandler):
             log.append([fault, self.headers.get("Authorization"), body["model"], time.time()])
             total = len([1 for f, *_ in log if f == fault])
         first = n == 1
-        if self.headers.get("Authorization") == "Bearer wrong":
-            return self.reply(401, json.dumps({"error": {"message": "Incorrect API key wrong"}}))
+        sent = str(self.headers.get("Authorization"))
+        if fault == "refuses-key":
+            said = "Incorrect API key '{0}', or key={0}, see our site".format(sent.split()[-1])
+            return self.reply(401, json.dumps({"error": {"message": said}}))
+        if fault == "echo": return self.reply(200, "sent: " + sent)
+        if fault == "tell": return self.reply(200, json.dumps({"sent": sent}))
         if fault == "busy" and first:
             return self.reply(429, "{}", {"Retry-After": "1"})
         if fault == "broken" and first: return self.reply(500, "oops")
@@ -134,34 +140,51 @@ def test_a_server_that_stays_down_ends_the_run(server: str) -> None:
         backend("http://127.0.0.1:9", "x", longest_wait=0.1).generate(REQUESTS[:2])
 
 
-def test_a_refused_key_is_not_repeated(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTHER_KEY", "wrong")
-    with pytest.raises(UserError, match="HTTP 401: Incorrect API key wrong"):
-        backend(server, "ok", key_variable="OTHER_KEY").generate(REQUESTS[:2])
+@pytest.mark.parametrize("key", ["wrong", "sk-short", "a-key-of-24-characters-0"])
+def test_a_refused_key_is_not_repeated(
+    server: str, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("OTHER_KEY", key)
+    with pytest.raises(UserError, match="HTTP 401: Incorrect API key '…', or key=…,") as error:
+        backend(server, "refuses-key", key_variable="OTHER_KEY").generate(REQUESTS[:2])
+    assert key not in str(error.value)
+    (result,) = backend(server, "echo", retries=0, key_variable="OTHER_KEY").generate(REQUESTS[:1])
+    assert result.reason == "not_json" and result.detail == "sent: Bearer …"
+    (result,) = backend(server, "tell", retries=0, key_variable="OTHER_KEY").generate(REQUESTS[:1])
+    assert result.reason == "no_choice" and result.detail == "{'sent': 'Bearer …'}"
     with pytest.raises(ValueError, match="without user"):
         OpenAI(base_url="http://me:pw@host/v1", model="m")
+
+
+def kept_in(path: Path) -> list[tuple[str, str]]:
+    if not path.is_file():
+        return []
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT key, result FROM results").fetchall()
 
 
 def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None:
     broken = Cached(backend(server, "dies", longest_wait=0.1), tmp_path)
     with pytest.raises(UserError, match="run again to go on"):
         broken.generate(REQUESTS)
-    kept = broken.path.read_bytes()
-    assert 5 <= kept.count(b"\n") < len(REQUESTS) and KEY.encode() not in kept
-    broken.path.write_bytes(kept[:-9])  # and the last line was torn
+    kept = kept_in(broken.path)
+    assert 5 <= len(kept) < len(REQUESTS)
+    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
     ok = backend(server, "dies")
     whole = Cached(ok, tmp_path)
     whole.backend = backend(server, "ok")
     results = whole.generate(REQUESTS)
-    assert all(r.text for r in results) and whole.hits == kept.count(b"\n") - 1
+    assert all(r.text for r in results) and whole.hits == len(kept)
     again = Cached(ok, tmp_path, offline=True)
-    assert again.generate(REQUESTS) == results and again.misses == 0
+    assert again.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
+    assert again.misses == 0
     answer = Query(ARTICLE, "Who won?", date(2020, 1, 9))
     with pytest.raises(UserError, match="1 of 1 results"):
         again.answer([answer])
 
 
-def test_a_killed_process_resumes(server: str, tmp_path: Path) -> None:
+def test_killed_processes_resume(server: str, tmp_path: Path) -> None:
+    """Two processes share a cache, both are killed: what they kept is there, each key once."""
     code = textwrap.dedent(f"""
         from pathlib import Path
         from tests.test_questions_server import *
@@ -169,17 +192,55 @@ def test_a_killed_process_resumes(server: str, tmp_path: Path) -> None:
         b.generate(REQUESTS)
     """)
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen([sys.executable, "-c", code], env=env, cwd=ROOT)
+    words = [sys.executable, "-c", code]
+    children = [subprocess.Popen(words, env=env, cwd=ROOT) for _ in range(2)]
     own = Cached(backend(server, "crawl", concurrency=20), tmp_path)
     deadline = time.time() + 30
-    while time.time() < deadline:
-        if own.path.is_file() and own.path.read_bytes().count(b"\n") >= 6:
-            break
+    while time.time() < deadline and len(kept_in(own.path)) < 6:
         time.sleep(0.05)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    own = Cached(backend(server, "crawl", concurrency=20), tmp_path)
+    for child in children:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
     results = own.generate(REQUESTS)
-    assert own.hits >= 5 and own.misses < len(REQUESTS) and all(r.text for r in results)
-    rows = [json.loads(line) for line in own.path.read_text("utf-8").splitlines()]
-    assert len({row["key"] for row in rows}) == len(REQUESTS)
+    assert own.hits >= 6 and own.misses < len(REQUESTS) and all(r.text for r in results)
+    assert len({key for key, _ in kept_in(own.path)}) == len(REQUESTS)
+
+
+def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
+    b = backend("http://127.0.0.1:9", "x")
+    path = tmp_path / Cached(b, tmp_path / "other").path.name
+    path.write_bytes(b"something else, and more of it than a header" * 9)
+    with pytest.raises(UserError, match="cache cannot be opened: file is not a database"):
+        Cached(b, tmp_path)
+
+
+class Parrot:
+    """Says the question back; `answer` alone."""
+
+    name = identity = "parrot"
+
+    def generate(self, requests: Sequence[Request], done: Done | None = None) -> list[Result]:
+        raise NotImplementedError
+
+    def answer(self, queries: Sequence[Query], done: Done | None = None) -> list[Result]:
+        results = [Result(q.question * 20) for q in queries]
+        for n, result in enumerate(results):
+            done(n, result) if done else None
+        return results
+
+
+def test_a_cache_holds_nothing_in_memory(tmp_path: Path) -> None:
+    short = article("One.")
+    queries = [Query(short, f"Question {n}?", date(2020, 1, 9)) for n in range(200)]
+    kept = Cached(Parrot(), tmp_path)
+    tracemalloc.start()
+    try:
+        kept.answer(queries[:20])
+        before = tracemalloc.get_traced_memory()[0]
+        for at in range(20, 200, 20):
+            kept.answer(queries[at : at + 20])
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 180 * 100 and kept.misses == 200
+    assert Cached(Parrot(), tmp_path, offline=True).answer(queries)[7].text == "Question 7?" * 20

@@ -164,7 +164,7 @@ def _opened(code: str, **environment: str) -> str:
 
 def test_without_pyspark(tmp_path: Path) -> None:
     said = _opened("import sys; sys.modules['pyspark'] = None", HOME=str(tmp_path))
-    assert "the engine spark needs PySpark\n  pip install factdrift[spark]" in said
+    assert "the engine spark needs PySpark\n  pip install -e '.[spark]'" in said
 
 
 def test_without_java(tmp_path: Path) -> None:

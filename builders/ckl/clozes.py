@@ -15,7 +15,7 @@ from builders.ckl.settings import Writing as WritingSettings
 from builders.ckl.texts import BLANK
 from builders.dataset import Dataset, Figure, FromParquet, Table
 from builders.run import DatasetBuilder, Run
-from builders.store import Made, code_digest
+from builders.store import Made, code_digest, files_sha256
 
 _COUNTED = "Gold rows of the layout `ckl_question`, and what became of them."
 _ABOUT = "Statements with a gap, the answer of a recent article, and a model's prediction."
@@ -79,7 +79,11 @@ class CKLClozes(DatasetBuilder):
             drafts.STEP,
             make,
             version=code_digest(ckl_package, questions_package, wmt_package, rows),
-            parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
+            parameters={
+                **self.model_dump(mode="json", exclude={"offline"}),
+                "files": files_sha256(self.model_dump()),
+                "seed": run.seed,
+            },
             inputs=[found.key, *run.inputs["gold"].sha256],
         )
 

@@ -17,7 +17,7 @@ from builders.ckl.settings import Writing as WritingSettings
 from builders.ckl.texts import places, plain
 from builders.dataset import Dataset, Figure, FromParquet, Table
 from builders.run import DatasetBuilder, Run
-from builders.store import Made, code_digest
+from builders.store import Made, code_digest, files_sha256
 
 _COUNTED = "Gold rows of the layout `easy_select`, and what became of them."
 _ABOUT = "Sentences of recent articles with a word blanked."
@@ -105,7 +105,11 @@ class NewLAMAEasyClozes(DatasetBuilder):
             easy.STEP,
             make,
             version=code_digest(ckl_package, questions_package, wmt_package, rows),
-            parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
+            parameters={
+                **self.model_dump(mode="json", exclude={"offline"}),
+                "files": files_sha256(self.model_dump()),
+                "seed": run.seed,
+            },
             inputs=[found.key, *run.inputs["gold"].sha256],
         )
 

@@ -17,13 +17,12 @@ from builders.ckl.settings import Periods
 from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Period
 from builders.questions.backends import open_backend
-from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.protocol import Backend
 from builders.run import DatasetBuilder, Run
 from builders.schema import Writing, writing
-from builders.store import Made, code_digest
+from builders.store import Made, code_digest, files_sha256
 
 _AT_ONCE = 256
 _ORDER = ("article_day", "id")
@@ -62,10 +61,9 @@ class CKLQuestions(DatasetBuilder):
     def _made(self, run: Run, found: Made) -> Made:
         def make(out: Path) -> None:
             finder = open_finder(self.generate.candidates)
-            backend = Cached(
-                open_backend(self.generate.backend, run.seed, finder),
-                run.store.work("answers"),
-                offline=self.offline,
+            work = run.store.work("answers")
+            backend = open_backend(
+                self.generate.backend, run.seed, finder, work, offline=self.offline
             )
             refs = corpus.chosen(found, self.periods, self.articles, run.seed)
             counts = {"articles": len(refs)}
@@ -92,7 +90,11 @@ class CKLQuestions(DatasetBuilder):
             STEP,
             make,
             version=code_digest(ckl_package, questions_package, wmt_package, rows),
-            parameters=self.model_dump(mode="json", exclude={"offline"}) | {"seed": run.seed},
+            parameters={
+                **self.model_dump(mode="json", exclude={"offline"}),
+                "files": files_sha256(self.model_dump()),
+                "seed": run.seed,
+            },
             inputs=[found.key],
         )
 

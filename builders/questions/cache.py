@@ -1,12 +1,12 @@
 """Results kept by content: a rebuild asks a backend only for what it has not answered yet."""
 
-import fcntl
-import json
-import os
+import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from builders.errors import UserError
 from builders.questions.protocol import Backend, Done, Query, Request, Result, Writer
@@ -15,13 +15,19 @@ from builders.store import digest
 R = TypeVar("R", Request, Query, str)
 
 
-class Cached:
-    """A backend whose results are appended to `folder` as they come and never asked for twice.
+_TIMEOUT = 60.0
+"""Seconds that a write waits for other processes that write into the same file."""
 
-    One JSON line a result, named by a hash of the backend's identity and of all that the request
-    holds; no key and no server answer but the text is kept. A line that a killed run left
-    half-written is skipped. With `offline` the backend is never called: a missing result is a
-    `UserError`.
+
+class Cached:
+    """A backend whose results are kept in `folder` as they come and never asked for twice.
+
+    One row a result in an SQLite file, written before the next is taken, named by a hash of the
+    backend's identity and of all that the request holds; no key and no server answer but the text
+    is kept. Nothing of it is held in memory. A killed run loses only what was not answered yet, a
+    power cut the last seconds too; several processes of one machine may share a file, and where
+    two ask the same, the first answer stays. With `offline` the backend is never called: a
+    missing result is a `UserError`.
     """
 
     def __init__(self, backend: Backend, folder: Path, *, offline: bool = False) -> None:
@@ -30,10 +36,8 @@ class Cached:
         self.identity = backend.identity
         self.offline = offline
         self.hits = self.misses = 0
-        self.path = folder / f"{backend.name.split(':')[0]}-{digest(backend.identity)}.jsonl"
-        self._known: dict[str, Result] = {}
-        if self.path.is_file():
-            self._read()
+        self.path = folder / f"{backend.name.split(':')[0]}-{digest(backend.identity)}.sqlite"
+        self._db = _open(self.path)
 
     def generate(self, requests: Sequence[Request], done: Done | None = None) -> list[Result]:
         """A question for each request, from the cache where it is there."""
@@ -52,10 +56,16 @@ class Cached:
         call: Callable[[Sequence[R], Done | None], list[Result]],
         done: Done | None,
     ) -> list[Result]:
+        found: dict[str, Result] = {}
         places: dict[str, int] = {}
         for n, key in enumerate(keys):
-            if key not in self._known:
-                places.setdefault(key, n)
+            if key in found or key in places:
+                continue
+            known = self._get(key)
+            if known is None:
+                places[key] = n
+            else:
+                found[key] = known
         if places and self.offline:
             raise UserError(
                 f"{len(places):,} of {len(keys):,} results of {self.name} are not in the cache",
@@ -64,40 +74,25 @@ class Cached:
             )
         missing = list(places)
         if missing:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as file:
-                call(
-                    [requests[places[k]] for k in missing],
-                    lambda n, result: self._keep(file.fileno(), missing[n], result),
-                )
+            call(
+                [requests[places[k]] for k in missing],
+                lambda n, result: self._keep(missing[n], result, found),
+            )
         self.misses += len(missing)
         self.hits += len(keys) - len(missing)
-        out = [self._known[key] for key in keys]
+        out = [found[key] for key in keys]
         for n, result in enumerate(out if done else ()):
             done(n, result) if done else None
         return out
 
-    def _keep(self, fd: int, key: str, result: Result) -> None:
-        self._known[key] = result
-        row = {"key": key} | {k: v for k, v in asdict(result).items() if v is not None}
-        line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        try:
-            if _torn(self.path):
-                line = b"\n" + line
-            os.write(fd, line)
-        finally:
-            fcntl.flock(fd, fcntl.LOCK_UN)
+    def _get(self, key: str) -> Result | None:
+        row = self._db.execute("SELECT result FROM results WHERE key = ?", [key]).fetchone()
+        return msgspec.json.decode(row[0], type=Result) if row else None
 
-    def _read(self) -> None:
-        with self.path.open("rb") as file:
-            for line in file:
-                try:
-                    row = json.loads(line)
-                    key = row.pop("key")
-                    self._known[key] = Result(**({"text": None} | row))
-                except (ValueError, TypeError, KeyError, AttributeError):
-                    continue  # the last line of a run that was killed
+    def _keep(self, key: str, result: Result, found: dict[str, Result]) -> None:
+        text = msgspec.json.encode(result).decode()
+        self._db.execute("INSERT OR IGNORE INTO results VALUES (?, ?)", [key, text])
+        found[key] = self._get(key) or result
 
 
 class CachedWriter(Cached):
@@ -113,14 +108,22 @@ class CachedWriter(Cached):
         return self._through(keys, texts, self.writer.write, done)
 
 
-def _torn(path: Path) -> bool:
-    """Whether the last line has no end."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        if not size:
-            return False
-        file.seek(size - 1)
-        return file.read(1) != b"\n"
+def _open(path: Path) -> sqlite3.Connection:
+    """The file's results; a backend may hand them over from its threads, one at a time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(path, _TIMEOUT, isolation_level=None, check_same_thread=False)
+        with suppress(sqlite3.OperationalError):  # another process is doing the same just now
+            db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result TEXT) WITHOUT ROWID"
+        )
+    except (OSError, sqlite3.Error) as error:
+        raise UserError(
+            f"the cache cannot be opened: {error}", where=path, hint="move it away to begin anew"
+        ) from error
+    return db
 
 
 def request_key(identity: str, request: Request) -> str:

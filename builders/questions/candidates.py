@@ -1,5 +1,6 @@
 """Answer candidates: named entities, dates and prepositional phrases as spans of an article."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -38,10 +39,10 @@ def open_finder(settings: CandidateSettings) -> Finder:
     if settings.entities:
         known = Gazetteer.from_tables(settings.entities, settings.facts)
     inputs = [file_sha256(p) for p in (settings.entities, settings.facts) if p]
+    code = code_digest(sys.modules[__name__], english_package, gazetteer, names, phrases)
     if settings.pipeline == "rules":
-        code = code_digest(english_package, gazetteer, names, phrases)
         return RuleFinder(known, digest(["rules", code, inputs]))
-    return SpacyFinder(settings.pipeline, known, inputs)
+    return SpacyFinder(settings.pipeline, known, [code, *inputs])
 
 
 def sentence_starts(article: Article) -> list[int]:
@@ -139,6 +140,9 @@ class SpacyFinder:
             ) from error
         self.known = known
         self.identity = digest([model, self.nlp.meta.get("version"), list(inputs)])
+        self.finds_names = any(
+            "doc.ents" in self.nlp.get_pipe_meta(name).assigns for name in self.nlp.pipe_names
+        )
 
     def find(self, article: Article) -> list[Candidate]:
         """Candidates of every sentence but the headline."""
@@ -148,6 +152,17 @@ class SpacyFinder:
             for index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
                 out += _located(article, index, starts[index], list(self._spans(doc)))
         return _agreed(out)
+
+    def names(self, texts: Sequence[str]) -> list[list[str]]:
+        """The named entities of each text, in order; dates and numbers are none."""
+        with self.nlp.memory_zone():
+            return [
+                [
+                    doc.text[a:b]
+                    for a, b in sorted(s[:2] for s in self._spans(doc) if s[2] == "entity")
+                ]
+                for doc in self.nlp.pipe(texts)
+            ]
 
     def _spans(self, doc: Any) -> Iterator[Span]:
         taken: list[tuple[int, int]] = []

@@ -59,7 +59,7 @@ class Chat:
                 problem = type(error).__name__  # its text can hold an address with a key
             else:
                 if reply.status_code == 200:
-                    result = _read(reply, prompts, question)
+                    result = _read(reply, prompts, question, self._key)
                     useless = result.reason in ("not_json", "html", "no_choice")
                     if not useless or attempt == self.settings.retries:
                         return replace(result, attempts=attempt + 1)
@@ -68,7 +68,8 @@ class Chat:
                     problem = f"HTTP {reply.status_code}"
                     pause = _asked_pause(reply.headers.get("Retry-After"), pause)
                 else:
-                    raise UnreachableError(f"HTTP {reply.status_code}: {_message(reply)}")
+                    said = _message(reply, self._key)
+                    raise UnreachableError(f"HTTP {reply.status_code}: {said}")
             if attempt < self.settings.retries:
                 self._stopped.wait(min(pause, self.settings.longest_wait))
         raise UnreachableError(f"still {problem} after {self.settings.retries + 1} attempts")
@@ -114,8 +115,12 @@ def _asked_pause(header: str | None, pause: float) -> float:
         return pause
 
 
-def _message(reply: requests.Response) -> str:
-    """What the server says is wrong, shortened; keys that it repeats are not shown.
+def _hidden(text: str, key: str | None) -> str:
+    return text.replace(key, "…") if key else text
+
+
+def _message(reply: requests.Response, key: str | None) -> str:
+    """What the server says is wrong, shortened; `key` and what looks like one are not shown.
 
     `{"error": {"message": …}}` is OpenAI's form; others write `error`, `message` or, as FastAPI
     and so `transformers serve` do, `detail`.
@@ -127,21 +132,21 @@ def _message(reply: requests.Response) -> str:
                 said = said[name]
     except ValueError:
         said = None
-    text = said if isinstance(said, str) else reply.reason or ""
+    text = _hidden(said if isinstance(said, str) else reply.reason or "", key)
     words = ["…" if len(w) > 24 or w.startswith("sk-") else w for w in text.split()]
     return " ".join(words)[:160]
 
 
-def _read(reply: requests.Response, prompts: Prompts, question: bool) -> Result:
+def _read(reply: requests.Response, prompts: Prompts, question: bool, key: str | None) -> Result:
     try:
         data = reply.json()
     except ValueError:
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in reply.text[:200]
-        return Result(None, "html" if html else "not_json", reply.text[:80])
+        return Result(None, "html" if html else "not_json", _hidden(reply.text, key)[:80])
     try:
         text = data["choices"][0]["message"]["content"] or ""
         usage = data.get("usage") or {}
         counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
         return judged(str(text), prompts, question=question, read=counts[0], wrote=counts[1])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        return Result(None, "no_choice", str(data)[:80])
+        return Result(None, "no_choice", _hidden(str(data), key)[:80])

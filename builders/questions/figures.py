@@ -10,6 +10,8 @@ from builders.dataset import Figure, Plot, Scalar
 from builders.wmt.corpus import day_plots, evenness, subsets
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
+_LONG = 25
+"""Words from which questions and answers share the last bar."""
 
 
 def tables(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tuple[Figure, ...]:
@@ -54,11 +56,12 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
         ("words in the answer", "answers[1]"),
     ):
         query = f"""
-            select len(string_split({column}, ' ')) as n, count(*) from read_parquet(?)
-            group by 1 order by 1
+            select least(len(string_split({column}, ' ')), {_LONG}) as n, count(*)
+            from read_parquet(?) group by 1 order by 1
         """  # noqa: S608 - our own column names
         counted = dict(duckdb.execute(query, [str(questions)]).fetchall())
-        lengths[name] = {str(n): counted.get(n, 0) for n in range(1, 26)}
+        lengths[name] = {str(n): counted.get(n, 0) for n in range(1, _LONG)}
+        lengths[name][f"{_LONG}+"] = counted.get(_LONG, 0)
     days = """
         select recent_or_past, year(make_timestamp(evidence_ts * 1000000))::varchar, count(*)
         from read_parquet(?) where split = 'eval' group by all order by all

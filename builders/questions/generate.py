@@ -78,7 +78,8 @@ def generate_questions(
 def choose(found: Sequence[Candidate], draw: Draw, most: int, seed: int) -> tuple[Candidate, ...]:
     """At most `most` candidates in an order drawn from (seed, draw, span).
 
-    Types take turns, so that dates are not crowded out by names; a text comes once.
+    Types take turns, so that dates are not crowded out by names. A text that stands in several
+    places is a candidate in each: what is asked depends on the sentence around it.
     """
     ranked = sorted(found, key=lambda c: row_id(seed, draw.id, c.start, c.end, c.type))
     turns: dict[str, int] = {}

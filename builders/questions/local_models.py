@@ -34,17 +34,21 @@ class Transformers(Strict):
 
 
 class TransformersBackend:
-    """Greedy by default; with a temperature each request has its own generator, alone in a batch,
+    """The likeliest text by default, `batch` prompts at a time; the shorter ones are padded.
 
-    so that a result depends on no other request.
+    Padding moves the last digits of a model's floats, which can decide between two words that are
+    about as likely: so `batch` is part of the identity, and results of one size never serve
+    another. With a temperature each request is alone in its batch, with a generator of its own.
     """
 
     def __init__(self, settings: Transformers, seed: int) -> None:
         self.settings = settings
         self.seed = seed
+        self._size = 1 if settings.temperature else settings.batch
         self.prompts = p.read(settings.prompts)
         self.name = f"transformers:{Path(settings.model).name}"
-        chosen = settings.model_dump(mode="json", exclude={"batch", "device", "prompts"})
+        chosen = settings.model_dump(mode="json", exclude={"device", "prompts"})
+        chosen["batch"] = self._size
         self.identity = p.parameters(**chosen, prompt=self.prompts.identity, seed=seed)
         self._loaded: tuple[Any, Any, Any] | None = None
 
@@ -63,10 +67,9 @@ class TransformersBackend:
         return self._run(texts, False, done)
 
     def _run(self, texts: Sequence[str], question: bool, done: Done | None) -> list[Result]:
-        size = 1 if self.settings.temperature else self.settings.batch
         out: list[Result] = []
-        for at in range(0, len(texts), size):
-            for result in self._batch(texts[at : at + size], question):
+        for at in range(0, len(texts), self._size):
+            for result in self._batch(texts[at : at + self._size], question):
                 if done:
                     done(len(out), result)
                 out.append(result)
@@ -110,7 +113,7 @@ class TransformersBackend:
         except ImportError as error:
             raise UserError(
                 "the backend `transformers` needs PyTorch",
-                hint='pip install "factdrift[lm]"  (torch and accelerate)',
+                hint="make lm, or pip install -e '.[lm]'  (torch and accelerate)",
             ) from error
         s = self.settings
         where: dict[str, Any] = {"revision": s.revision} if s.revision else {}

@@ -14,7 +14,6 @@ from builders.citations import LISKA_2022
 from builders.dataset import Dataset, FromParquet, Table
 from builders.questions import figures, gold_tables
 from builders.questions.backends import open_backend
-from builders.questions.cache import Cached
 from builders.questions.candidates import Finder, open_finder
 from builders.questions.generate import GenerateSettings, generate_questions
 from builders.questions.gold_step import LAYOUTS, QUESTIONS, People, Sources, write_people
@@ -30,12 +29,12 @@ from builders.questions.news_questions import (
 from builders.questions.protocol import Backend
 from builders.run import DatasetBuilder, Run
 from builders.schema import writing
-from builders.store import Made, code_digest, digest
+from builders.store import Made, code_digest, digest, files_sha256
 from builders.wikidata import steps
 from builders.wmt import corpus
 from builders.wmt.read import read
 from builders.wmt.settings import DateSettings
-from filters import AnyFilter, Context, Item, Kept, search_index
+from filters import AnyFilter, Context, Item, Kept, entities_of, search_index
 from filters import run as run_filters
 from filters.search_index import Index
 
@@ -120,7 +119,12 @@ class StreamingQA(DatasetBuilder):
 
         version = digest([code_digest(wmt_package), code_digest(search_index)])
         return run.store.step(
-            "search-index", make, version=version, parameters={}, inputs=[articles.key]
+            "search-index",
+            make,
+            version=version,
+            parameters={},
+            inputs=[articles.key],
+            resumes=True,
         )
 
     def _questions(self, run: Run, drawn: Made, index: Made) -> Made:
@@ -128,7 +132,7 @@ class StreamingQA(DatasetBuilder):
 
         def make(out: Path) -> None:
             finder, backend = self._backend(run, facts)
-            context = self._context(run, index, backend)
+            context = self._context(run, index, finder, backend)
             draws: dict[str, list[rows.Draw]] = {}
             for draw in draws_of(drawn.path / "draws.parquet"):
                 draws.setdefault(draw.article, []).append(draw)
@@ -163,6 +167,7 @@ class StreamingQA(DatasetBuilder):
             version=code_digest(questions_package, filters_package, wmt_package),
             parameters={
                 "generate": self.generate.model_dump(mode="json"),
+                "files": files_sha256(self.generate.model_dump()),
                 "filters": [one.model_dump(mode="json") for one in self.filters],
                 "seed": run.seed,
             },
@@ -176,7 +181,7 @@ class StreamingQA(DatasetBuilder):
 
         def tools() -> tuple[Finder, Context]:
             finder, backend = self._backend(run, facts)
-            return finder, self._context(run, index, backend)
+            return finder, self._context(run, index, finder, backend)
 
         def make(out: Path) -> None:
             draws = (one.path / "draws.parquet" for one in (drawn, shown))
@@ -195,9 +200,10 @@ class StreamingQA(DatasetBuilder):
             inputs=[made.key, shown.key, index.key, *run.inputs["gold"].sha256],
         )
 
-    def _context(self, run: Run, index: Made, backend: Backend) -> Context:
+    def _context(self, run: Run, index: Made, finder: Finder, backend: Backend) -> Context:
         return Context(
             answering=backend,
+            entities=entities_of(finder),
             search=Index(index.path / "index") if index.key != "none" else None,
             cache=run.store.work("scores"),
             say=run.store.say,
@@ -210,8 +216,10 @@ class StreamingQA(DatasetBuilder):
             known["facts"] = facts.path / "facts.parquet"
             candidates = candidates.model_copy(update=known)
         finder = open_finder(candidates)
-        backend = open_backend(self.generate.backend, run.seed, finder)
-        return finder, Cached(backend, run.store.work("answers"), offline=self.offline)
+        work = run.store.work("answers")
+        return finder, open_backend(
+            self.generate.backend, run.seed, finder, work, offline=self.offline
+        )
 
     def _items(
         self,

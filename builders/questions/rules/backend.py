@@ -10,7 +10,6 @@ from builders.questions import rules as rules_package
 from builders.questions.candidates import Finder
 from builders.questions.protocol import Backend, Done, Query, Request, Result
 from builders.questions.rules import extract
-from builders.questions.rules.people import Cast
 from builders.questions.rules.readings import questions
 from builders.rows import Article
 from builders.store import code_digest, digest, row_id
@@ -41,9 +40,7 @@ class RuleBackend:
         self.finder = finder
         code = code_digest(rules_package, english_package)
         self.identity = digest(["rules", code, seed, finder.identity])
-        self._read: OrderedDict[str, tuple[Cast, dict[tuple[int, int], list[str]], bool]] = (
-            OrderedDict()
-        )
+        self._read: OrderedDict[str, dict[tuple[int, int], list[str]]] = OrderedDict()
 
     def generate(self, requests: Sequence[Request], done: Done | None = None) -> list[Result]:
         """A question for each request whose candidate stands in a sentence that the rules read."""
@@ -83,7 +80,7 @@ class RuleBackend:
         key = f"{article.id}|{late}|{len(article.text)}"
         if key not in self._read:
             found = self.finder.find(article)
-            self._read[key] = (Cast(), questions(article, found, late), late)
+            self._read[key] = questions(article, found, late)
             if len(self._read) > _KEPT:
                 self._read.popitem(last=False)
-        return self._read[key][1]
+        return self._read[key]
