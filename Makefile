@@ -17,8 +17,10 @@ TREX ?=
 GOLD ?=
 SNAPSHOT ?=
 VERSION ?=
-release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(DUMP),--dump $(d)) \
-	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(NEWS),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(PAGES),--pages $(p)) $(foreach t,$(TREX),--trex $(t)) $(foreach g,$(GOLD),--gold $(g)) \
+# A glob as its files: the shell would make all but the first of them words of their own.
+files = $(or $(wildcard $(1)),$(1))
+release_options = $(RECIPE) --jobs $(JOBS) --engine $(ENGINE) $(foreach d,$(call files,$(DUMP)),--dump $(d)) \
+	$(if $(OLDER),--older $(OLDER)) $(foreach n,$(call files,$(NEWS)),--news $(n)) $(if $(KEEP),--keep $(KEEP)) $(foreach p,$(call files,$(PAGES)),--pages $(p)) $(foreach t,$(call files,$(TREX)),--trex $(t)) $(foreach g,$(call files,$(GOLD)),--gold $(g)) \
 	$(if $(SNAPSHOT),--snapshot-date $(SNAPSHOT)) \
 	$(if $(VERSION),--version $(VERSION))
 
@@ -32,7 +34,7 @@ EXPERT ?=
 EXPERTS ?=
 FEEDBACK ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
-	$(if $(N),--n $(N)) $(foreach n,$(NEWS),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
+	$(if $(N),--n $(N)) $(foreach n,$(call files,$(NEWS)),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
 	$(if $(UNTIL),--until $(UNTIL))
 judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
