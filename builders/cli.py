@@ -1,5 +1,6 @@
 """The command line: `python -m builders` and the console script `factdrift`."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,7 +21,19 @@ app = typer.Typer(
 
 Templates = Annotated[Path, typer.Option(help="Folder of the relation templates.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes.")]
-Memory = Annotated[str, typer.Option(help="Limit for tables in memory; beyond it, on disk.")]
+
+
+def _size(text: str) -> str:
+    """A size as DuckDB takes it."""
+    if not re.fullmatch(r"\d+(?:\.\d+)? ?[KMGT]i?B", text, re.IGNORECASE):
+        raise typer.BadParameter("write a size: 600MB, 2GB")
+    return text
+
+
+Memory = Annotated[
+    str,
+    typer.Option(help="Limit for tables in memory; beyond it, on disk: 600MB.", callback=_size),
+]
 Snapshot = Annotated[
     str | None,
     typer.Option(metavar="YYYY-MM-DD", help="Day of the dump, where its name does not say."),
@@ -122,7 +135,10 @@ def mine(
     from builders.wikidata.shards import find_shards, snapshot_of
 
     known = load_relations(templates)
-    chosen = select(known, relations.split(","), templates) if relations else known
+    named = None if relations is None else re.findall(r"[^\s,]+", relations)
+    if named == []:
+        raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
+    chosen = select(known, named, templates) if named else known
     wanted = {relation: template.undated == "keep" for relation, template in chosen.items()}
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
@@ -147,7 +163,7 @@ def mine(
         mined = mine_dump(
             shards, out, relations=wanted, snapshot=day, jobs=jobs, memory=memory, say=say
         )
-    say(f"{mined.counts.get('facts', 0):,} facts of {mined.snapshot} in {out}")
+    say(f"{mined.counts['counts'].get('facts', 0):,} facts of {mined.snapshot} in {out}")
 
 
 @app.command()
@@ -225,6 +241,10 @@ for command in commands.ALL:
     app.command()(command)
 
 
+_INTERRUPTED = 130
+"""The exit status that Typer gives Ctrl-C."""
+
+
 def main() -> None:
     """Run the command line; a `UserError` is one message and exit status 1."""
     try:
@@ -232,6 +252,7 @@ def main() -> None:
     except UserError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("interrupted: the same command goes on from here", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            typer.echo("interrupted: the same command goes on from here", err=True)
+        raise

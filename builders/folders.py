@@ -11,6 +11,12 @@ from builders.config import shown
 from builders.errors import UserError
 
 
+def writable(folder: Path) -> None:
+    """Make a folder before hours of work for it; `UserError` where it cannot be."""
+    with _writable(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """One run at a time in a folder, which is made; the lock goes with the process."""

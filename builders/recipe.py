@@ -1,6 +1,5 @@
 """A recipe: what one dataset version is made from. One YAML file in `builders/recipes/`."""
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
@@ -24,7 +23,7 @@ from builders.questions.streamingqa import StreamingQA
 from builders.run import Input, Source
 from builders.store import Store
 from builders.timeqa.timeqa import TimeQA
-from builders.wikidata.finish import TABLES
+from builders.wikidata.finish import TABLES, read_summary
 from builders.wikidata.shards import find_shards, snapshot_of
 from builders.wikidata.temporal_facts import TemporalFacts
 from builders.wikipedia.files import find_pages
@@ -170,7 +169,7 @@ def _day(
     if others and (about.kind == "gold" or (about.kind == "file" and said is None)):
         return max(source.snapshot for source in others)
     if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
-        said = json.loads(files[-1].read_text("utf-8"))["snapshot"]
+        said = read_summary(files[-1])["snapshot"]
     if about.kind in ("wikidata", "gold"):
         return snapshot_of(files, said)
     return _last_day(files, said)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import ibis
 import ibis.expr.types as ir
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from builders import rows
 from builders.citations import DHINGRA_2022, MARGATINA_2023
@@ -17,6 +17,7 @@ from builders.config import Strict
 from builders.dataset import Dataset, FromParquet, Table
 from builders.dates import Granularity, Period
 from builders.engine import Engine
+from builders.errors import UserError
 from builders.run import DatasetBuilder, Run
 from builders.store import Made, code_digest
 from builders.wikidata import names, period_diff, present, steps, timeline
@@ -42,6 +43,20 @@ class Window(Strict):
     last: str | None = None
     latest: int | None = Field(default=None, ge=1)
 
+    @model_validator(mode="after")
+    def _one_window(self) -> "Window":
+        try:
+            ends = [Period.parse(text) for text in (self.first, self.last) if text is not None]
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        if self.latest and self.first is not None:
+            raise ValueError("give latest or first, not both")
+        if wrong := [str(p) for p in ends if p.granularity != self.granularity]:
+            raise ValueError(f"{wrong[0]} is not a {self.granularity}, which granularity says")
+        if len(ends) > 1 and ends[0].index > ends[1].index:
+            raise ValueError(f"the window ends before it begins: {self.first} to {self.last}")
+        return self
+
 
 class DynamicTempLAMA(DatasetBuilder):
     """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3).
@@ -58,7 +73,7 @@ class DynamicTempLAMA(DatasetBuilder):
     citations: ClassVar[tuple[str, ...]] = (MARGATINA_2023, DHINGRA_2022)
 
     builder: Literal["dynamic-templama"]
-    relations: tuple[str, ...]
+    relations: Annotated[tuple[str, ...], Field(min_length=1)]
     window: Window
     min_objects: int = Field(default=2, ge=1)
     subjects_per_relation: int | None = Field(default=1000, ge=1)
@@ -73,7 +88,7 @@ class DynamicTempLAMA(DatasetBuilder):
     def build(self, run: Run) -> Dataset:
         """Mine, compare the periods, render; a config a split class, and `timelines`."""
         relations = select(steps.all_relations(run), self.relations, run.templates)
-        facts = steps.mined(run, "dump")
+        facts = steps.mined(run, "dump", relations)
         window = self._periods(run.inputs["dump"].snapshot)
         timelines = steps.segments(run, facts, relations)
         deltas = self._deltas(run, facts, timelines, relations, window)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import duckdb
 import ibis.expr.types as ir
@@ -43,7 +43,7 @@ class InvariantLAMA(DatasetBuilder):
     citations: ClassVar[tuple[str, ...]] = (JANG_2022,)
 
     builder: Literal["invariant-lama"]
-    relations: tuple[str, ...] = RELATIONS
+    relations: Annotated[tuple[str, ...], Field(min_length=1)] = RELATIONS
     common_nouns: tuple[str, ...] = ("P279", "P361", "P527")
     per_relation: int | None = Field(default=None, ge=1)
     blank: str = render.BLANK
@@ -60,7 +60,7 @@ class InvariantLAMA(DatasetBuilder):
             chosen = self._chosen(run, relations, [read], "trex")
         elif "dump" in run.inputs:
             days = [name for name in ("older", "dump") if name in run.inputs]
-            mined = {name: steps.mined(run, name) for name in days}
+            mined = {name: steps.mined(run, name, relations) for name in days}
             chosen = self._chosen(run, relations, list(mined.values()), "wikidata")
         else:
             hint = "name one of the two in the recipe"

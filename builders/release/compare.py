@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import duckdb
 import pyarrow as pa
 
+from builders.errors import UserError
 from builders.release import duck
 from builders.release.compare_sql import DIFF_TABLE, WHOLE, pair_moves, rows_by_content, rows_by_id
 from builders.release.manifest import ConfigEntry, Manifest, load, locate
@@ -88,6 +89,9 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
     split and id. Files with the same sha256 are not read. `UserError` for a broken manifest.
     """
     before, after = load(old), load(new)
+    if before.dataset != after.dataset:
+        text = f"releases of two datasets, {before.dataset} and {after.dataset}"
+        raise UserError(text, where=new, hint="compare two versions of one")
     columns: list[str] = []
     with duck.connect() as db:
         db.execute(DIFF_TABLE)

@@ -53,6 +53,15 @@ class Draft:
         (folder / RECIPE).write_text(meta.recipe, encoding="utf-8")
         self._files = [file_entry(folder, path) for path in _files(folder)]
 
+    def is_empty(self) -> bool:
+        """Whether no config has a row."""
+        return not any(split.rows for config in self._configs for split in config.splits)
+
+    def losses(self) -> str:
+        """Why rows were left out, the most frequent reasons: `1,204 no_page, 3 in_doubt`."""
+        most = sorted(self._drops, key=lambda drop: (-drop.rows, drop.reason))[:4]
+        return ", ".join(f"{drop.rows:,} {drop.reason}" for drop in most) or "nothing was found"
+
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
         made = self._manifest(version, self._files)

@@ -42,8 +42,9 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     """Write `<out>/<meta.dataset>/<version>`; `auto` is the smallest version the rule allows.
 
     Everything goes into a hidden sibling folder first and is renamed once; whatever happens on
-    the way, earlier releases stay as they were. `UserError`: other content under an existing
-    version, too small a bump, a bad version, no prose, another run at work, no room on the disk.
+    the way, earlier releases stay as they were. `UserError`: no row in it, other content under an
+    existing version, too small a bump, a bad version, no prose, another run at work, no room on
+    the disk.
     """
     wanted = None if version == "auto" else Version.parse(version)
     check_names(dataset, meta)
@@ -53,6 +54,9 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
         with _alone(shelf), _staging(shelf) as folder:
             folder.mkdir()
             draft = Draft(folder, dataset, meta)
+            if draft.is_empty():
+                text = f"nothing is left for {meta.dataset}: {draft.losses()}"
+                raise UserError(text, hint="look at the inputs and the limits of the recipe")
             chosen, level, summary = _settle(shelf, draft, wanted)
             if level == "none":
                 return Published(shelf / str(chosen), str(chosen), False, level, summary)

@@ -12,10 +12,12 @@ from builders.dataset import Input, Meta
 from builders.engine import EngineName
 from builders.errors import UserError
 from builders.files import ROOT
+from builders.folders import writable
 from builders.gold import NoGoldError
 from builders.recipe import Recipe, find_inputs, read_recipe, recipes
 from builders.release.publish import Published, write_release
 from builders.release.verify import verify_release
+from builders.release.version import Version
 from builders.run import Run
 from builders.store import Store
 
@@ -61,11 +63,20 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
         if set(options.given) == {"gold"}:
             chosen = {p: r for p, r in suited.items() if "gold" in r.inputs}
         else:
-            chosen = {p: r for p, r in suited.items() if not options.given or r.waits_for(())}
+            chosen = {
+                p: r
+                for p, r in suited.items()
+                if not options.given
+                or (r.waits_for(()) and all(name in r.inputs for name in options.given))
+            }
         if not chosen:
             raise UserError(
                 f"no bundled recipe makes something of {', '.join(options.given)} alone"
             )
+    if options.version and options.version != "auto":
+        Version.parse(options.version)
+    for folder in (options.build, options.out):
+        writable(folder)
     store = Store(options.build, options.say)
     with store.lock():
         made: list[Published] = []

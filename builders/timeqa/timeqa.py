@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import ibis.expr.types as ir
 from pydantic import Field
@@ -39,7 +39,7 @@ class TimeQA(DatasetBuilder):
     layouts: ClassVar[tuple[str, ...]] = (verdicts.LAYOUT, paraphrases.LAYOUT)
 
     builder: Literal["timeqa"]
-    relations: tuple[str, ...] | Literal["all"] = "all"
+    relations: Annotated[tuple[str, ...], Field(min_length=1)] | Literal["all"] = "all"
     min_segments: int = Field(default=2, ge=1)
     align: Alignment = Alignment()
     questions: Questions = Questions()
@@ -49,7 +49,7 @@ class TimeQA(DatasetBuilder):
     def build(self, run: Run) -> Dataset:
         """Mine, find the histories, read their pages, align, ask; anew where people checked."""
         relations = self._relations(run)
-        facts = steps.mined(run, "dump")
+        facts = steps.mined(run, "dump", relations)
         timelines = steps.segments(run, facts, relations)
         evolving = self._histories(run, facts, timelines, relations)
         pages = self._pages(run, evolving)

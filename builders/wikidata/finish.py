@@ -115,6 +115,17 @@ def _connect(spill: Path, memory: str, threads: int) -> "Iterator[duckdb.DuckDBP
         shutil.rmtree(spill, ignore_errors=True)
 
 
+def read_summary(path: Path) -> dict[str, Any]:
+    """The content of a `mined.json`; `UserError` where it is none."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if {"snapshot", "relations"} <= found.keys():
+            return found
+    except (ValueError, AttributeError):
+        pass
+    raise UserError("not what mining writes", where=path, hint="mine the dump again")
+
+
 def _summary(
     snapshot: date, relations: Mapping[str, bool], counts: Mapping[str, int]
 ) -> dict[str, Any]:

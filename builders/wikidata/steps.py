@@ -1,6 +1,6 @@
 """The steps that dataset builders share: mined tables, timelines, names. Each is made once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -10,9 +10,11 @@ import ibis.expr.types as ir
 from builders import rows
 from builders.cloze.templates import Relation, load_relations
 from builders.engine import Engine, engine
+from builders.errors import UserError
 from builders.run import Run
 from builders.store import Made, code_digest, digest
 from builders.wikidata import present, timeline
+from builders.wikidata.finish import TABLES, read_summary
 
 MINE_VERSION = 1
 """Raised when the same dump would give other tables; a dump is not read again for less."""
@@ -27,10 +29,20 @@ def all_relations(run: Run) -> dict[str, Relation]:
     return load_relations(run.templates)
 
 
-def mined(run: Run, name: str) -> Made:
-    """The mined tables of an input: read from its dump, or the mined folder that was given."""
+def mined(run: Run, name: str, needed: Iterable[str] = ()) -> Made:
+    """The mined tables of an input: read from its dump, or the mined folder that was given.
+
+    `UserError` where that folder was not mined for all the relations that are needed.
+    """
     source = run.inputs[name]
     if source.mined:
+        known = read_summary(source.mined / TABLES[-1])["relations"]
+        if missing := sorted(set(needed) - set(known)):
+            raise UserError(
+                f"it was not mined for {', '.join(missing)}",
+                where=source.mined,
+                hint="mine them too, or leave them out of the recipe's relations",
+            )
         return Made(source.mined, digest(source.sha256))
     from builders.wikidata.mine import mine
 

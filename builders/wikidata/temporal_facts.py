@@ -34,7 +34,7 @@ class TemporalFacts(DatasetBuilder):
         """Mine, merge, compare and name; the tables are `facts`, `timelines`, `changes`."""
         relations = select(steps.all_relations(run), self.relations, run.templates)
         names = ["older", "dump"] if "older" in run.inputs else ["dump"]
-        mined = [steps.mined(run, name) for name in names]
+        mined = [steps.mined(run, name, relations) for name in names]
         timelines = steps.segments(run, mined[-1], relations)
         made = _named(run, mined, timelines, relations)
         tables = [name for name in _TABLES if (made.path / f"{name}.parquet").exists()]

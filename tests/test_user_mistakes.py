@@ -1,0 +1,72 @@
+"""What a user can get wrong around a run is told before hours of work, and in words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from builders.cloze.dynamic_templama import Window
+from tests.conftest import ROOT, run
+
+RECIPES = ROOT / "builders/recipes"
+DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        ({"granularity": "month", "first": "2019Q1"}, "2019Q1 is not a month"),
+        ({"latest": 3, "first": "2019Q1"}, "give latest or first"),
+        ({"first": "2025Q4", "last": "2019Q1"}, "ends before it begins"),
+        ({"first": "2019Q5"}, "not a period"),
+    ],
+)
+def test_windows_that_contradict_themselves(window: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Window.model_validate(window)
+
+
+def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Path) -> None:
+    done = run("mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,")
+    facts = json.loads((tmp_path / "m/mined.json").read_text())["counts"]["facts"]
+    assert facts > 100
+    assert f"{facts:,} facts of 2026-02-02" in done.stdout + done.stderr
+    words = ["release", RECIPES / "dynamic-templama.yaml", "--dump", tmp_path / "m"]
+    words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
+    said = run(*words, ok=False).stderr
+    assert "error: " in said
+    assert "it was not mined for P1001, P102, " in said
+    (tmp_path / "m/mined.json").write_text("{}")
+    assert "not what mining writes" in run(*words, ok=False).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--memory", "nonsense"], "write a size"),
+        (["--version", "1.2"], "1.2"),
+        (["--out", "/proc/nothing"], "error: /proc/nothing"),
+        (["--build", "/proc/nothing"], "error: /proc/nothing"),
+    ],
+)
+def test_options_are_checked_first(words: list[str], said: str, tmp_path: Path) -> None:
+    options = {"--build": tmp_path / "b", "--out": tmp_path / "r"} | dict([words])
+    flat = [word for pair in options.items() for word in pair]
+    done = run("release", RECIPES / "temporal-facts.yaml", *flat, ok=False)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "making" not in done.stderr
+
+
+def test_a_release_without_rows_is_none(tmp_path: Path) -> None:
+    recipe = tmp_path / "none.yaml"
+    text = (RECIPES / "dynamic-templama.yaml").read_text("utf-8")
+    text = text.replace("../../samples", str(ROOT / "samples"))
+    recipe.write_text(text + "  min_objects: 1000000\n", "utf-8")
+    words = ["--build", tmp_path / "b", "--out", tmp_path / "r"]
+    done = run("release", recipe, *words, ok=False)
+    assert done.returncode == 1, done.stderr
+    assert "nothing is left for dynamic-templama: " in done.stderr
+    assert "few_objects" in done.stderr
+    assert not list((tmp_path / "r").rglob("*.parquet"))
