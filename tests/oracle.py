@@ -253,10 +253,16 @@ def changes(
         began: bool | None = None
         change: Change = "static"
         if was and now:
-            if _ended(now, t_old, t_new):
-                change = "obsolete"
-            elif now[3] is not None and now[3] < t_old:
+            latest = _latest(sides[1][key])
+            if now[3] is not None and now[3] < t_old:
                 change = "static" if was[:4] == now[:4] else "corrected"
+            elif (not was[4] and latest[0] > (was[3] or t_old)) or (
+                len(sides[1][key]) > 1 and latest[0] > t_old
+            ):
+                change = "returned"
+                began = True if latest[0] > t_old else False if latest[1] <= t_old else None
+            elif _ended(now, t_old, t_new):
+                change = "obsolete"
         elif now:
             change = "corrected" if now[3] is not None and now[3] < t_old else "new"
             if change == "new" and now[0] and now[0] > t_old:
@@ -269,7 +275,8 @@ def changes(
             tuple(sorted({i for s in side.get(key, []) for i in s.statements})) for side in sides
         ]
         none: tuple[None, None, None, None, None] = (None, None, None, None, None)
-        row = (*key, change, began, *(was or none), *(now or none), ids[0], ids[1], t_old, t_new)
+        shown = [(*e[:2], None, None, True) if e and e[4] else e or none for e in (was, now)]
+        row = (*key, change, began, *shown[0], *shown[1], ids[0], ids[1], t_old, t_new)
         rows.append(FactChange(*row))
     return rows
 
@@ -284,6 +291,14 @@ def _ends(mine: Sequence[Segment]) -> Ends:
         _day(max(_low(s.end_first) for s in mine)),
         _day(max(_high(s.end_last) for s in mine)),
         any(s.end_open for s in mine),
+    )
+
+
+def _latest(mine: Sequence[Segment]) -> tuple[date, date]:
+    """The latest first and last possible start of any segment; the first day of all: none."""
+    return (
+        max(s.start_first or date.min for s in mine),
+        max(s.start_last or date.min for s in mine),
     )
 
 

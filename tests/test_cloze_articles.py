@@ -38,6 +38,11 @@ Deutsche Mark|French franc|Danish krone|Boeing 747|Airbus A380|M25 motorway|Linu
 Group of the European People's Party|European People's Party Group|Journal of Neuroscience
 Eurovision Song Contest 1974|French Foreign Legion|White Star Line|pound sterling
 1996 NBA Finals|Monaco Grand Prix|Royal Collection|Cannes Film Festival|Ashikaga shogunate
+Rome Statute|Kyoto Protocol|European Arrest Warrant|Joint Comprehensive Plan of Action|eurozone
+Regional Comprehensive Economic Partnership|Eurozone|Federal Deposit Insurance Corporation
+Deutsche Bundesbank|Fédération Internationale de l'Automobile|Old Testament|New Testament|Himalayas
+14th Dalai Lama|Dalai Lama|Brandenburg Gate|Alhambra|Sagrada Família|Great Sphinx of Giza
+Nefertiti Bust|Code of Hammurabi|Oakland Athletics|Roaming Regulation|Bible|Marshall Plan
 US Open|Twin Towers|Exposition Universelle (1889)|FIFA World Cup
 """
 NO_THE = """
@@ -56,6 +61,8 @@ St. Mary's Catholic Church|Charing Cross|Big Machine Records|Parlophone|Africa|S
 Brussels-Capital Region|Canton|Community|Crown
 Emirates|Boeing|Airbus|Group|Apollo 11|HMS Beagle|RMS Titanic|Eiffel|Alcatraz|Robben Island
 Grand Tower|Lloyds Banking Group|Tower Bridge|Europe of Freedom and Direct Democracy|Documenta
+World Athletics|Microsoft Corporation|Lions Gate|Gate|20th Century Fox|Codex Leicester|Code
+Testament Records|Kyoto University|flower|eye|Deutsche Bahn|Bust
 Grandmaster|general|field marshal|Duke of Wellington|World Heritage Site|Real Sociedad|Concorde
 """
 

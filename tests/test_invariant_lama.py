@@ -62,7 +62,7 @@ def test_several_objects_ends_and_doubts(tmp_path: Path) -> None:
             "Q4": "ended",
             "Q5": "ended",
             "Q6": "in_doubt",
-            "Q7": None,
+            "Q7": "began",
             "Q8": "several_objects",
         }
 
@@ -237,6 +237,8 @@ def test_the_sample_has_every_relation(released: Path) -> None:
         assert row["answer"]["label"].lower() not in row["subject_label"].lower()
     # The sample has nothing but changes of makers and places of work.
     assert set(RELATIONS) - set(subjects) == {"P176", "P937"}
+    named_after = {r["subject_label"] for r in rows if r["relation"] == "P138"}
+    assert named_after == {"Bolivia", "Mauritius", "Seychelles"}  # and no stadium after a sponsor
     asked = {(r["template"], r["subject_label"]): r["answer"]["label"] for r in rows}
     assert asked["P36/2", "Uruguay"] == "Montevideo"
     assert asked["P276/1", "Mona Lisa"] == "Louvre"

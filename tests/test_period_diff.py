@@ -14,6 +14,7 @@ from builders.dates import Period, periods
 from builders.engine import Engine, engine
 from builders.errors import UserError
 from builders.rows import Delta, Dropped, Entity, Fact, Gap
+from builders.wikidata import names
 from builders.wikidata import period_diff as pd
 from builders.wikidata.timeline import closed, timeline
 from tests import oracle
@@ -222,6 +223,40 @@ def test_possible_objects_too(duck: Engine, tmp_path: Path) -> None:
     assert [(r.period, r.reason) for r in dropped_rows(duck, found, "quarter")] == [
         ("2019Q2", "gap")
     ]
+
+
+def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) -> None:
+    def of(subject: str, *things: str) -> list[Fact]:
+        days = ("2015-01-01", "2020-02-01")
+        return [
+            replace(one(thing, day), subject=subject)
+            for thing, day in zip(things, days, strict=False)
+        ]
+
+    facts = [
+        *of("Q1", "Q10"),
+        *of("Q2", "Q20", "Q21"),
+        *of("Q3", "Q30", "Q31"),
+        *of("Q4", "Q20", "Q30"),
+    ]
+    labels = {"Q3": "Lumen Field", "Q30": "Qwest", "Q31": "Lumen Technologies Field"}
+    entities = [
+        Entity(q, labels.get(q, q), (), None if q in ("Q2", "Q21") else q, 1, 1, 1)
+        for q in ("Q1", "Q2", "Q3", "Q4", "Q10", "Q20", "Q21", "Q30", "Q31")
+    ]
+    found = compared(duck, tmp_path, facts, periods(P("2019Q4"), P("2020Q1")))
+    segments = timeline(duck.read(tmp_path / "facts.parquet", Fact), EXCLUSIVE)
+    known = duck.read(parquet(tmp_path / "entities.parquet", Entity, entities), Entity)
+    chosen = pd.with_pages(pd.at_least(found, segments), known)
+    chosen = pd.drop(chosen, names.alike(segments, known), "name_overlap")
+    chosen = pd.most_popular(chosen, known, 0)
+    told = {r.subject: (r.reason, r.detail) for r in dropped_rows(duck, chosen, "quarter")}
+    assert told == {
+        "Q1": ("few_objects", "Q10"),
+        "Q2": ("no_page", "Q2 Q21"),
+        "Q3": ("name_overlap", "Q31/field Q31/lumen"),
+        "Q4": ("less_popular", None),
+    }
 
 
 @settings(

@@ -120,6 +120,48 @@ def test_ended_by_a_successor(duck: Engine, tmp_path: Path) -> None:
     assert (found["Q3"].change, found["Q3"].started_after_old) == ("new", True)
 
 
+Term = tuple[str, str | None]
+
+TERMS: list[tuple[list[Term], list[Term], str, bool | None]] = [
+    # A second term, after one that the older dump has as ended.
+    ([("2017", "2020-01-20")], [("2017", "2020-01-20"), ("2021-06", None)], "returned", True),
+    ([("2009", "2013")], [("2009", "2013"), ("2021", None)], "returned", None),
+    ([("2009", "2013")], [("2009", "2013"), ("2020", None)], "returned", False),
+    ([("2009", "2013")], [("2009", "2013"), ("2021-02", "2022-01")], "returned", True),
+    ([("2009", "2013")], [("2021-02", None)], "returned", True),
+    ([("2009", "?")], [("2009", "?"), ("2021-02", None)], "returned", True),
+    ([("2006", "2010"), ("2012", "2018")], [("2006", "2010"), ("2012", "2018"), ("2022", None)],
+     "returned", True),
+    # It ended and began again between the dumps.
+    ([("2015", None)], [("2015", "2021-02"), ("2021-12", None)], "returned", True),
+    ([("2015", "2022-06")], [("2015", "2021-02"), ("2021-12", None)], "returned", True),
+    # No second term: it goes on, an editor reopened it, it was all over, dates were mended.
+    ([("2009", "2013"), ("2018", None)], [("2009", "2013"), ("2018", None)], "static", None),
+    ([("2009", "2013")], [("2009", None)], "static", None),
+    ([("2009", "2013")], [("2009", "2013"), ("2016", "2018")], "corrected", None),
+    ([("2015", None)], [("2021-03", None)], "static", None),
+    ([("2009", "2013"), ("2018", None)], [("2009", "2013"), ("2018", "2021-05")], "obsolete", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "change", "began"), TERMS)
+def test_a_second_term(
+    duck: Engine, tmp_path: Path, old: list[Term], new: list[Term], change: str, began: bool | None
+) -> None:
+    sides = [[f for s in side for f in stated(s, day)] for side, day in ((old, OLD), (new, NEW))]
+    [row] = compared(duck, tmp_path, *sides)
+    assert (row.change, row.started_after_old) == (change, began)
+    assert oracle.changes(sides[0], sides[1], EXCLUSIVE) == [row]
+
+
+def test_an_open_side_has_no_end(duck: Engine, tmp_path: Path) -> None:
+    before, after = (stated(("2015", end), day) for end, day in ((None, OLD), ("2021-06-30", NEW)))
+    [row] = compared(duck, tmp_path, before, after)
+    assert (row.old_end_first, row.old_end_last, row.old_end_open) == (None, None, True)
+    ended = date(2021, 6, 30)
+    assert (row.new_end_first, row.new_end_last, row.new_end_open) == (ended, ended, False)
+
+
 @settings(
     max_examples=12,
     deadline=None,

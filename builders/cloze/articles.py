@@ -9,12 +9,14 @@ import unicodedata
 
 # Named outright, against the patterns below or beyond their reach.
 _THE = re.compile(
-    "Bahamas|BBC|Bronx|Bundesrat|Bundestag|CIA|Comoros|Eurozone|FBI|Federal Reserve|Gambia|Holy See"
-    "|IMF|Independent Greeks|Johan Cruyff Arena|Knesset|Kremlin|Liberal Democrats|Maldives|NHS"
-    "|New York Rangers|Philippines|Republicans|Riksdag|Storting|Sweden Democrats|Texas Rangers|UK"
-    "|US|USA|USSR|Vatican|White House|World Bank|European Central Bank|Royal Air Force"
+    "Bahamas|BBC|Bronx|Bundesrat|Bundestag|CIA|Comoros|[Ee]urozone|FBI|Federal Reserve|Gambia"
+    "|Holy See|IMF|Independent Greeks|Johan Cruyff Arena|Knesset|Kremlin|Liberal Democrats|Maldives"
+    "|NHS|New York Rangers|Philippines|Republicans|Riksdag|Storting|Sweden Democrats|Texas Rangers"
+    "|UK|US|USA|USSR|Vatican|White House|World Bank|European Central Bank|Royal Air Force"
     # Regions, sights, works of art and papers
-    "|Americas|Balkans|Caribbean|Caucasus|Low Countries|Middle East|Milky Way|Solar System"
+    "|Americas|Andes|Balkans|Caribbean|Carpathians|Caucasus|Dolomites|Himalayas|Low Countries"
+    "|Middle East|Milky Way|Pyrenees|Solar System|Alhambra|Brandenburg Gate|Nefertiti Bust"
+    "|Sagrada Família|Great Sphinx of Giza|Bible|Quran|Torah|(?:\\d+(?:st|nd|rd|th) )?Dalai Lama"
     "|Brooklyn Bridge|Golden Gate Bridge|Elgin Marbles|Financial Times|Los Angeles Times"
     "|Colosseum|Eiffel Tower|Hermitage|Louvre|Mona Lisa|Parthenon|Prado|Rosetta Stone|Uffizi"
     # Things and events that name themselves
@@ -25,6 +27,9 @@ _THE = re.compile(
     "|London Underground|(?:United States )?Navy SEALs|Oxford English Dictionary|Sorbonne"
     "|Twin Towers|Wagner Group|Cunard Line|White Star Line|(?:French )?Foreign Legion"
     "|Luftwaffe|Wehrmacht|euro|pound sterling|renminbi|Deutsche Mark|Encyclopædia Britannica"
+    # Bodies whose kind seldom takes it
+    "|British Broadcasting Corporation|(?:Deutsche )?Bundesbank|Federal Deposit Insurance"
+    " Corporation|Fédération Internationale .*"
     # Churches as bodies; a parish church of the same kind has a town or a saint in its name
     "|(?:Roman )?Catholic Church|(?:(?:Eastern|Greek|Russian|Serbian) )?Orthodox Church"
     # Leagues and awards
@@ -33,7 +38,7 @@ _THE = re.compile(
 )
 _NO_THE = re.compile(
     "Alliance 90/The Greens|Bank of America|Congress|Emirates|Hampton Court|House of Fraser"
-    "|Microsoft Office|Parliament|Real Union|Republic Records|Western Union"
+    "|Microsoft Office|Parliament|Real Union|Republic Records|Western Union|World Athletics"
 )
 
 # Institutions, offices and states: "the Labour Party", "the University of Oxford".
@@ -47,6 +52,7 @@ _HEADS = (
     "|Union|War|dollar|pound|team"
     "|Award|Awards|Building|Caliphate|Canal|Championship|Conference|Cup|Desert|Fellowship|Isles"
     "|Khanate|Medal|Peninsula|Prize|Raj|Strait|Sultanate|Trophy|dynasty"
+    "|Partnership|Plan|Protocol|Statute|Testament|Warrant"
     # Forces, events, works of engineering and groups in parliament
     "|Air Force|Armed Forces|Defen[cs]e Forces?|Ground Forces|Coast Guard|National Guard|Corps"
     "|Marines|Pact|Biennale|Collection|Crisis|Festival|Exhibition|Exposition|Finals?|Grand Prix"
@@ -63,7 +69,7 @@ _HEADS_OF = (
     "Academy|Archbishop|Bank|Battle|Bay|Bishop|Chancellor|Church|City|College|Conservatoire"
     "|Consortium|Corporation|Duchy|Embassy|Emirate|Faculty|Gallery|Governor|Gulf|House|Isle|Leader|Mayor|Minister"
     "|Order|Palace|Panel|President|Principality|Province|School|Secretary|Speaker|State|Statue|University"
-    "|Borough|Canton|Community|County|Crown|District|Legion|Municipality|Region"
+    "|Borough|Canton|Code|Community|County|Crown|District|Legion|Municipality|Region"
     "|Annals|Bulletin|Group|Journal|Proceedings|Tower|Transactions"
 )
 # Teams that are called by a plural: "the Chicago Bulls", "the New York Red Bulls".

@@ -1,8 +1,8 @@
 """Facts that do not change: which are kept, and the cloze rows of them.
 
 After: CKL (paper 004), appendix B.1, which takes single facts of 28 relations and leaves out
-answers that overlap the subject and answers that are no entity. The rules on ends, doubts and
-two snapshots are ours.
+answers that overlap the subject and answers that are no entity. The rules on starts, ends,
+doubts and two snapshots are ours.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,7 +23,8 @@ from builders.store import row_id
 from builders.wikidata import names
 
 REASONS = (
-    "several_objects", "ended", "in_doubt", "not_in_both", "overlap", "non_entity", "over_cap",
+    "several_objects", "ended", "began", "in_doubt", "not_in_both", "overlap", "non_entity",
+    "over_cap",
 )  # fmt: skip
 """Why a pair is left out, in the order in which they are asked."""
 
@@ -39,20 +40,23 @@ _DATE = (
 def pairs(facts: ir.Table, gaps: ir.Table) -> ir.Table:
     """(subject, relation, object, reason) of `rows.Fact`: one row a pair, with one of its objects.
 
-    `several_objects`: at any time; `ended`: an end or one day alone is stated; `in_doubt`: a
-    `rows.Gap` says that there is a value that cannot be named.
+    `several_objects`: at any time; `ended`: an end or one day alone is stated; `began`: a start is
+    stated, before which the answer was another or none; `in_doubt`: a `rows.Gap` says that there
+    is a value that cannot be named.
     """
     ends = ~facts.end_open | facts.point | facts.end_last.notnull()
     found = facts.group_by(_PAIR).agg(
         object=facts.object.min(),
         objects=facts.object.nunique(),
         ended=ends.any(),
+        began=facts.start_last.notnull().any(),
     )
     doubt = gaps.select(*_PAIR).distinct().mutate(doubt=True)
     found = found.left_join(doubt, _PAIR)
     reason = ibis.cases(
         (found.objects > 1, "several_objects"),
         (found.ended, "ended"),
+        (found.began, "began"),
         (found.doubt.fill_null(False), "in_doubt"),
         else_=ibis.null("string"),
     )

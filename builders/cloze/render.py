@@ -20,7 +20,7 @@ BLANK = "_X_"
 _PARTICLES = re.compile(
     "al|bin|da?|del?|della|den|der|di|dos?|du|el|ibn|la|le|te|ten|ter|van|von|y|zu"
 )
-_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![^\s,;:)])")
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?![^\s,;:)/-])")
 _STOPS = (".", "!", "?", "…")
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Annotated, Literal
 
 Rank = Literal["normal", "preferred"]
-Change = Literal["new", "obsolete", "static", "corrected", "removed"]
+Change = Literal["new", "obsolete", "static", "returned", "corrected", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class FactChange:
     """What became of one (subject, relation, object) between two dumps.
 
     Each side's dates are the hull of its segments at its own snapshot day, null throughout where
-    the side does not have it. Open facts hold until that day.
+    the side does not have it. An open side has no end.
     """
 
     subject: Annotated[str, "item id of the subject"]
@@ -112,21 +112,32 @@ class FactChange:
     object: Annotated[str, "item id of the object"]
     change: Annotated[
         Change,
-        "static, new, obsolete (it ended between the dumps), corrected (it lies wholly before "
+        "static, new, obsolete (it ended between the dumps), returned (both have it; in the newer "
+        "one it begins again after the end in the older one), corrected (it lies wholly before "
         "the older dump: an editor's change) or removed (an editor's decision)",
     ]
     started_after_old: Annotated[
-        bool | None, "of `new`: it began after the older dump's day; null: unknown"
+        bool | None,
+        "of `new` and `returned`: it began, or began again, after the older dump's day; "
+        "null: unknown",
     ]
     old_start_first: Annotated[date | None, "older dump: earliest possible first day"]
     old_start_last: Annotated[date | None, "older dump: latest possible first day"]
-    old_end_first: Annotated[date | None, "older dump: earliest possible last day"]
-    old_end_last: Annotated[date | None, "older dump: latest possible last day"]
+    old_end_first: Annotated[
+        date | None, "older dump: earliest possible last day; null: unknown or open"
+    ]
+    old_end_last: Annotated[
+        date | None, "older dump: latest possible last day; null: unknown or open"
+    ]
     old_end_open: Annotated[bool | None, "older dump: no end is stated; null: not in it"]
     new_start_first: Annotated[date | None, "newer dump: earliest possible first day"]
     new_start_last: Annotated[date | None, "newer dump: latest possible first day"]
-    new_end_first: Annotated[date | None, "newer dump: earliest possible last day"]
-    new_end_last: Annotated[date | None, "newer dump: latest possible last day"]
+    new_end_first: Annotated[
+        date | None, "newer dump: earliest possible last day; null: unknown or open"
+    ]
+    new_end_last: Annotated[
+        date | None, "newer dump: latest possible last day; null: unknown or open"
+    ]
     new_end_open: Annotated[bool | None, "newer dump: no end is stated; null: not in it"]
     old_statements: Annotated[tuple[str, ...], "ids of the older dump's statements, sorted"]
     new_statements: Annotated[tuple[str, ...], "ids of the newer dump's statements, sorted"]

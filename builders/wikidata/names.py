@@ -13,14 +13,16 @@ WORD = 4
 
 def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:
     """The (subject, relation) pairs of `rows.Segment` where the label of any object, at any time,
-    shares a word with the subject's label.
+    shares a word with the subject's label; `detail` names the objects and the words: `Q42/lumen`.
     """
     named = segments.select("subject", "relation", "object").distinct()
     for role in ("subject", "object"):
         words = entities.select(**{f"{role}_id": "id", f"{role}_words": _words(entities.label)})
         named = named.join(words, named[role] == words[f"{role}_id"]).drop(f"{role}_id")
     shared = named.subject_words.intersect(named.object_words)
-    return named.filter(shared.length() > 0).select("subject", "relation").distinct()
+    named = named.mutate(word=shared.unnest())
+    said = (named.object + "/" + named.word).collect().unique().sort().join(" ")
+    return named.group_by(["subject", "relation"]).agg(detail=said)
 
 
 def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:

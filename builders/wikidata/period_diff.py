@@ -84,9 +84,9 @@ def compare(
 
     Columns: `subject`, `relation` as numbers; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `added`, `removed` as in `rows.Delta`; `reason` and
-    `detail` (why it is dropped, and the objects in doubt; null: it is kept). `at_least`,
-    `with_pages`, `most_popular` set further reasons; `deltas` and `dropped` make rows of it. All
-    of them read it: `Engine.keep` it.
+    `detail` (why it is dropped, and the items that it is about: here those in doubt; null: it is
+    kept). `at_least`, `with_pages`, `most_popular` set further reasons; `deltas` and `dropped`
+    make rows of it. All of them read it: `Engine.keep` it.
     """
     run = runs(segments, window, gaps, include_possible)
     earlier = ibis.window(group_by=_PAIR, order_by=run.at)
@@ -115,16 +115,20 @@ def compare(
 def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
     """Drop (`few_objects`) pairs with fewer different objects over their whole history.
 
+    `detail` is the object, or one of them.
     Source: DynamicTempLAMA (paper 002), section 3: at least two.
     """
-    counted = segments.group_by(_PAIR).agg(objects=segments.object.nunique())
+    counted = segments.group_by(_PAIR).agg(
+        objects=segments.object.nunique(), detail=segments.object.min()
+    )
     return drop(comparisons, counted.filter(counted.objects < objects), "few_objects")
 
 
 def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     """Drop (`no_page`) comparisons whose subject or any object in t or t+1 has no `enwiki`.
 
-    The whole comparison goes: to leave out the object alone would invent a change.
+    The whole comparison goes: to leave out the object alone would invent a change. `detail` are
+    the items without one.
     Source: DynamicTempLAMA (paper 002), section 3.
     """
     open_ = comparisons.filter(comparisons.reason.isnull())
@@ -132,7 +136,9 @@ def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     items = subject.concat(open_.answers, open_.previous_answers)
     named = open_.select(*_PAIR, "first", item=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    return drop(comparisons, named.anti_join(paged, named.item == paged.id), "no_page")
+    bare = named.anti_join(paged, named.item == paged.id).group_by([*_PAIR, "first"])
+    found = bare.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
+    return drop(comparisons, found, "no_page")
 
 
 def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
@@ -229,12 +235,18 @@ def _item(n: ir.IntegerValue) -> ir.StringValue:
 def drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
     """Give the reason to comparisons that have none yet and are found by their key.
 
-    `keys`: `subject` and `relation`, as ids or as numbers, perhaps `first`.
+    `keys`: `subject` and `relation`, as ids or as numbers, perhaps `first`; with `detail`, one
+    row a key.
     """
     ids = [c for c in _PAIR if keys[c].type().is_string()]
     keys = keys.mutate(**{c: number(keys[c]) for c in ids})
     key = [c for c in (*_PAIR, "first") if c in keys.columns]
-    found = keys.select(key).distinct().mutate(found=ibis.literal(reason))
+    if "detail" not in keys.columns:
+        keys = keys.select(key).distinct().mutate(detail=ibis.null("string"))
+    found = keys.select(*key, found=ibis.literal(reason), seen="detail")
     both = comparisons.left_join(found, key)
-    both = both.mutate(reason=both.reason.coalesce(both.found))
+    both = both.mutate(
+        detail=ibis.ifelse(both.reason.isnull(), both.seen, both.detail),
+        reason=both.reason.coalesce(both.found),
+    )
     return both.select(comparisons.columns)

@@ -4,19 +4,23 @@ Two fact tables at T_old < T_new become timelines, each at its own snapshot day.
 (subject, relation, object) the hull of a side's segments is its interval there. The first rule
 that fits says what changed:
 
-1. obsolete: both sides have it; in the new one it is closed and its last possible day is known
-   and lies in [T_old, T_new].
-2. Both sides have it, and in the new one it ends before T_old for sure: *static* where the four
+1. Both sides have it, and in the new one it ends before T_old for sure: *static* where the four
    dates of both intervals are equal, else *corrected*: the world did not change, an editor did.
-3. static: both sides have it otherwise.
-4. Only the new side has it: *corrected* where it ends before T_old for sure, else *new*;
-   `started_after_old` is true where it surely began after T_old, false where it surely had
-   begun by then, else null.
-5. Only the old side has it: *obsolete* where it was closed and its last possible day is known
+2. returned (a second term): both sides have it, and in the new one a segment surely begins after
+   the last possible day of a closed old one (where that is unknown, after T_old), or is one of
+   several and surely begins after T_old.
+3. obsolete: both sides have it; in the new one it is closed and its last possible day is known
+   and lies in [T_old, T_new].
+4. static: both sides have it otherwise.
+5. Only the new side has it: *corrected* where it ends before T_old for sure, else *new*.
+6. Only the old side has it: *obsolete* where it was closed and its last possible day is known
    and lies in [T_old, T_new]; else *removed*. An open fact ends on T_old only because nothing
    is asserted after it, so it is removed: only valid time makes a fact obsolete.
 
-An end that an exclusive successor implies (`end_inferred`) counts as closed.
+`started_after_old` says of what is new whether it began after T_old, and of what returned whether
+its last segment did: true or false where that is sure, else null. An end that an exclusive
+successor implies (`end_inferred`) counts as closed. In the table the ends of an open side are
+null: what is open asserts no end.
 
 After: CKL (paper 004), section 3, which sets invariant, updated and new knowledge apart; the
 rules on valid time are ours.
@@ -64,13 +68,19 @@ def changes(
         old_statements=both.old_statements.fill_null(none),
         new_statements=both.new_statements.fill_null(none),
     )
+    again = both.change == "returned"
     began = ibis.cases(
-        (both.change != "new", ibis.null("boolean")),
-        (both.new_start_first > both.old_snapshot, True),
-        (both.new_start_last <= both.old_snapshot, False),
+        (~(again | (both.change == "new")), ibis.null("boolean")),
+        (again.ifelse(both.new_latest_first, both.new_start_first) > both.old_snapshot, True),
+        (again.ifelse(both.new_latest_last, both.new_start_last) <= both.old_snapshot, False),
         else_=ibis.null("boolean"),
     )
-    return both.mutate(started_after_old=began).drop(*(f"{k}_" for k in KEY))
+    ends = {
+        f"{side}_{c}": ibis.ifelse(both[f"{side}_end_open"], ibis.null("date"), both[f"{side}_{c}"])
+        for side in ("old", "new")
+        for c in ("end_first", "end_last")
+    }
+    return both.mutate(started_after_old=began, **ends).drop(*(f"{k}_" for k in KEY))
 
 
 def seen(engine: Engine, snapshots: Sequence[ir.Table]) -> ir.Table:
@@ -104,12 +114,15 @@ def _in_order(engine: Engine, snapshots: Sequence[ir.Table]) -> list[date]:
 
 def _side(facts: ir.Table, exclusive: Collection[str], name: str) -> ir.Table:
     """The hull of each triple's segments; all columns but the key begin with the side's name."""
-    hulls = hull(timeline(facts, exclusive), KEY)
-    found = hulls.mutate(has=True)
-    return found.select(
-        *KEY,
-        **{f"{name}_{c}": c for c in (*DATES, "end_open", "statements", "has")},
+    segments = timeline(facts, exclusive)
+    latest = segments.group_by(list(KEY)).agg(
+        latest_first=segments.start_first.max(),
+        latest_last=segments.start_last.max(),
+        segments=segments.count(),
     )
+    found = hull(segments, KEY).join(latest, list(KEY)).mutate(has=True)
+    columns = (*DATES, "end_open", "statements", "latest_first", "latest_last", "segments", "has")
+    return found.select(*KEY, **{f"{name}_{c}": c for c in columns})
 
 
 def _change(both: ir.Table) -> ir.StringColumn:
@@ -125,9 +138,14 @@ def _change(both: ir.Table) -> ir.StringColumn:
     equal = ibis.literal(True)
     for c in DATES:
         equal = equal & both[f"old_{c}"].identical_to(both[f"new_{c}"])
+    after_end = ~both.old_end_open & (both.new_latest_first > both.old_end_last.coalesce(t_old))
+    anew = (both.new_segments > 1) & (both.new_latest_first > t_old)
+    returned = (after_end | anew).fill_null(False)
     return ibis.cases(
-        (old & new & ended_between("new"), "obsolete"),
         (old & new & past & ~equal, "corrected"),
+        (old & new & past, "static"),
+        (old & new & returned, "returned"),
+        (old & new & ended_between("new"), "obsolete"),
         (old & new, "static"),
         (new & past, "corrected"),
         (new, "new"),
