@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from annotation.batch import Batch, Hit, Item, Json
 from annotation.batches import LAYOUT, folders, load_manifest, read_batch
 from annotation.checks import problems
 from annotation.ids import hashed
-from annotation.layout import Layout, load_layout
+from annotation.layout import Answer, Layout, load_layout
 from annotation.submission import Refused, Submission
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
@@ -18,6 +19,19 @@ from builders.store import row_id
 
 DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Batches of one layout in which the same can be answered and accepted.
+
+    `layout` is as the newest of them has it: its rule holds for all of them. `pay` of a HIT by
+    batch; `items` of all by id, with their known answers.
+    """
+
+    layout: Layout
+    pay: dict[str, Decimal]
+    items: dict[str, Item]
 
 
 @dataclass
@@ -66,23 +80,21 @@ class Batches:
         """Whether there is such a batch."""
         return name in self._places
 
-    def newest(self, layout: str) -> Layout:
-        """The layout as the newest of its batches has it: its rule holds for all of them."""
-        mine = [name for name, folder in self._places.items() if folder.parent.name == layout]
-        found = self.get(mine[-1]) if mine else None
-        if found is None:
-            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
-        return self.layout(found[0])
-
-    def items(self, layout: str) -> dict[str, Item]:
-        """Every item of a layout's batches, by id, with its known answers."""
-        found: dict[str, Item] = {}
+    def editions(self, layout: str) -> list["Edition"]:
+        """The batches of a layout by what can be answered, that of the newest batch last."""
+        found: dict[str, Edition] = {}
         for name, folder in self._places.items():
-            if folder.parent.name == layout:
-                batch = self.get(name)
-                for hit in batch[0].hits if batch else ():
-                    found.update((item.id, item) for item in hit.items)
-        return found
+            if folder.parent.name != layout or (read := self.get(name)) is None:
+                continue
+            own = self.layout(read[0])
+            key = _answerable(own)
+            before = found.pop(key, Edition(own, {}, {}))
+            pay = before.pay | {name: own.pay.per_hit}
+            items = {item.id: item for hit in read[0].hits for item in hit.items}
+            found[key] = Edition(own, pay, before.items | items)
+        if not found:
+            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
+        return list(found.values())
 
 
 def match(
@@ -116,6 +128,18 @@ def match(
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             return refused("invalid answer", f"item {item.id}: {wrong[0]}{more}")
     return list(_judgments(given, batch, hit, platform, salt))
+
+
+def _answerable(layout: Layout) -> str:
+    """The values that answers of a layout can have, and those that its rule accepts."""
+
+    def values(asked: Mapping[str, Answer]) -> object:
+        return [
+            [name, one.kind, one.field, sorted(c.value for c in one.choices), values(one.answers)]
+            for name, one in sorted(asked.items())
+        ]
+
+    return json.dumps([values(layout.answers), layout.rule.of, sorted(layout.rule.accept)])
 
 
 def _judgments(

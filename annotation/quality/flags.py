@@ -19,6 +19,7 @@ FAILED_ATTENTION = "failed_attention"
 SAME_ANSWER = "same_answer"
 EXPERT = "expert"
 REJECTED_BATCH = "rejected_batch"
+ACCEPTED_BATCH = "accepted_batch"
 ALIKE = 20
 """Rows from which one answer to all of them is flagged."""
 
