@@ -121,6 +121,8 @@ def match(
         return refused("missing item", f"{missing[0]}, {len(missing)} of {len(items)}")
     if strange := sorted(given.item_seconds.keys() - items.keys()):
         return refused("unknown item", f"{strange[0][:40]!r} has a time")
+    if not given.worker.strip():
+        return refused("not a submission", "no worker")
     layout = batches.layout(batch)
     for item in hit.items:
         wrong = problems(layout, item.fields, given.answers[item.id])
@@ -145,8 +147,8 @@ def _answerable(layout: Layout) -> str:
 def _judgments(
     given: Submission, batch: Batch, hit: Hit, platform: str, salt: bytes
 ) -> Iterator[Judgment]:
-    worker = hashed(salt, "worker", platform, given.worker)
-    assignment = hashed(salt, "assignment", platform, given.assignment)
+    worker = hashed(salt, "worker", platform, given.worker.strip())
+    assignment = hashed(salt, "assignment", platform, given.assignment.strip())
     for item in hit.items:
         yield Judgment(
             id=row_id(batch.id, hit.id, item.id, worker),
