@@ -21,17 +21,28 @@ DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
 
 
+PIECEWISE = "label_studio"
+"""The platform that hands out single items of a HIT: a submission has one of them."""
+
+
+def handed_in(one: Judgment) -> tuple[str, str, str, str]:
+    """What a judgment was handed in with: all of a worker's of a HIT, where it came piece by
+    piece."""
+    return one.batch, one.hit, one.worker, "" if one.platform == PIECEWISE else one.assignment
+
+
 @dataclass(frozen=True)
 class Edition:
     """Batches of one layout in which the same can be answered and accepted.
 
     `layout` is as the newest of them has it: its rule holds for all of them. `pay` of a HIT by
-    batch; `items` of all by id, with their known answers.
+    batch; `items` of all by id, with their known answers; `sizes`: items of each HIT.
     """
 
     layout: Layout
     pay: dict[str, Decimal]
     items: dict[str, Item]
+    sizes: dict[str, int]
 
 
 @dataclass
@@ -88,10 +99,11 @@ class Batches:
                 continue
             own = self.layout(read[0])
             key = _answerable(own)
-            before = found.pop(key, Edition(own, {}, {}))
+            before = found.pop(key, Edition(own, {}, {}, {}))
             pay = before.pay | {name: own.pay.per_hit}
             items = {item.id: item for hit in read[0].hits for item in hit.items}
-            found[key] = Edition(own, pay, before.items | items)
+            sizes = before.sizes | {hit.id: len(hit.items) for hit in read[0].hits}
+            found[key] = Edition(own, pay, before.items | items, sizes)
         if not found:
             raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
         return list(found.values())
@@ -117,19 +129,23 @@ def match(
     items = {item.id: item for item in hit.items}
     if extra := sorted(given.answers.keys() - items.keys()):
         return refused("unknown item", f"{extra[0][:40]!r} is not in HIT {hit.id}")
-    if missing := [name for name in items if name not in given.answers]:
-        return refused("missing item", f"{missing[0]}, {len(missing)} of {len(items)}")
+    missing = [name for name in items if name not in given.answers]
+    if missing and (platform != PIECEWISE or not given.answers):
+        worker = hashed(salt, "worker", platform, given.worker.strip())
+        detail = f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}, worker {worker}"
+        return refused("missing item", detail)
     if strange := sorted(given.item_seconds.keys() - items.keys()):
         return refused("unknown item", f"{strange[0][:40]!r} has a time")
     if not given.worker.strip():
         return refused("not a submission", "no worker")
     layout = batches.layout(batch)
-    for item in hit.items:
+    said = tuple(item for item in hit.items if item.id in given.answers)
+    for item in said:
         wrong = problems(layout, item.fields, given.answers[item.id])
         if wrong:
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             return refused("invalid answer", f"item {item.id}: {wrong[0]}{more}")
-    return list(_judgments(given, batch, hit, platform, salt))
+    return list(_judgments(given, batch, Hit(hit.id, said), platform, salt))
 
 
 def _answerable(layout: Layout) -> str:

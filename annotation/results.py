@@ -41,6 +41,7 @@ class Imported:
     new: int = 0
     known: int = 0
     further: int = 0
+    corrected: int = 0
     refused: dict[str, int] = field(default_factory=dict)
     examples: list[Refused] = field(default_factory=list)
     judgments: dict[str, int] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Imported:
     @property
     def taken(self) -> int:
         """Submissions that were not refused."""
-        return self.new + self.known + self.further
+        return self.new + self.known + self.further + self.corrected
 
     def lines(self) -> list[str]:
         """The report, a line each; refused lines by their place, the first few."""
@@ -60,6 +61,7 @@ class Imported:
             f"{self.taken + refused:,} entries in {self.files} files: "
             f"{self.new:,} new, {self.known:,} known already, "
             f"{self.further:,} a worker's further ones for a HIT, {refused:,} refused"
+            + (f", {self.corrected:,} corrected" if self.corrected else "")
         ]
         out = read if self.files else []
         out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
@@ -149,6 +151,7 @@ class _Run:
             self.done.new += came == "new"
             self.done.known += came == "known"
             self.done.further += came == "further"
+            self.done.corrected += came == "corrected"
         return any_found
 
     def _refuse(self, one: Refused, report: TextIO) -> None:

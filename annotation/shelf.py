@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from annotation.batch import Item
 from annotation.layout import Layout
-from annotation.matching import DUPLICATE, Batches, Edition
+from annotation.matching import DUPLICATE, PIECEWISE, Batches, Edition
 from annotation.quality import settle
 from annotation.quality.expert import Share, shares
 from annotation.quality.feedback import reason
@@ -27,7 +27,7 @@ from builders.schema import arrow_schema, writing
 from builders.store import row_id
 
 JUDGMENTS, GOLD = "judgments.parquet", "gold.parquet"
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, str]
 _ALIKE = ("layout", "batch", "hit", "item", "row", "dataset", "worker", "platform", "assignment")
 """Columns whose texts stand in many rows: each is held once."""
 
@@ -50,10 +50,21 @@ class Shelf:
             self.first[key] = assignment, tuple(sorted(contents))
 
     def add(self, found: list[Judgment]) -> str:
-        """Take the judgments of one submission: `new`, `known`, or `further`."""
+        """Take the judgments of one submission: `new`, `known`, `further` or `corrected`.
+
+        Where items come one by one, the same assignment with other answers is a correction of
+        the judgment that there is, and the same answers once more are known.
+        """
         key = _key(found[0])
         content = found[0].assignment, tuple(sorted(map(_content, found)))
         first = self.first.setdefault(key, content)
+        if found[0].platform == PIECEWISE and first != content:
+            if first[1] == content[1]:
+                return "known"
+            if first[0] == content[0]:
+                self.first[key] = content
+                self.by_id.update((one.id, one) for one in found)
+                return "corrected"
         if first == content:
             new = [one for one in found if one.id not in self.by_id]
         else:
@@ -165,7 +176,7 @@ def _judgments(path: Path) -> list[Judgment]:
 
 
 def _key(one: Judgment) -> Key:
-    return one.batch, one.hit, one.worker
+    return one.batch, one.hit, one.worker, one.item if one.platform == PIECEWISE else ""
 
 
 def _content(one: Judgment) -> str:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from annotation.batch import Item
 from annotation.layout import Layout
-from annotation.matching import Edition
+from annotation.matching import Edition, handed_in
 from annotation.quality.agreement import Agreements, measure
 from annotation.quality.flags import ACCEPTED_BATCH, FAILED_ATTENTION, REJECTED_BATCH, failures
 from annotation.quality.values import said, truth
@@ -22,7 +22,8 @@ _SHORT = 160
 
 @dataclass(frozen=True)
 class Worker:
-    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work.
+    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work,
+    and has of a HIT that was handed in piece by piece the part that was done.
 
     `passed` of `checks` items with known answers were answered as known.
     """
@@ -121,16 +122,15 @@ def _worker(
 ) -> Worker:
     times = [one.seconds for one in found if one.seconds is not None]
     known = [one for one in found if not one.row]
-    submissions: dict[tuple[str, str, str], set[str]] = {}
-    for one in found:
-        submissions.setdefault((one.batch, one.hit, one.assignment), set()).update(one.flags)
-    pay = {batch: sum_ for edition in editions for batch, sum_ in edition.pay.items()}
-    paid = [
-        pay[batch]
-        for (batch, _, _), flags in submissions.items()
-        if not {FAILED_ATTENTION, REJECTED_BATCH} & flags
-    ]
     of = {batch: edition for edition in editions for batch in edition.pay}
+    submissions: dict[tuple[str, ...], list[Judgment]] = {}
+    for one in found:
+        submissions.setdefault(handed_in(one), []).append(one)
+    paid = [
+        of[batch].pay[batch] * min(len(some), of[batch].sizes[hit]) / of[batch].sizes[hit]
+        for (batch, hit, *_), some in submissions.items()
+        if not any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(one.flags) for one in some)
+    ]
     share = agreements.by_worker.get(name)
     return Worker(
         name=name,
