@@ -43,6 +43,11 @@ class Band:
     judgments: int
     toxic: int
 
+    @property
+    def thin(self) -> bool:
+        """Fewer judgments than the paper has rows a band."""
+        return self.judgments < PER_BAND
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -60,12 +65,16 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Bands:
-    """What `make bands` came to. `sent`: rows that are out and not judged enough yet."""
+    """What `make bands` came to. `sent`: rows that are out and not judged enough yet.
+
+    `short`: rows of the batch's last HIT, and how many a HIT has, where it is not full.
+    """
 
     attributes: tuple[Attribute, ...]
     batch: tuple[Path, BatchManifest] | None
     sent: int
     snippet: Path | None
+    short: tuple[int, int] | None = None
 
     def lines(self) -> list[str]:
         """The report, a line each."""
@@ -79,10 +88,18 @@ class Bands:
                 )
             if one.threshold is not None:
                 out.append(f"{one.name}: threshold {one.threshold:.2f}")
+                if thin := [f"{b.low:.2f} ({b.judgments})" for b in one.bands if b.thin]:
+                    out.append(
+                        f"{one.name}: bands of fewer than {PER_BAND} judgments, which say little: "
+                        f"{', '.join(thin)}"
+                    )
             else:
                 out.append(
                     f"{one.name}: from {one.next_band:.2f}: {len(one.lacking)} rows to be judged"
                 )
+        if self.short:
+            few, many = self.short
+            out.append(f"one HIT has {few} of {many} rows and is paid in full")
         if self.sent:
             out.append(f"{self.sent} rows are sent and not judged enough; --again sends them anew")
         return out + ([f"thresholds: {shown(self.snippet)}"] if self.snippet else [])
@@ -139,10 +156,11 @@ def next_bands(order: BandOrder) -> Bands:
     send = sorted(row for text, row in fresh.items() if order.again or text not in out_texts)
     batch = _send(order, rows.dataset, {row: texts[row] for row in send}) if send else None
     settled = all(one.threshold is not None for one in found)
-    snippet = (
-        _snippet(order, rows.dataset, recipe_of(rows, _thresholds(found))) if settled else None
-    )
-    return Bands(found, batch, len(fresh) - len(send), snippet)
+    recipe = recipe_of(rows, _thresholds(found)) if settled else ""
+    snippet = _snippet(order, rows.dataset, found, recipe) if settled else None
+    left = (batch[1].counts["items"] if batch else 0) % layout.items_per_hit
+    short = (left, layout.items_per_hit) if left else None
+    return Bands(found, batch, len(fresh) - len(send), snippet, short)
 
 
 def _stand(
@@ -207,12 +225,18 @@ def _thresholds(found: Sequence[Attribute]) -> dict[str, float]:
     return {one.name: one.threshold for one in found if one.threshold is not None}
 
 
-def _snippet(order: BandOrder, dataset: Dataset, text: str) -> Path:
-    """Write what goes into a recipe."""
+def _snippet(order: BandOrder, dataset: Dataset, found: Sequence[Attribute], text: str) -> Path:
+    """Write what goes into a recipe, under what it rests on."""
     head = (
-        f"# By the band rule on {dataset.name}: {order.rows} rows a band of {order.width}, "
+        f"# By the band rule on {dataset.name}: up to {order.rows} rows a band of {order.width}, "
         f"until two neighbours\n# have less than {order.share:.0%} toxic. For this scorer alone.\n"
+        "# What was judged, by the lower end of a band:\n"
     )
+    for one in found:
+        bands = (f"{b.low:.2f}: {b.rows} rows, {b.judgments} judgments" for b in one.bands)
+        head += f"# {one.name}: {'; '.join(bands)}\n"
+    if any(band.thin for one in found for band in one.bands):
+        head += f"# Bands of fewer than {PER_BAND} judgments say little.\n"
     path = order.judgments / order.layout / SNIPPET
     with replacing(path) as temporary:
         temporary.write_text(head + text, "utf-8", newline="\n")

@@ -50,9 +50,14 @@ def broken_rules(check: Check, text: str, named: Mapping[str, Json]) -> Iterator
         yield "contains", f"lacks {check.contains!r}"
     if check.contains_once and text.count(check.contains_once) != 1:
         yield "contains_once", f"does not hold {check.contains_once!r} once"
-    if found := next((one for one in check.excludes if one in text), None):
+    if found := next((one for one in check.excludes if _holds_word(text, one)), None):
         yield "excludes", f"holds {found!r}"
     yield from _against(check, text, named)
+
+
+def _holds_word(text: str, word: str) -> bool:
+    """Whether a text holds what it must not: in any case, unless it is written with capitals."""
+    return word in (text.lower() if word == word.lower() else text)
 
 
 def _against(check: Check, text: str, named: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

@@ -130,7 +130,7 @@ def judgments(
     )
     for line in done.lines():
         say(line)
-    if results and not done.new + done.known + done.further:
+    if results and not done.taken:
         raise UserError("no submission could be taken", where=out / "refused.jsonl")
 
 

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from annotation.batch import Batch, Hit, Item, Json
 from annotation.batches import LAYOUT, folders, load_manifest, read_batch
 from annotation.checks import problems
 from annotation.ids import hashed
-from annotation.layout import Layout, load_layout
+from annotation.layout import Answer, Layout, load_layout
 from annotation.submission import Refused, Submission
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
@@ -18,6 +19,30 @@ from builders.store import row_id
 
 DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
+
+
+PIECEWISE = "label_studio"
+"""The platform that hands out single items of a HIT: a submission has one of them."""
+
+
+def handed_in(one: Judgment) -> tuple[str, str, str, str]:
+    """What a judgment was handed in with: all of a worker's of a HIT, where it came piece by
+    piece."""
+    return one.batch, one.hit, one.worker, "" if one.platform == PIECEWISE else one.assignment
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Batches of one layout in which the same can be answered and accepted.
+
+    `layout` is as the newest of them has it: its rule holds for all of them. `pay` of a HIT by
+    batch; `items` of all by id, with their known answers; `sizes`: items of each HIT.
+    """
+
+    layout: Layout
+    pay: dict[str, Decimal]
+    items: dict[str, Item]
+    sizes: dict[str, int]
 
 
 @dataclass
@@ -66,23 +91,22 @@ class Batches:
         """Whether there is such a batch."""
         return name in self._places
 
-    def newest(self, layout: str) -> Layout:
-        """The layout as the newest of its batches has it: its rule holds for all of them."""
-        mine = [name for name, folder in self._places.items() if folder.parent.name == layout]
-        found = self.get(mine[-1]) if mine else None
-        if found is None:
-            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
-        return self.layout(found[0])
-
-    def items(self, layout: str) -> dict[str, Item]:
-        """Every item of a layout's batches, by id, with its known answers."""
-        found: dict[str, Item] = {}
+    def editions(self, layout: str) -> list["Edition"]:
+        """The batches of a layout by what can be answered, that of the newest batch last."""
+        found: dict[str, Edition] = {}
         for name, folder in self._places.items():
-            if folder.parent.name == layout:
-                batch = self.get(name)
-                for hit in batch[0].hits if batch else ():
-                    found.update((item.id, item) for item in hit.items)
-        return found
+            if folder.parent.name != layout or (read := self.get(name)) is None:
+                continue
+            own = self.layout(read[0])
+            key = _answerable(own)
+            before = found.pop(key, Edition(own, {}, {}, {}))
+            pay = before.pay | {name: own.pay.per_hit}
+            items = {item.id: item for hit in read[0].hits for item in hit.items}
+            sizes = before.sizes | {hit.id: len(hit.items) for hit in read[0].hits}
+            found[key] = Edition(own, pay, before.items | items, sizes)
+        if not found:
+            raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
+        return list(found.values())
 
 
 def match(
@@ -105,24 +129,42 @@ def match(
     items = {item.id: item for item in hit.items}
     if extra := sorted(given.answers.keys() - items.keys()):
         return refused("unknown item", f"{extra[0][:40]!r} is not in HIT {hit.id}")
-    if missing := [name for name in items if name not in given.answers]:
-        return refused("missing item", f"{missing[0]}, {len(missing)} of {len(items)}")
+    missing = [name for name in items if name not in given.answers]
+    if missing and (platform != PIECEWISE or not given.answers):
+        worker = hashed(salt, "worker", platform, given.worker.strip())
+        detail = f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}, worker {worker}"
+        return refused("missing item", detail)
     if strange := sorted(given.item_seconds.keys() - items.keys()):
         return refused("unknown item", f"{strange[0][:40]!r} has a time")
+    if not given.worker.strip():
+        return refused("not a submission", "no worker")
     layout = batches.layout(batch)
-    for item in hit.items:
+    said = tuple(item for item in hit.items if item.id in given.answers)
+    for item in said:
         wrong = problems(layout, item.fields, given.answers[item.id])
         if wrong:
             more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
             return refused("invalid answer", f"item {item.id}: {wrong[0]}{more}")
-    return list(_judgments(given, batch, hit, platform, salt))
+    return list(_judgments(given, batch, Hit(hit.id, said), platform, salt))
+
+
+def _answerable(layout: Layout) -> str:
+    """The values that answers of a layout can have, and those that its rule accepts."""
+
+    def values(asked: Mapping[str, Answer]) -> object:
+        return [
+            [name, one.kind, one.field, sorted(c.value for c in one.choices), values(one.answers)]
+            for name, one in sorted(asked.items())
+        ]
+
+    return json.dumps([values(layout.answers), layout.rule.of, sorted(layout.rule.accept)])
 
 
 def _judgments(
     given: Submission, batch: Batch, hit: Hit, platform: str, salt: bytes
 ) -> Iterator[Judgment]:
-    worker = hashed(salt, "worker", platform, given.worker)
-    assignment = hashed(salt, "assignment", platform, given.assignment)
+    worker = hashed(salt, "worker", platform, given.worker.strip())
+    assignment = hashed(salt, "assignment", platform, given.assignment.strip())
     for item in hit.items:
         yield Judgment(
             id=row_id(batch.id, hit.id, item.id, worker),

@@ -20,6 +20,8 @@ from builders.errors import UserError
 
 _LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 16
+_SEP = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
+"""The first line by which a spreadsheet is told what stands between cells."""
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -56,8 +58,9 @@ def documents(path: Path) -> Iterator[Document | Refused]:
 
 
 def table(path: Path) -> Iterator[Row | Refused]:
-    """The rows of a CSV file with a header; commas, semicolons or tabs.
+    """The rows of a CSV file with a header; commas, semicolons or tabs, as a line `sep=;` says.
 
+    Blank rows are passed over, as are cells without a text after the last column with a name.
     After a broken row, reading goes on at the line after the one on which it began.
     """
     where = shown(path)
@@ -85,6 +88,8 @@ def table(path: Path) -> Iterator[Row | Refused]:
                 return
             if names is None:
                 names = [name.strip() for name in cells]
+                while names and not names[-1]:
+                    names.pop()
                 if not names or len(set(names)) < len(names) or not all(names):
                     yield Refused(
                         where, line, "no CSV header", "columns without a name of their own"
@@ -92,11 +97,13 @@ def table(path: Path) -> Iterator[Row | Refused]:
                     return
             elif _broken("".join(cells)):
                 yield Refused(where, line, "not UTF-8")
-            elif len(cells) != len(names):
-                if any(cells):
-                    seen = f"{len(cells)} cells in {len(names)} columns"
-                    yield Refused(where, line, "not a CSV row", seen)
+            elif not any(map(str.strip, cells)):
+                continue
+            elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
+                seen = f"{len(cells)} cells in {len(names)} columns"
+                yield Refused(where, line, "not a CSV row", seen)
             else:
+                del cells[len(names) :]
                 yield Row(line, dict(zip(names, cells, strict=True)))
 
 
@@ -154,6 +161,9 @@ class _Again:
     def mark(self) -> str:
         """What stands between cells, by the first line."""
         first = self.file.readline(LONGEST)
+        if said := _SEP.fullmatch(first):
+            self.line += 1
+            return said[1]
         self.waiting.append(first)
         return max(",;\t", key=first.count)
 

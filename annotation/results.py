@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+import pyarrow.parquet as pq
+
 from annotation.ids import check_salt, read_salt
 from annotation.matching import Batches, match
 from annotation.platforms import PLATFORMS, Platform
@@ -39,18 +41,27 @@ class Imported:
     new: int = 0
     known: int = 0
     further: int = 0
+    corrected: int = 0
     refused: dict[str, int] = field(default_factory=dict)
     examples: list[Refused] = field(default_factory=list)
     judgments: dict[str, int] = field(default_factory=dict)
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def taken(self) -> int:
+        """Submissions that were not refused."""
+        return self.new + self.known + self.further + self.corrected
 
     def lines(self) -> list[str]:
         """The report, a line each; refused lines by their place, the first few."""
+        refused = sum(self.refused.values())
         read = [
-            f"{self.submissions:,} submissions in {self.files} files: {self.new:,} new, "
-            f"{self.known:,} known already, {self.further:,} a worker's further ones for a HIT, "
-            f"{sum(self.refused.values()):,} refused"
+            f"{self.taken + refused:,} entries in {self.files} files: "
+            f"{self.new:,} new, {self.known:,} known already, "
+            f"{self.further:,} a worker's further ones for a HIT, {refused:,} refused"
+            + (f", {self.corrected:,} corrected" if self.corrected else "")
         ]
         out = read if self.files else []
         out += [f"  refused, {reason}: {n:,}" for reason, n in sorted(self.refused.items())]
@@ -58,7 +69,7 @@ class Imported:
         for layout, n in sorted(self.judgments.items()):
             gold = ", ".join(f"{k} {v:,}" for k, v in sorted(self.decisions[layout].items()))
             out.append(f"{layout}: {n:,} judgments; rows: {gold or 'none'}")
-        return out + self.written
+        return out + self.said + self.written
 
 
 def import_results(
@@ -79,18 +90,25 @@ def import_results(
     on. The same files in the same order give the same tables.
     """
     hint = "results are .json, .jsonl or .csv files"
+    if feedback is not None and not given:
+        hint = "name the results that are to be approved or rejected, with --feedback"
+        raise UserError("feedback is of results files, and none is named", hint=hint)
     files = find_files(list(given), _is_taken, "results", hint) if given else []
     batches = Batches(hits)
     with alone(out):
         salt = read_salt(hits)
         check_salt(salt, out)
-        if experts is not None:
-            add_experts(out, experts, salt, PLATFORMS)
+        named = add_experts(out, experts, salt, PLATFORMS) if experts is not None else []
         run = _Run(batches, salt, out, {} if given else _all(out), Imported(files=len(files)))
         sources = [(path, _platform(path, platform)) for path in files]
         if sources:
             run.read(sources, say)
         run.settle()
+        if named:
+            workers = _workers(out)
+            known = sum(not one.isdisjoint(workers) for one in named)
+            hint = "" if known else "; the file has one worker id a line and nothing else"
+            run.done.said.append(f"experts: {known} of {len(named)} ids have judged{hint}")
         if feedback is not None:
             run.tell(sources, feedback)
     return run.done
@@ -133,6 +151,7 @@ class _Run:
             self.done.new += came == "new"
             self.done.known += came == "known"
             self.done.further += came == "further"
+            self.done.corrected += came == "corrected"
         return any_found
 
     def _refuse(self, one: Refused, report: TextIO) -> None:
@@ -161,17 +180,27 @@ class _Run:
     def tell(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
         """Write what the platforms take to approve or reject work."""
         folder.mkdir(parents=True, exist_ok=True)
+        counts = {"approved": 0, "rejected": 0, "undecided": 0}
         for path, by in sources:
 
             def decide(one: Submission, by: Platform = by) -> str | None:
                 found = match(one, self.batches, by.name, self.salt)
-                if isinstance(found, Refused):
-                    return None
-                return self.shelves[found[0].layout].reason(found, self.batches)
+                why = None
+                if not isinstance(found, Refused):
+                    why = self.shelves[found[0].layout].reason(found, self.batches)
+                counts["undecided" if why is None else "rejected" if why else "approved"] += 1
+                return why
 
-            self.done.written += [
-                shown(folder / name) for name in by.feedback(path, decide, folder)
-            ]
+            names = by.feedback(path, decide, folder)
+            self.done.written += [shown(folder / name) for name in names]
+            if not names:
+                text = f"{shown(path)}: {by.name} takes no file of approvals; mturk alone does"
+                self.done.said.append(text)
+        if any(counts.values()):
+            told = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+            self.done.said.append(f"feedback: {told}")
+        if not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def _is_taken(name: str) -> bool:
@@ -185,6 +214,14 @@ def _all(out: Path) -> dict[str, Shelf]:
         hint = "name the results of a platform"
         raise UserError("no judgments yet", where=shown(out), hint=hint)
     return {place.parent.name: Shelf(place.parent) for place in places}
+
+
+def _workers(out: Path) -> set[str]:
+    """The hashes of all who judged anything."""
+    found: set[str] = set()
+    for place in out.glob(f"*/{JUDGMENTS}"):
+        found.update(pq.read_table(place, columns=["worker"])["worker"].unique().to_pylist())
+    return found
 
 
 def _said(one: Refused) -> str:

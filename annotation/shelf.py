@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from annotation.batch import Item
 from annotation.layout import Layout
-from annotation.matching import DUPLICATE, Batches
+from annotation.matching import DUPLICATE, PIECEWISE, Batches, Edition
 from annotation.quality import settle
 from annotation.quality.expert import Share, shares
 from annotation.quality.feedback import reason
 from annotation.quality.figures import gather
+from annotation.quality.flags import ACCEPTED_BATCH
 from annotation.quality.report import REPORT, read_refused, render
 from annotation.quality.spot_checks import read_experts, read_verdicts, write_checks
 from builders.config import shown
@@ -26,7 +27,7 @@ from builders.schema import arrow_schema, writing
 from builders.store import row_id
 
 JUDGMENTS, GOLD = "judgments.parquet", "gold.parquet"
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, str]
 _ALIKE = ("layout", "batch", "hit", "item", "row", "dataset", "worker", "platform", "assignment")
 """Columns whose texts stand in many rows: each is held once."""
 
@@ -38,7 +39,7 @@ class Shelf:
         self.folder = folder
         self.shares: list[Share] = []
         self.gold: list[Gold] = []
-        self._known: tuple[Layout, dict[str, Item]] | None = None
+        self._known: list[Edition] = []
         self.by_id = {one.id: one for one in _judgments(folder / JUDGMENTS)}
         self.first: dict[Key, tuple[str, tuple[str, ...]]] = {}
         sets: dict[tuple[Key, str], list[str]] = {}
@@ -49,10 +50,21 @@ class Shelf:
             self.first[key] = assignment, tuple(sorted(contents))
 
     def add(self, found: list[Judgment]) -> str:
-        """Take the judgments of one submission: `new`, `known`, or `further`."""
+        """Take the judgments of one submission: `new`, `known`, `further` or `corrected`.
+
+        Where items come one by one, the same assignment with other answers is a correction of
+        the judgment that there is, and the same answers once more are known.
+        """
         key = _key(found[0])
         content = found[0].assignment, tuple(sorted(map(_content, found)))
         first = self.first.setdefault(key, content)
+        if found[0].platform == PIECEWISE and first != content:
+            if first[1] == content[1]:
+                return "known"
+            if first[0] == content[0]:
+                self.first[key] = content
+                self.by_id.update((one.id, one) for one in found)
+                return "corrected"
         if first == content:
             new = [one for one in found if one.id not in self.by_id]
         else:
@@ -70,24 +82,47 @@ class Shelf:
         return "known" if not new else "new" if first == content else "further"
 
     def settle(self, batches: Batches) -> list[Gold]:
-        """Have quality control look at all of them, write both tables and return the gold rows."""
+        """Have quality control look at all of them, write both tables and return the gold rows.
+
+        Each batch is judged by what could be answered in it (`Batches.editions`); of a row that
+        was sent again with other choices, the newest decide.
+        """
         found = [_bare(self.by_id[name]) for name in sorted(self.by_id)]
         gone = next((one.batch for one in found if not batches.knows(one.batch)), None)
         if gone:
             text = f"it has judgments of the batch {gone}, which is not in {shown(batches.root)}"
             raise UserError(text, where=shown(self.folder), hint="bring the batch's folder back")
-        layout, items = self._about(batches)
         verdicts = read_verdicts(self.folder)
         experts = read_experts(self.folder.parent)
-        judged, gold = settle(layout, found, items, experts=experts, verdicts=verdicts)
+        accepted = {one.id for one in self.by_id.values() if ACCEPTED_BATCH in one.flags}
+        judged: list[Judgment] = []
+        by_row: dict[str, Gold] = {}
+        self.shares = []
+        items: dict[str, Item] = {}
+        sampled = False
+        for edition in self._editions(batches):
+            here = [one for one in found if one.batch in edition.pay]
+            seen, rows = settle(
+                edition.layout,
+                here,
+                edition.items,
+                experts=experts,
+                verdicts=verdicts,
+                accepted=accepted,
+            )
+            judged += seen
+            by_row.update((row.row, row) for row in rows)
+            items |= edition.items
+            if edition.layout.rule.by == "sampled":
+                sampled = True
+                self.shares += shares(edition.layout, seen, verdicts)
         self.by_id = {one.id: one for one in judged}
+        self.gold = [by_row[row] for row in sorted(by_row)]
         write(self.folder / JUDGMENTS, Judgment, sorted(judged, key=lambda one: one.id))
-        write(self.folder / GOLD, Gold, sorted(gold, key=lambda one: one.row))
-        self.gold = gold
-        if layout.rule.by == "sampled":
-            self.shares = shares(layout, judged, verdicts)
+        write(self.folder / GOLD, Gold, self.gold)
+        if sampled:
             write_checks(self.folder, self.shares, items, verdicts)
-        return gold
+        return self.gold
 
     def drawn(self, layout: Layout) -> list[Share]:
         """Where an expert's checks stand, by the judgments as they were settled last."""
@@ -95,22 +130,21 @@ class Shelf:
 
     def reason(self, found: list[Judgment], batches: Batches) -> str | None:
         """Why a submission is rejected, as `annotation.platforms.Decide` has it."""
-        layout, items = self._about(batches)
-        return reason(layout, self.of(found), items, self.shares)
+        one = next(e for e in self._editions(batches) if found[0].batch in e.pay)
+        return reason(one.layout, self.of(found), one.items, self.shares)
 
     def report(self, batches: Batches, refused: Path) -> Path:
         """Write `report.html` of what `settle` came to; `refused`: what the last import refused."""
-        layout, items = self._about(batches)
-        data = gather(layout, self.folder.name, [*self.by_id.values()], self.gold, items)
+        editions = self._editions(batches)
+        data = gather(editions, self.folder.name, [*self.by_id.values()], self.gold)
         path = self.folder / REPORT
         with replacing(path) as temporary:
             page = render(data, self.shares, read_refused(refused))
             temporary.write_text(page, "utf-8", newline="\n")
         return path
 
-    def _about(self, batches: Batches) -> tuple[Layout, dict[str, Item]]:
-        if self._known is None:
-            self._known = batches.newest(self.folder.name), batches.items(self.folder.name)
+    def _editions(self, batches: Batches) -> list[Edition]:
+        self._known = self._known or batches.editions(self.folder.name)
         return self._known
 
     def of(self, found: list[Judgment]) -> list[Judgment]:
@@ -142,7 +176,7 @@ def _judgments(path: Path) -> list[Judgment]:
 
 
 def _key(one: Judgment) -> Key:
-    return one.batch, one.hit, one.worker
+    return one.batch, one.hit, one.worker, one.item if one.platform == PIECEWISE else ""
 
 
 def _content(one: Judgment) -> str:

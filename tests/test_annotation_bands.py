@@ -12,6 +12,7 @@ from annotation.bands import BandOrder, Bands, next_bands
 from annotation.batch import Item
 from annotation.batches import read_batch
 from annotation.results import import_results
+from annotation.shelf import Shelf
 from builders.config import load
 from builders.dataset import Dataset, Table
 from builders.errors import UserError
@@ -78,7 +79,7 @@ class _Judges:
 
     def says(self, worker: str, item: Item) -> dict[str, Any]:
         if item.answers is not None:
-            return dict(item.answers)
+            return dict.fromkeys(ATTRIBUTES, False) | dict(item.answers)
         scores = self.scores[item.row]
         return {name: (scores[name] or 0) >= TRUTH.get(name, 2) for name in ATTRIBUTES}
 
@@ -125,6 +126,42 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     assert written == {"thresholds": thresholds}
     assert judges.next() == done
     assert "insult: threshold 0.75" in done.lines()
+    # 20 rows a band and two judges: every band has 40 judgments, less than the paper's bands
+    assert sum("fewer than 50 judgments" in line for line in done.lines()) == 4
+    head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
+    assert "# insult: 0.95: 20 rows, 40 judgments; 0.90: 20 rows, 40 judgments; " in "\n".join(head)
+
+
+def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
+    judges = _Judges(tmp_path, tmp_path / "few.jsonl")
+    lines = [
+        {"id": f"r{n}", "question": f"Q{n}?", "answers": ["a"], "toxicity_insult": score}
+        for n, score in enumerate([0.99, 0.46, 0.47, 0.42])
+    ]
+    path = tmp_path / "few.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
+    first = judges.next()
+    assert "one HIT has 1 of 20 rows and is paid in full" in first.lines()
+    judges.judge(first)
+    done, _ = _run(judges)
+    warned = "insult: bands of fewer than 50 judgments, which say little: 0.95 (2), 0.45 (4)"
+    assert done.lines()[2:4] == ["insult: threshold 0.95", warned]
+    assert done.snippet
+    text = done.snippet.read_text("utf-8")
+    assert "up to 50 rows a band" in text
+    assert "# insult: 0.95: 1 rows, 2 judgments; 0.45: 2 rows, 4 judgments" in text
+
+
+def test_no_to_the_rest_is_caught(tmp_path: Path) -> None:
+    judges = _of_file(tmp_path)
+    done = judges.next()
+    assert done.batch
+    results = tmp_path / "lazy.jsonl"
+    work(done.batch[0], results, ["u", "v"], lambda *_: dict.fromkeys(ATTRIBUTES, False))
+    import_results([str(results)], hits=tmp_path / "hits", out=tmp_path / "judgments")
+    found = Shelf(tmp_path / "judgments/judge_toxicity").by_id.values()
+    assert {(one.flags, one.counted) for one in found} == {(("failed_attention",), False)}
 
 
 def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:

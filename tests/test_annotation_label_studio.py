@@ -206,7 +206,7 @@ def test_an_export_in_any_order_gives_the_same(tmp_path: Path) -> None:
     tables = []
     for n in range(2):
         done = import_results([str(path)], hits=tmp_path / "hits", out=tmp_path / f"out{n}")
-        assert (done.new, done.further, done.refused) == (9, 1, {})
+        assert (done.new, done.further + done.known, done.refused) == (18, 2, {})
         table = pq.read_table(tmp_path / f"out{n}" / "ckl_expert" / "judgments.parquet")
         rows = table.select(["hit", "item", "worker", "answers"]).to_pylist()
         tables.append({json.dumps(row, sort_keys=True) for row in rows})
@@ -235,10 +235,9 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
         "draft": 1,
         "skipped": 1,
         "unknown result": 1,
-        "missing item": 2,  # the other item of the HITs of those two
         "not a task of ours": 3,
     }
-    assert (done.new, done.further) == (7, 1)
+    assert (done.new, done.further + done.known) == (16, 2)
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 
 
@@ -268,3 +267,45 @@ def test_an_edited_task_is_refused_or_harmless(change: dict[str, Any], tmp_path:
     assert found
     if "paragraphs" not in change and "items" not in change:
         assert all(isinstance(one, Refused) for one in found)
+
+
+def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
+    layout = load_layout("judge_question")
+    batch = written(tmp_path / "hits", "judge_question", "label_studio", hits=1)
+    path = tmp_path / "export.json"
+    ((one, *_), *_) = [[w for w in work(batch, layout) if not w.refused]]
+    label_studio_export([one], batch, layout, path)
+    tasks = json.loads(path.read_text("utf-8"))
+    size = len(tasks)
+    assert size > 1
+
+    def take() -> tuple[int, int, int, int]:
+        path.write_text(json.dumps(tasks), "utf-8")
+        done = import_results([str(path)], hits=tmp_path / "hits", out=tmp_path / "out")
+        return done.new, done.known, done.corrected, sum(done.refused.values())
+
+    def table() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = pq.read_table(
+            tmp_path / "out/judge_question/judgments.parquet"
+        ).to_pylist()
+        assert not any("duplicate_worker" in row["flags"] for row in found)
+        return found
+
+    tasks[0]["annotations"][0]["was_cancelled"] = True
+    assert take() == (size - 1, 0, 0, 1)
+    assert len(table()) == size - 1
+    report = (tmp_path / "out/judge_question/report.html").read_text("utf-8")
+    due = layout.pay.per_hit * (size - 1) / size
+    assert f"<b>{due:.2f}</b><span>USD due" in report
+    tasks[0]["annotations"][0]["was_cancelled"] = False  # it was done later
+    assert take() == (1, size - 1, 0, 0)
+    result = [{"from_name": "verdict", "type": "choices", "value": {"choices": ["good"]}}]
+    wrong = next(
+        n for n, t in enumerate(tasks) if "bad" in json.dumps(t["annotations"][0]["result"])
+    )
+    tasks[wrong]["annotations"][0] |= {"result": result, "updated_at": "2026-02-02T00:00:00Z"}
+    assert take() == (0, size - 1, 1, 0)  # the annotation was corrected
+    assert take() == (0, size, 0, 0)
+    item = tasks[wrong]["data"]["factdrift"]["item"]
+    assert [json.loads(r["answers"]) for r in table() if r["item"] == item] == [{"verdict": "good"}]
+    assert len(table()) == size

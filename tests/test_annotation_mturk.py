@@ -216,6 +216,8 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     approved = [a for a, _ in by_worker.values()].count("x")
     rejected = sum(bool(r) for _, r in by_worker.values())
     assert approved + rejected == done.new + done.further - 1
+    counts = next(line for line in done.lines() if line.startswith("feedback: "))
+    assert counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
 
 
 def test_a_page_without_its_data_is_the_same_for_every_hit(tmp_path: Path) -> None:

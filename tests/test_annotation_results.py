@@ -298,7 +298,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("not results")
     done = run("judgments", folder, "--hits", tmp_path / "hits", "--out", tmp_path / "judgments")
     said = done.stdout + done.stderr
-    assert "2 submissions in 2 files: 2 new" in said
+    assert "2 entries in 2 files: 2 new" in said
     assert "quick: 8 judgments" in said
     assert order(tmp_path).layout.endswith("quick")
 

@@ -56,6 +56,19 @@ def told(works: Sequence[Work], platform: str) -> dict[tuple[str, str, str], lis
     return out
 
 
+def pieces(works: Sequence[Work]) -> list[Work]:
+    """The same work item by item, as Label Studio has it: each item is taken by itself."""
+    found = []
+    for one in works:
+        for item, answers in one.made["answers"].items():
+            known = one.refused == "missing item" or (
+                one.refused == "unknown item" and item != "0" * 16
+            )
+            made = {**one.made, "answers": {item: answers}}
+            found.append(Work(made, one.hit, "" if known else one.refused))
+    return found
+
+
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("name", layouts())
 def test_what_workers_say_arrives(
@@ -68,9 +81,13 @@ def test_what_workers_say_arrives(
     works = work(batch, layout)
     results = export(works, batch, layout, tmp_path / "results")
     done = import_results([str(results)], hits=hits, out=out)
+    whole = platform != "label_studio"
+    works = works if whole else pieces(works)
     good = [w for w in works if not w.refused]
     assert done.refused == Counter(w.refused for w in works if w.refused)
-    assert (done.submissions, done.new, done.further) == (len(works), len(good) - 1, 1)
+    twice = 1 if whole else len(batch.hits[0].items)
+    assert (done.submissions, done.new) == (len(works), len(good) - twice)
+    assert done.further == twice if whole else done.further + done.known == twice
     rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
     wanted = told(works, platform)
     got: dict[tuple[str, str, str], list[Any]] = {}
@@ -80,6 +97,8 @@ def test_what_workers_say_arrives(
         got.setdefault(key, []).append(json.loads(row["answers"]))
     for answers in (*wanted.values(), *got.values()):
         answers.sort(key=lambda one: json.dumps(one, sort_keys=True))
+        if not whole:  # who says the same of an item again says it once
+            answers[:] = [one for n, one in enumerate(answers) if one not in answers[:n]]
     assert got == wanted
     assert {row["seconds"] for row in rows} >= {0.4, 41.5}
     before = (out / name / "judgments.parquet").read_bytes()

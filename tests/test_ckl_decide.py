@@ -145,7 +145,7 @@ FOUND = {
 }
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (SUPPORTED, {}, "missing_evidence"),
-    (SUPPORTED | EVIDENCE, {"prediction": N}, "contradictory"),
+    (SUPPORTED | EVIDENCE, {"prediction": N}, "missing_found"),
     (SUPPORTED | EVIDENCE, {"prediction": "the Bo Ek."}, "contradictory"),
     (SUPPORTED | EVIDENCE | {"statement": ["Ann leads [BLANK] and [BLANK]."]}, {}, "not_one_blank"),
     (SUPPORTED | EVIDENCE | {"statement": []}, {}, "not_one_blank"),
@@ -180,10 +180,11 @@ def test_evidence_after_the_old_corpus_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> None:
-    answers = {"statement": ["[BLANK] leads Acme."], "supported": "no", "found": "no"}
-    found = one(tmp_path, answers, prediction=None, results=None)
-    assert isinstance(found, Judged)
-    assert (found.verdict.fate, found.prediction, found.passages) == ("new", None, 0)
+    for supported in ("no", "yes", None):  # whatever is said of what was not predicted
+        answers = {"statement": ["[BLANK] leads Acme."], "supported": supported, "found": "no"}
+        found = one(tmp_path, answers, prediction=None, results=None)
+        assert isinstance(found, Judged)
+        assert (found.verdict.fate, found.prediction, found.passages) == ("new", None, 0)
 
 
 def test_the_statement_that_most_experts_left_and_one_row_once(tmp_path: Path) -> None:

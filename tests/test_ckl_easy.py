@@ -14,7 +14,7 @@ from annotation.layout import load_layout
 from annotation.results import import_results
 from builders.ckl.answers import DropError
 from builders.ckl.easy import masked
-from builders.ckl.texts import squad
+from builders.questions.squad import normal_or_all
 from builders.rows import Gold
 from builders.wmt.read import read
 from tests.ckl_walk import NEWS, Walk, dropped, gold, rows, valid
@@ -106,7 +106,7 @@ def asked(items: Sequence[Item], answers: dict[str, list[str]]) -> list[Gold]:
         for question, answer in zip(questions, answers[name], strict=True):
             valid(layout, item, {"question": question, "answer": answer})
         some = answers[name]
-        agree = len({squad(one) for one in some}) == 1
+        agree = len({normal_or_all(one) for one in some}) == 1
         said: dict[str, Any] = {"question": questions, "answer": some[0] if agree else some}
         decision = "accepted" if agree else "disputed"
         found.append(
@@ -224,7 +224,7 @@ def test_masking(text: str, word: str, expected: str) -> None:
     [("The Beatles!", "beatles"), ("A  a B.", "b"), ("The The", "the the"), ("$1.5", "15")],
 )
 def test_squad_normalisation(text: str, expected: str) -> None:
-    assert squad(text) == expected
+    assert normal_or_all(text) == expected
 
 
 def test_whatever_workers_say_each_row_is_kept_or_dropped_once(tmp_path: Path) -> None:

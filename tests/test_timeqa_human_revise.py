@@ -117,10 +117,10 @@ CASES: dict[str, tuple[ReleasedAlignedSegment, Mapping[str, Any], Any]] = {
         other(mark(1, "Bay Town")),
         [("Bay Town", "name", "Bay Town", ("span",))],
     ),
-    "found in other words": (
+    "another object where none was found": (
         TOWN,
         other(mark(1, "Northside")),
-        [("Northside", "name", "Northside", ("span",))],
+        [("Northside", "name", "Northside", ("object",))],
     ),
     "still not there": (TOWN, NOT_THERE, [("Bay Town", "none", None, ())]),
     "right, but where?": (TOWN, CORRECT, "no_words"),

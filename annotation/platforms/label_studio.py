@@ -1,13 +1,12 @@
 """Label Studio: a labelling configuration and tasks to import, and its JSON export read back.
 
-One task an item, with every field as plain text. Annotators do the tasks of a HIT one by one;
-their annotations of it are put together as one submission, which is refused while some are
-missing. What they skipped and what is only a draft is reported as such.
+One task an item, with every field as plain text. Annotators do tasks one by one and not HIT by
+HIT: each annotation is a submission of its own, of one item. What they skipped and what is only a
+draft is reported as such.
 """
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,86 +59,20 @@ class LabelStudio:
         return f'"{META}"' in start or ('"annotations"' in start and '"data"' in start)
 
     def read(self, path: Path) -> Iterator[Submission | Refused]:
-        """Submissions in the order in which their HITs become whole, then those that did not.
-
-        Holds the answers to the HITs that are not whole yet, never the tasks' texts.
-        """
+        """A submission for each annotation, in order; `assignment` is the annotation's id."""
         where = shown(path)
-        open_: dict[_Key, list[_Part]] = {}
         for found in documents(path):
             if isinstance(found, Refused):
                 yield found
-                continue
-            for one in _annotations(found.text, where, found.line):
-                if isinstance(one, Refused):
-                    yield one
-                    continue
-                parts = open_.setdefault(one.key, [])
-                part = next((p for p in parts if one.item not in p.answers), None)
-                if part is None:
-                    part = _Part(found.line)
-                    parts.append(part)
-                part.add(one)
-                if len(part.answers) >= one.items:
-                    yield part.submission(one.key, where)
-                    parts.remove(part)
-                    if not parts:
-                        del open_[one.key]
-        for key, parts in open_.items():
-            yield from (part.submission(key, where) for part in parts)
+            else:
+                yield from _annotations(found.text, where, found.line)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """None: annotators there are one's own."""
         return []
 
 
-_Key = tuple[str, str, str]
-
-
-@dataclass
-class _One:
-    """One annotation: `key` is batch, HIT and worker."""
-
-    key: _Key
-    item: str
-    items: int
-    name: str
-    answers: dict[str, Any]
-    seconds: float | None
-
-
-@dataclass
-class _Part:
-    """What a worker has said of a HIT so far."""
-
-    line: int
-    answers: dict[str, Any] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-
-    def add(self, one: _One) -> None:
-        self.answers[one.item] = one.answers
-        self.names.append(one.name)
-        if one.seconds is not None:
-            self.seconds[one.item] = one.seconds
-
-    def submission(self, key: _Key, where: str) -> Submission | Refused:
-        batch, hit, worker = key
-        timed = len(self.seconds) == len(self.answers)
-        value = {
-            "format": SUBMISSION,
-            "batch": batch,
-            "hit": hit,
-            "worker": worker,
-            "assignment": "+".join(sorted(self.names))[:200],
-            "seconds": sum(self.seconds.values()) if timed else None,
-            "answers": self.answers,
-            "item_seconds": self.seconds,
-        }
-        return from_value(value, where, self.line)
-
-
-def _annotations(text: str, where: str, line: int) -> Iterator[_One | Refused]:
+def _annotations(text: str, where: str, line: int) -> Iterator[Submission | Refused]:
     """The annotations of one task; what is skipped, a draft or not ours is refused."""
 
     def refused(reason: str, detail: str = "") -> Refused:
@@ -169,31 +102,33 @@ def _annotations(text: str, where: str, line: int) -> Iterator[_One | Refused]:
         elif one.get("was_cancelled") is True:
             yield refused("skipped", f"item {_id(meta.get('item'))}")
         else:
-            yield _one(one, data, meta, refused)
+            yield _one(one, data, meta, where, line)
 
 
 def _one(
-    one: dict[str, Any], data: dict[str, Any], meta: dict[str, Any], refused: Any
-) -> _One | Refused:
+    one: dict[str, Any], data: dict[str, Any], meta: dict[str, Any], where: str, line: int
+) -> Submission | Refused:
+    item = _id(meta.get("item"))
     try:
         said = answers(one.get("result"), data, meta)
     except BadResultError as error:
-        wrong: Refused = refused(error.reason, f"item {_id(meta.get('item'))}: {error.detail}")
-        return wrong
+        return Refused(where, line, error.reason, f"item {item}: {error.detail}")
     worker = one.get("completed_by")
     if isinstance(worker, dict):
         worker = worker.get("id")
-    texts = [_id(meta.get(name)) for name in ("batch", "hit", "item")]
-    items, time = meta.get("items"), one.get("lead_time")
+    time = one.get("lead_time")
     timed = isinstance(time, int | float) and not isinstance(time, bool)
-    return _One(
-        key=(texts[0], texts[1], _id(worker)),
-        item=texts[2],
-        items=items if isinstance(items, int) else 1,
-        name=_id(one.get("id")),
-        answers=said,
-        seconds=float(time) if timed and time is not None else None,
-    )
+    value = {
+        "format": SUBMISSION,
+        "batch": _id(meta.get("batch")),
+        "hit": _id(meta.get("hit")),
+        "worker": _id(worker),
+        "assignment": _id(one.get("id")),
+        "seconds": time if timed else None,
+        "answers": {item: said},
+        "item_seconds": {item: time} if timed else {},
+    }
+    return from_value(value, where, line)
 
 
 def _id(value: object) -> str:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from annotation.batch import Item
 from annotation.layout import Layout
 from annotation.quality.expert import shares
-from annotation.quality.flags import EXPERT, REJECTED_BATCH, flagged
+from annotation.quality.flags import ACCEPTED_BATCH, EXPERT, REJECTED_BATCH, flagged
 from annotation.quality.rules import gold
 from builders.rows import Gold, Judgment
 
@@ -28,6 +28,7 @@ def settle(
     *,
     experts: Collection[str] = (),
     verdicts: Mapping[str, bool] | None = None,
+    accepted: Collection[str] = (),
 ) -> tuple[list[Judgment], list[Gold]]:
     """The judgments with flags, those set aside not `counted`, and a gold row for each row.
 
@@ -36,7 +37,8 @@ def settle(
     judgment, an expert's word on a drawn one. Under the rule `sampled` an expert's own judgment
     of a row is taken before any worker's; other judgments of a worker's batch that was rejected
     are set aside (`rejected_batch`), and the row is open again; in a batch that was not checked
-    yet they count, and the row is open.
+    yet they count, and the row is open. `accepted`: judgments that had passed an expert before
+    more of the worker's part came in; they stay so unless one that was drawn is found wrong.
     """
     found = flagged(layout, judgments, items, experts)
     passed: set[str] = set()
@@ -44,10 +46,22 @@ def settle(
     if sampled:
         rejected: set[str] = set()
         for share in shares(layout, found, verdicts):
-            into = {True: passed, False: rejected}.get(share.accepted)  # type: ignore[arg-type]
-            if into is not None:
-                into.update(one.id for one in share.judgments)
-        found = [_rejected(one) if one.id in rejected else one for one in found]
+            mine = {one.id for one in share.judgments}
+            before = mine.intersection(accepted)
+            if share.accepted is False:
+                rejected |= mine
+            elif share.accepted:
+                passed |= mine
+            elif share.verdicts.count(True) >= min(layout.rule.sampled, len(before)):
+                passed |= before
+        found = [
+            _with(one, REJECTED_BATCH, counted=False)
+            if one.id in rejected
+            else _with(one, ACCEPTED_BATCH)
+            if one.id in passed
+            else one
+            for one in found
+        ]
     by_row: dict[str, list[Judgment]] = {}
     for one in found:
         if one.row:
@@ -63,8 +77,8 @@ def settle(
     return found, rows
 
 
-def _rejected(one: Judgment) -> Judgment:
-    return replace(one, flags=tuple(sorted((*one.flags, REJECTED_BATCH))), counted=False)
+def _with(one: Judgment, flag: str, *, counted: bool = True) -> Judgment:
+    return replace(one, flags=tuple(sorted((*one.flags, flag))), counted=one.counted and counted)
 
 
 __all__ = ["settle"]

@@ -38,10 +38,11 @@ def shares(
 ) -> list[Share]:
     """The parts of all workers but experts, by batch and worker.
 
-    `rule.sampled` items of each are drawn by a hash of batch, worker and item. `verdicts`, by the
-    id of a judgment, are what an expert wrote into the table of checks; without one, a drawn
-    judgment is right if it agrees with one of an expert for the same item, in `rule.of` or in all
-    compared answers. Where a layout compares none, only the table tells.
+    `rule.sampled` items of each are drawn by a hash of batch, worker and item; those that an
+    expert was sent in another batch, or that `verdicts` name, stay drawn when a part grows.
+    `verdicts`, by the id of a judgment, are what an expert wrote into the table of checks; without
+    one, a drawn judgment is right if it agrees with one of an expert for the same item, in
+    `rule.of` or in all compared answers. Where a layout compares none, only the table tells.
     """
     by_item: dict[str, list[Judgment]] = {}
     parts: dict[tuple[str, str], list[Judgment]] = {}
@@ -53,8 +54,15 @@ def shares(
     found = []
     for (batch, worker), part in sorted(parts.items()):
         order = sorted(part, key=lambda one: (order_of(_SEED, batch, worker, one.item), one.id))
-        drawn = tuple(order[: layout.rule.sampled])
-        said_of = tuple(_verdict(layout, one, by_item, verdicts or {}) for one in drawn)
+        words = [_verdict(layout, one, by_item, verdicts or {}) for one in order]
+        kept = [
+            n
+            for n, one in enumerate(order)
+            if n < layout.rule.sampled
+            or one.id in (verdicts or {})
+            or (words[n] is not None and any(o.batch != batch for o in by_item[one.item]))
+        ]
+        drawn, said_of = tuple(order[n] for n in kept), tuple(words[n] for n in kept)
         found.append(Share(batch, worker, tuple(part), drawn, said_of))
     return found
 

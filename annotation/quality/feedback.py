@@ -6,7 +6,7 @@ from annotation.batch import Item
 from annotation.layout import Layout
 from annotation.matching import DUPLICATE
 from annotation.quality.expert import Share
-from annotation.quality.flags import FAILED_ATTENTION, failures
+from annotation.quality.flags import ACCEPTED_BATCH, FAILED_ATTENTION, failures
 from builders.rows import Judgment
 
 
@@ -30,7 +30,8 @@ def reason(
     for share in shares:
         if ids & {one.id for one in share.judgments}:
             if share.accepted is None:
-                return None
+                passed = all(ACCEPTED_BATCH in one.flags for one in submission if one.row)
+                return "" if passed else None
             return "" if share.accepted else _rejected(share)
     return ""
 
@@ -46,8 +47,9 @@ def _failed(layout: Layout, submission: Sequence[Judgment], items: Mapping[str, 
 
 def _rejected(share: Share) -> str:
     wrong = share.verdicts.count(False)
+    checked = wrong + share.verdicts.count(True)
     return (
-        f"An expert checked {len(share.drawn)} of your {len(share.judgments)} items of this "
-        f"batch, drawn at random, and found {wrong} not to follow the instructions. "
+        f"An expert checked {checked} of your {len(share.judgments)} items of this batch, "
+        f"drawn at random, and found {wrong} not to follow the instructions. "
         "All of your work on a batch is accepted or rejected together"
     )

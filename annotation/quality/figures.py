@@ -9,8 +9,9 @@ from typing import Any, get_args
 
 from annotation.batch import Item
 from annotation.layout import Layout
+from annotation.matching import Edition, handed_in
 from annotation.quality.agreement import Agreements, measure
-from annotation.quality.flags import FAILED_ATTENTION, REJECTED_BATCH, failures
+from annotation.quality.flags import ACCEPTED_BATCH, FAILED_ATTENTION, REJECTED_BATCH, failures
 from annotation.quality.values import said, truth
 from annotation.texts import plain
 from builders.rows import Decision, Gold, Judgment
@@ -21,7 +22,8 @@ _SHORT = 160
 
 @dataclass(frozen=True)
 class Worker:
-    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work.
+    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work,
+    and has of a HIT that was handed in piece by piece the part that was done.
 
     `passed` of `checks` items with known answers were answered as known.
     """
@@ -52,11 +54,14 @@ class Least:
 
 @dataclass(frozen=True)
 class Figures:
-    """One layout. `rows_sent` are rows in all its batches, `decisions` of those with judgments."""
+    """One layout. `older`: batches in which other values could be answered. `rows_sent` are
+    rows in all its batches, `decisions` of those with judgments.
+    """
 
     layout: Layout
     name: str
     batches: int
+    older: int
     rows_sent: int
     submissions: int
     judgments: int
@@ -70,27 +75,33 @@ class Figures:
 
 
 def gather(
-    layout: Layout,
+    editions: Sequence[Edition],
     name: str,
     judgments: Sequence[Judgment],
     gold: Sequence[Gold],
-    items: Mapping[str, Item],
 ) -> Figures:
-    """Everything of a report but an expert's checks and what was refused."""
+    """Everything of a report but an expert's checks and what was refused.
+
+    Agreement is of the last edition's batches: answers of others have other values.
+    """
     judgments = sorted(judgments, key=lambda one: one.id)
-    agreements = measure(layout, judgments, items)
+    newest = editions[-1]
+    layout = newest.layout
+    latest = [one for one in judgments if one.batch in newest.pay]
+    agreements = measure(layout, latest, newest.items)
     by_worker: dict[str, list[Judgment]] = {}
     for one in judgments:
         by_worker.setdefault(one.worker, []).append(one)
     workers = tuple(
-        _worker(layout, who, found, items, agreements) for who, found in sorted(by_worker.items())
+        _worker(editions, who, found, agreements) for who, found in sorted(by_worker.items())
     )
     decisions = Counter(one.decision for one in gold)
     return Figures(
         layout=layout,
         name=name,
         batches=len({one.batch for one in judgments}),
-        rows_sent=len({item.row for item in items.values() if item.row}),
+        older=len({one.batch for one in judgments} - newest.pay.keys()),
+        rows_sent=len({i.row for edition in editions for i in edition.items.values() if i.row}),
         submissions=sum(one.hits for one in workers),
         judgments=len(judgments),
         counted=sum(one.counted for one in judgments),
@@ -99,23 +110,27 @@ def gather(
         agreements=agreements,
         workers=workers,
         due=sum((one.due for one in workers), Decimal(0)),
-        least=_least(layout, judgments, items, agreements),
+        least=_least(layout, latest, newest.items, agreements),
     )
 
 
 def _worker(
-    layout: Layout,
+    editions: Sequence[Edition],
     name: str,
     found: Sequence[Judgment],
-    items: Mapping[str, Item],
     agreements: Agreements,
 ) -> Worker:
     times = [one.seconds for one in found if one.seconds is not None]
     known = [one for one in found if not one.row]
-    submissions: dict[tuple[str, str, str], set[str]] = {}
+    of = {batch: edition for edition in editions for batch in edition.pay}
+    submissions: dict[tuple[str, ...], list[Judgment]] = {}
     for one in found:
-        submissions.setdefault((one.batch, one.hit, one.assignment), set()).update(one.flags)
-    paid = sum(not {FAILED_ATTENTION, REJECTED_BATCH} & flags for flags in submissions.values())
+        submissions.setdefault(handed_in(one), []).append(one)
+    paid = [
+        of[batch].pay[batch] * min(len(some), of[batch].sizes[hit]) / of[batch].sizes[hit]
+        for (batch, hit, *_), some in submissions.items()
+        if not any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(one.flags) for one in some)
+    ]
     share = agreements.by_worker.get(name)
     return Worker(
         name=name,
@@ -127,14 +142,14 @@ def _worker(
         alpha=agreements.alphas.get(name),
         seconds=median(times) if times else None,
         checks=len(known),
-        passed=sum(not failures(layout, one, items) for one in known),
+        passed=sum(not failures(of[one.batch].layout, one, of[one.batch].items) for one in known),
         flags=_flags(found),
-        due=paid * layout.pay.per_hit,
+        due=sum(paid, Decimal(0)),
     )
 
 
 def _flags(found: Sequence[Judgment]) -> dict[str, int]:
-    counts = Counter(flag for one in found for flag in one.flags)
+    counts = Counter(f for one in found for f in one.flags if f != ACCEPTED_BATCH)
     return dict(sorted(counts.items()))
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from annotation.batch import Item
 from annotation.layout import Layout
-from annotation.matching import DUPLICATE
+from annotation.matching import DUPLICATE, handed_in
 from annotation.quality.values import compared, key, said, same
 from builders.rows import Judgment
 
@@ -19,6 +19,7 @@ FAILED_ATTENTION = "failed_attention"
 SAME_ANSWER = "same_answer"
 EXPERT = "expert"
 REJECTED_BATCH = "rejected_batch"
+ACCEPTED_BATCH = "accepted_batch"
 ALIKE = 20
 """Rows from which one answer to all of them is flagged."""
 
@@ -69,8 +70,8 @@ def failures(layout: Layout, one: Judgment, items: Mapping[str, Item]) -> list[s
     ]
 
 
-def _submission(one: Judgment) -> tuple[str, str, str, bool, str]:
-    return one.batch, one.hit, one.worker, DUPLICATE in one.flags, one.assignment
+def _submission(one: Judgment) -> tuple[bool, str, str, str, str]:
+    return DUPLICATE in one.flags, *handed_in(one)
 
 
 def _further(judgments: Sequence[Judgment]) -> set[str]:

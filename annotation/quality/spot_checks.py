@@ -31,10 +31,13 @@ def read_experts(out: Path) -> frozenset[str]:
     return frozenset(path.read_text("utf-8").split()) if path.is_file() else frozenset()
 
 
-def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -> None:
+def add_experts(
+    out: Path, given: Path, salt: bytes, platforms: Iterable[str]
+) -> list[frozenset[str]]:
     """Take the worker ids of a file, one a line, as experts' on every platform.
 
-    The hashes alone are kept. `UserError`: the file cannot be read, or has no id.
+    The hashes alone are kept; those of each id are handed back. `UserError`: the file cannot be
+    read, or has no id.
     """
     try:
         lines = given.read_text("utf-8-sig").splitlines()
@@ -44,10 +47,12 @@ def add_experts(out: Path, given: Path, salt: bytes, platforms: Iterable[str]) -
     if not names:
         hint = "one platform's worker id a line"
         raise UserError("no worker ids", where=shown(given), hint=hint)
-    new = {hashed(salt, "worker", by, name) for by in platforms for name in names}
+    by_name = [frozenset(hashed(salt, "worker", by, name) for by in platforms) for name in names]
+    new = frozenset[str]().union(*by_name)
     with replacing(out / EXPERTS) as path:
         text = "".join(f"{one}\n" for one in sorted(read_experts(out) | new))
         path.write_text(text, "utf-8", newline="\n")
+    return by_name
 
 
 def read_verdicts(folder: Path) -> dict[str, bool]:

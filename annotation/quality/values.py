@@ -1,15 +1,14 @@
 """When two workers' values are the same, by the `agree` of their answer."""
 
 import json
-import re
-import string
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from annotation.batch import Json
 from annotation.layout import Answer, Layout
-from annotation.texts import folded, paragraphs, plain
+from annotation.texts import paragraphs, plain
+from builders.questions.squad import normal_or_all
 from builders.rows import Judgment
 
 How = Literal["value", "text", "span", "none"]
@@ -22,8 +21,6 @@ _BY_KIND: dict[str, How] = {
     "spans": "span",
     "group": "none",
 }
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
 class Stretch(NamedTuple):
@@ -55,19 +52,10 @@ def key(answer: Answer, value: Json) -> str:
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
     if how(answer) in ("text", "span"):
-        return normal(plain(value))
+        return normal_or_all(plain(value))
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def normal(text: str) -> str:
-    """A text after SQuAD normalisation: case, punctuation, English articles and spaces aside.
-
-    Where nothing is left, `The The`, the text itself, case and spaces aside.
-    """
-    bare = " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
-    return bare or folded(text)
 
 
 def same(answer: Answer, one: Json, other: Json) -> bool:

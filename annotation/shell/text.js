@@ -128,7 +128,8 @@ function rules(check, look) {
   }
   if (check.excludes.length) {
     const says = 'Does not say ' + listed(check.excludes.map((w) => '"' + w + '"'), 'or');
-    add('excludes', says, (t) => (check.excludes.some((w) => t.includes(w)) ? says : ''));
+    const holds = (t, w) => (w === w.toLowerCase() ? t.toLowerCase() : t).includes(w);
+    add('excludes', says, (t) => (check.excludes.some((w) => holds(t, w)) ? says : ''));
   }
   if (check.not_field) {
     const says = 'Is not just "' + named(check.not_field) + '" again';

@@ -77,7 +77,7 @@ def _draft(article: Article, answers: dict[str, Any]) -> NewsCloze:
     if text != marked.text or not plain(text):
         raise DropError("answer_not_in_article", marked.text)
     answer = same_length(text.strip())
-    if says(cloze.replace(BLANK, "\n"), answer):
+    if any(says(side, answer) for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
     return NewsCloze(
         id=row_id(STEP, article.id, cloze, answer),

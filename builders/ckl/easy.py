@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from builders.ckl.answers import DropError, accepted, agreed, each, each_row, loaded
 from builders.ckl.corpus import row_of
-from builders.ckl.texts import BLANK, places, plain, squad
+from builders.ckl.texts import BLANK, places, plain
 from builders.gold import read_gold
+from builders.questions.squad import normal_or_all
 from builders.rows import Article, Dropped, Evidence, Gold
 from builders.run import Run
 from builders.store import row_id
@@ -104,10 +105,10 @@ def asked(run: Run) -> tuple[list[Asked], list[Dropped]]:
 
 def check(one: Asked, word: str) -> None:
     """`DropError` unless every answer is the word, after SQuAD normalisation."""
-    answers = sorted({squad(answer) for answer in one.answers})
+    answers = sorted({normal_or_all(answer) for answer in one.answers})
     if len(answers) > 1:
         raise DropError("workers_differ", " | ".join(sorted(set(one.answers))))
-    if answers[0] != squad(word):
+    if answers[0] != normal_or_all(word):
         raise DropError("not_the_word", f"{one.answers[0]!r} is not {word!r}")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from builders.ckl.answers import Answers, DropError, accepted, agreed, each_row, loaded, span, usual
 from builders.ckl.decide import Verdict, decide
-from builders.ckl.texts import BLANK, plain, squad
+from builders.ckl.texts import BLANK, plain
+from builders.questions.squad import normal_or_all
 from builders.rows import Article, Dropped, Evidence, Gold
 from builders.run import Run
 from builders.wmt.lines import days_of, sorting_key
@@ -48,7 +49,8 @@ class Judged:
 def judged(run: Run, until: date) -> tuple[list[Judged], list[Dropped]]:
     """The clozes that are updated or new, and why the others are neither.
 
-    `until`: the last day of the old corpus; evidence of a later day is refused.
+    `until`: the last day of the old corpus; evidence of a later day is refused. Where a model
+    predicted nothing, whether it is supported counts as not asked.
     """
     return each_row(run, LAYOUT, STEP, lambda gold: _judged(gold, until))
 
@@ -82,9 +84,12 @@ def _judged(gold: Gold, until: date) -> Judged:
     answers = loaded(accepted(gold).answers, "answers")
     shown = loaded(gold.shown, "shown")
     prediction = plain(shown.get("prediction"))
-    verdict = decide(
-        *(agreed(answers, name) for name in ("supported", "prediction_is", "found", "other_is"))
-    )
+
+    def said(name: str) -> str | None:
+        return agreed(answers, name)
+
+    asked = ("no", None) if prediction is None else (said("supported"), said("prediction_is"))
+    verdict = decide(*asked, said("found"), said("other_is"))
     if verdict.fate in ("discarded", "refused"):
         raise DropError(verdict.reason)
     statement = usual(answers, "statement") or ""
@@ -94,7 +99,7 @@ def _judged(gold: Gold, until: date) -> Judged:
     old_answer, marked = None, None
     if verdict.fate == "updated":
         old_answer = _old_answer(answers, verdict, prediction)
-        if squad(old_answer) == squad(plain(shown.get("new_answer")) or ""):
+        if normal_or_all(old_answer) == normal_or_all(plain(shown.get("new_answer")) or ""):
             raise DropError("contradictory", f"{old_answer!r} is not different")
         name = "evidence" if verdict.reason == "supported" else "other_evidence"
         marked = _marked(answers, name, passages, until)
@@ -111,9 +116,7 @@ def _judged(gold: Gold, until: date) -> Judged:
 
 
 def _old_answer(answers: Answers, verdict: Verdict, prediction: str | None) -> str:
-    if verdict.reason == "supported":
-        if prediction is None:
-            raise DropError("contradictory", "an empty prediction cannot be supported")
+    if verdict.reason == "supported" and prediction is not None:
         return prediction
     value = answers.get("other_answer")
     found = plain(value) if not isinstance(value, list) else usual(answers, "other_answer")

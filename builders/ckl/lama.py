@@ -17,6 +17,7 @@ from builders.ckl.viewing import Viewed
 from builders.cloze import render, tokens
 from builders.cloze.tokens import TokenCounter
 from builders.dataset import Dataset, Figure, FromParquet, Scalar, Table
+from builders.questions import squad
 from builders.run import Run
 from builders.store import Made, code_digest
 
@@ -93,7 +94,7 @@ class _Decided(Viewed):
         return run.store.step(
             expert.STEP,
             make,
-            version=code_digest(ckl_package, wmt_package, tokens, rows),
+            version=code_digest(ckl_package, wmt_package, tokens, rows, squad),
             parameters={
                 "periods": self.periods.model_dump(mode="json"),
                 "blank": self.blank,

@@ -15,6 +15,7 @@ from builders.ckl.viewing import Viewed
 from builders.cloze import render, tokens
 from builders.cloze.tokens import TokenCounter
 from builders.dataset import Dataset, Figure, FromParquet, Scalar, Table
+from builders.questions import squad
 from builders.run import Run
 from builders.store import Made, code_digest
 
@@ -89,7 +90,7 @@ class NewLAMAEasy(Viewed):
         return run.store.step(
             easy.ASK,
             make,
-            version=code_digest(ckl_package, wmt_package, tokens, rows),
+            version=code_digest(ckl_package, wmt_package, tokens, rows, squad),
             parameters={
                 "periods": self.periods.model_dump(mode="json"),
                 "blank": self.blank,

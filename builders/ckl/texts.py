@@ -1,12 +1,11 @@
 """Small things about texts that several steps share."""
 
 import re
-import string
+
+from builders.questions.squad import normal_or_all
 
 BLANK = "[BLANK]"
 """The gap, as people write and see it."""
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_NO_MARKS = str.maketrans("", "", string.punctuation)
 
 
 def plain(value: object) -> str | None:
@@ -19,15 +18,6 @@ def same_length(text: str) -> str:
     return re.sub(r"\s", " ", text)
 
 
-def squad(text: str) -> str:
-    """A text after SQuAD normalisation: case, punctuation, English articles and spaces aside.
-
-    Where nothing is left the text itself, case and spaces aside.
-    """
-    bare = " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
-    return bare or " ".join(text.lower().split())
-
-
 def places(word: str, text: str) -> list[int]:
     """Where `word` stands in `text` as whole words, as it is written."""
     return [m.start() for m in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
@@ -35,4 +25,4 @@ def places(word: str, text: str) -> list[int]:
 
 def says(text: str, answer: str) -> bool:
     """Whether a text has an answer in it, as whole words after normalisation."""
-    return f" {squad(answer)} " in f" {squad(text)} "
+    return f" {normal_or_all(answer)} " in f" {normal_or_all(text)} "

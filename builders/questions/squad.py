@@ -14,6 +14,11 @@ def normal(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_MARKS)).split())
 
 
+def normal_or_all(text: str) -> str:
+    """`normal`; where nothing is left, `The The`, the text itself, case and spaces aside."""
+    return normal(text) or " ".join(text.lower().split())
+
+
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
     """1 if an answer is one of the references once normalised, else 0; None is no answer."""
     return float(answer is not None and normal(answer) in map(normal, references))

@@ -128,7 +128,7 @@ class VerifiedSegment(ReleasedAlignedSegment):
     revisions: Annotated[
         tuple[Revision, ...],
         "what people changed. object: another one; place: the same object, other words of the "
-        "page; span: words for one that was not found; unanswerable: not in the page; time: the "
+        "page; span: words for it where none were found; unanswerable: not in the page; time: the "
         "page does not give it, so that the segment is as good as not in the page. Empty: nothing",
     ]
     suggested: Annotated[str, "label of the object before people looked"]

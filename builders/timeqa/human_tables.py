@@ -26,7 +26,7 @@ _PARAPHRASED = "Questions in people's words, with the answers of the question th
 _KINDS = {
     "object": "another object",
     "place": "the same object, other words of the page",
-    "span": "words for one that was not found",
+    "span": "the same object, words where none were found",
     "unanswerable": "not in the page",
     "time": "the page does not give the time",
     "any": "any of these",

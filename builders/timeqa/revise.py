@@ -127,8 +127,8 @@ class _Reader:
 def _kind(
     one: rows.ReleasedAlignedSegment, object_: str, marked: Marked
 ) -> tuple[rows.Revision, ...]:
-    if one.rule == "none":
-        return ("span",)
     if object_ != one.object:
         return ("object",)
+    if one.rule == "none":
+        return ("span",)
     return () if marked[:3] == (one.paragraph, one.start, one.end) else ("place",)

@@ -1,0 +1,154 @@
+"""What comes later, late results and changed layouts, undoes nothing that was settled."""
+
+import csv
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.batches import read_batch
+from annotation.hits import make_batch
+from annotation.quality import settle
+from annotation.quality.expert import Share, shares
+from annotation.quality.feedback import reason
+from annotation.quality.spot_checks import CHECKS
+from builders.rows import Judgment
+from tests.annotation_judged import items, judged, layout
+from tests.annotation_work import work
+from tests.annotation_workers import LAYOUT, hand_in, order, submission, take
+
+SAMPLED = layout({"verdict": {"kind": "choice"}}, {"by": "sampled", "sampled": 2}, assignments=1)
+PART = [judged("w", f"r{n}", hit=f"h{n}", verdict="a") for n in range(30)]
+EARLY, LATE = PART[:6], PART[6:]
+
+
+def _decisions(found: list[Judgment], **more: object) -> dict[str, str]:
+    _, gold = settle(SAMPLED, found, items(found), **more)  # type: ignore[arg-type]
+    return {one.row: one.decision for one in gold}
+
+
+def _early(*right: bool) -> tuple[Share, dict[str, bool]]:
+    (share,) = shares(SAMPLED, EARLY)
+    return share, {one.id: ok for one, ok in zip(share.drawn, right, strict=True)}
+
+
+def test_what_was_drawn_and_judged_stays_drawn() -> None:
+    early, verdicts = _early(True, True)
+    (whole,) = shares(SAMPLED, PART, verdicts)
+    assert {one.id for one in early.drawn} < {one.id for one in whole.drawn}
+    assert whole.verdicts.count(True) == 2
+    expert = [judged("x", one.row, batch="b9", verdict="a") for one in early.drawn]
+    seen, _ = settle(SAMPLED, PART + expert, items(PART), experts={"x"})
+    assert {one.id for one in early.drawn} < {o.id for s in shares(SAMPLED, seen) for o in s.drawn}
+    # an expert among the workers of a batch draws nothing
+    (alone,) = shares(
+        SAMPLED,
+        settle(
+            SAMPLED,
+            EARLY + [judged("x", one.row, verdict="c") for one in EARLY if one not in early.drawn],
+            items(EARLY),
+            experts={"x"},
+        )[0],
+    )
+    assert alone.drawn == early.drawn
+
+
+def test_late_results_leave_accepted_what_was_and_are_open_until_checked() -> None:
+    _, verdicts = _early(True, True)
+    seen, _ = settle(SAMPLED, EARLY, items(EARLY), verdicts=verdicts)
+    passed = {one.id for one in seen if "accepted_batch" in one.flags}
+    assert passed == {one.id for one in EARLY}
+    after = _decisions(PART, verdicts=verdicts, accepted=passed)
+    assert {row for row, decision in after.items() if decision == "accepted"} == {
+        one.row for one in EARLY
+    }
+    (whole,) = shares(SAMPLED, PART, verdicts)
+    seen, _ = settle(SAMPLED, PART, items(PART), verdicts=verdicts, accepted=passed)
+    by_id = {one.id: one for one in seen}
+    told = [reason(SAMPLED, [by_id[o.id]], items(PART), [whole]) for o in (EARLY[0], LATE[0])]
+    assert told == ["", None]
+    checked = verdicts | {one.id: True for one in whole.drawn}
+    assert set(_decisions(PART, verdicts=checked, accepted=passed).values()) == {"accepted"}
+    wrong = checked | {whole.drawn[-1].id: False}
+    assert set(_decisions(PART, verdicts=wrong, accepted=passed).values()) == {"open"}
+    taken_back = dict(list(verdicts.items())[:1])
+    assert set(_decisions(PART, verdicts=taken_back, accepted=passed).values()) == {"open"}
+
+
+def test_a_rejection_stands() -> None:
+    _, verdicts = _early(True, False)
+    seen, _ = settle(SAMPLED, PART, items(PART), verdicts=verdicts)
+    assert all("rejected_batch" in one.flags and not one.counted for one in seen)
+
+
+def _write(tmp_path: Path, text: str) -> Path:
+    folder = tmp_path / "quick"
+    (folder / "layout.yaml").write_text(text, "utf-8")
+    return folder
+
+
+def _decided(tmp_path: Path) -> dict[str, str]:
+    rows = pq.read_table(tmp_path / "judgments/quick/gold.parquet").to_pylist()
+    return {row["row"]: row["decision"] for row in rows}
+
+
+def test_late_results_of_a_checked_worker(tmp_path: Path) -> None:
+    given = order(tmp_path)
+    rule = "{by: majority, of: verdict, accept: [yes]}"
+    text = LAYOUT.replace(rule, "{by: sampled, sampled: 1}").replace("ts: 2", "ts: 1")
+    text = text.replace("_hit: 3", "_hit: 2")
+    _write(tmp_path, text)
+    batch = make_batch(given)[0]
+    half = [
+        work(
+            batch,
+            tmp_path / f"{name}.jsonl",
+            ["w"],
+            lambda worker, item: {"verdict": "yes"},
+            hits=lambda worker, number, first=first: (number == 0) == first,  # type: ignore[misc]
+        )
+        for name, first in (("early", True), ("late", False))
+    ]
+    take(tmp_path, half[0])
+    path = tmp_path / "judgments/quick" / CHECKS
+    path.write_text(path.read_text("utf-8").replace(",\n", ",accept\n"), "utf-8")
+    done = take(tmp_path)
+    assert done.decisions["quick"] == {"accepted": 2}
+    done = take(tmp_path, half[1])
+    assert done.decisions["quick"]["accepted"] >= 2
+    with path.open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.DictReader(file) if row["verdict"]]
+    assert [row["found"] for row in kept] == ["accept"]
+    assert take(tmp_path).decisions == done.decisions
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [
+        (lambda text: text.replace("per_hit: 0.50", "per_hit: 2.00"), "yes"),
+        (lambda text: re.sub(r"\byes\b", "fine", text), "fine"),
+    ],
+)
+def test_a_batch_keeps_its_own_pay_and_choices(tmp_path: Path, change, other: str) -> None:  # type: ignore[no-untyped-def]
+    given = order(tmp_path)
+    first = read_batch(make_batch(given)[0])
+    take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
+    before = _decided(tmp_path)
+    assert set(before.values()) == {"accepted", "rejected"}
+    _write(tmp_path, change(LAYOUT))
+    second = read_batch(make_batch(given)[0])
+    made = [
+        {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}
+        for one in (submission(second, w) for w in "uv")
+    ]
+    done = take(tmp_path, hand_in(tmp_path, made, "two.jsonl"))
+    after = _decided(tmp_path)
+    assert {row: after[row] for row in before} == before
+    assert done.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    pay = "5.00" if other == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
+    assert f"<b>{pay}</b><span>USD due" in report
+    assert ("1 had others" in report) == (other != "yes")
+    assert "failed_attention" not in report.split("</style>")[1]
+    assert "rows have judgments, 0 still open" in report
