@@ -49,8 +49,10 @@ class Dataset:
 
     def beside(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
+        if self.config is None:
+            return None
         folder = self.files[0].parent.with_name(config)
-        return folder if self.config and folder.is_dir() else None
+        return folder if folder.is_dir() else None
 
 
 def row_name(row: Row) -> str:
