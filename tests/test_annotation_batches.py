@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from annotation.batch import BatchManifest
@@ -19,7 +20,7 @@ from annotation.platforms import Delivery
 from builders.errors import UserError
 from builders.folders import alone, whole
 from builders.store import file_sha256
-from tests.annotation_workers import order
+from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import ROOT, run
 
 
@@ -103,6 +104,29 @@ def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
     assert len({read_batch(f).id for f in folders(tmp_path / "hits" / "quick")}) == 5
     with pytest.raises(UserError, match="sent_before"):
         make_batch(order(tmp_path))
+
+
+def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing was sent yet"):
+        make_batch(order(tmp_path, undecided=True))
+    batch = batch_of(tmp_path)
+    judgments = tmp_path / "judgments"
+    again = order(tmp_path, undecided=True, judgments=judgments, number=20)
+    assert make_batch(again)[1].rows == load_manifest(batch.folder).rows
+    decided, left = ({item.row for item in hit.items if item.row} for hit in batch.hits)
+    take(tmp_path, hand_in(tmp_path, [submission(batch, worker) for worker in ("A1", "B2")]))
+    _, manifest = make_batch(again)
+    assert set(manifest.rows) == left
+    assert manifest.counts["not_open"] == 20 - len(left)
+    second = batch_of(tmp_path, undecided=True, judgments=judgments)
+    given = [submission(second, worker) for worker in ("A1", "B2")]
+    take(tmp_path, hand_in(tmp_path, given, "second.jsonl"))
+    gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
+    assert {row["row"] for row in gold if row["decision"] != "open"} == decided | left
+    with pytest.raises(UserError, match="no row of rows.jsonl can be sent .*not_open: 20"):
+        make_batch(again)
+    with pytest.raises(UserError, match="--open and --again exclude each other"):
+        make_batch(order(tmp_path, undecided=True, again=True))
 
 
 def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
