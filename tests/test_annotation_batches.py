@@ -123,10 +123,26 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     take(tmp_path, hand_in(tmp_path, given, "second.jsonl"))
     gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
     assert {row["row"] for row in gold if row["decision"] != "open"} == decided | left
-    with pytest.raises(UserError, match="no row of rows.jsonl can be sent .*not_open: 20"):
+    with pytest.raises(UserError, match=r"no row of rows.jsonl can be sent .*not_open: 20"):
         make_batch(again)
     with pytest.raises(UserError, match="--open and --again exclude each other"):
         make_batch(order(tmp_path, undecided=True, again=True))
+
+
+@pytest.mark.parametrize(
+    ("platform", "delivery", "said"),
+    [
+        ("mturk", Delivery(post="https://x.org", code="C"), "mturk cannot use --post, --code"),
+        ("label_studio", Delivery(split=True), "label_studio cannot use --split-pages"),
+        ("static", Delivery(submit="https://x.org"), "static cannot use --submit"),
+    ],
+)
+def test_what_a_platform_cannot_use_is_said(
+    platform: str, delivery: Delivery, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=said):
+        make_batch(order(tmp_path, platform=platform, delivery=delivery))
+    assert not folders(tmp_path / "hits" / "quick")
 
 
 def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ class Static:
     """Self-contained pages; see `Delivery` for what they can be told."""
 
     name = "static"
+    heeds: tuple[str, ...] = ("post", "code", "complete", "split")
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery
