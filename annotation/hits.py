@@ -64,6 +64,9 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
     dataset = open_dataset(
         given, order.releases, config=order.config or _own(layout, given), split=order.split
     )
+    if order.until is None and any(one.join == "search" for one in layout.fields.values()):
+        hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
+        raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
     pages = order.pages or dataset.beside("pages")
     sources = Sources(order.news, pages, order.until, Store(order.build, order.say))
     shelf = order.out / name

@@ -53,9 +53,9 @@ def make_items(
     """Up to `number` items of rows drawn from a dataset.
 
     `counts`: `rows` seen, `sent_before`, `not_open`, `missing <field>`, `same_item`, `same_id`.
-    Where two rows show the same, or have one id, the first stays. With `together`, a group that does not fit is
-    left for the next batch, unless it is the only one. `UserError` where none is left, or a column
-    is missing.
+    Where two rows show the same, or have one id, the first stays. With `together`, a group that
+    does not fit is left for the next batch, unless it is the only one. `UserError` where none is
+    left, or a column is missing.
     """
     _columns_are_there(layout, dataset)
     drawn = draw(dataset, layout, seed, ledger.rows, ledger.open)

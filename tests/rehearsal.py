@@ -63,7 +63,7 @@ def _one_in(n: int, fields: Fields) -> bool:
 
 
 def _facts(fields: Fields) -> dict[str, Any]:
-    if not fields.get("mention"):
+    if not fields.get("mention"):  # nothing to say Correct to
         return {"verdict": "unanswerable"}
     return {"verdict": "correct", "time": "unknown" if _one_in(15, fields) else "known"}
 

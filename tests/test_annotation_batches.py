@@ -293,7 +293,11 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     [
         ({"platform": "statik"}, "no platform 'statik'.*did you mean static"),
         ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean judge_question"),
-        ({"layout": "ckl_expert", "dataset": None}, "no dataset 'ckl-clozes' in "),
+        (
+            {"layout": "ckl_expert", "dataset": None},
+            "no dataset 'ckl-clozes' in .*GOLD=judgments makes",
+        ),
+        ({"layout": "ckl_expert"}, "searches news up to a day.*--until YYYY-MM-DD"),
         ({"dataset": "nothing"}, "no dataset 'nothing'"),
     ],
 )
@@ -347,6 +351,8 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
     if name in OWN_ROWS:
         (tmp_path / "rows.jsonl").write_text(json.dumps(OWN_ROWS[name]) + "\n", "utf-8")
         words += ["--dataset", tmp_path / "rows.jsonl", "--build", tmp_path / "build"]
+    if name == "ckl_expert":
+        words += ["--until", "2020-04-30"]
     if name in PAGED:
         (pages,) = (sample / "build").glob("pages-*/pages.parquet")
         words += ["--pages", pages]

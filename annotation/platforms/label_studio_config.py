@@ -226,9 +226,9 @@ def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
     if field.kind == "date" and isinstance(value, int) and not isinstance(value, bool):
         return datetime.fromtimestamp(value, UTC).date().isoformat(), None
     if field.kind == "list":
-        return "\n".join(_texts(value)) or _EMPTY, None
+        return "\n".join(_texts(value)) or field.empty or _EMPTY, None
     if field.kind != "paragraphs" or isinstance(value, str):
-        return _plain(value) or _EMPTY, None
+        return _plain(value) or field.empty or _EMPTY, None
     text, places, before = "", [], ""
     for one in value if isinstance(value, list | tuple) else ():
         heading = one.get("heading") or one.get("section") if isinstance(one, Mapping) else ""
@@ -238,7 +238,7 @@ def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
         own = _plain(one)
         places.append([len(text), len(text) + len(own)])
         text += own + _BETWEEN
-    return text.removesuffix(_BETWEEN) or _EMPTY, places
+    return text.removesuffix(_BETWEEN) or field.empty or _EMPTY, places
 
 
 def _plain(value: Json) -> str:
