@@ -1,0 +1,28 @@
+"""The rehearsal answers every layout of ours as its checks want it, and names those it can."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from annotation.batches import read_batch
+from annotation.checks import problems
+from annotation.hits import make_batch
+from annotation.layout import layouts, load_layout
+from builders.errors import UserError
+from tests.annotation_items import FIELDS
+from tests.annotation_workers import order
+from tests.rehearsal import ANSWERS, rehearse
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_every_layout_can_be_rehearsed(name: str) -> None:
+    answers = ANSWERS[name](FIELDS[name])
+    assert problems(load_layout(name), FIELDS[name], answers) == []
+
+
+def test_a_layout_of_ones_own_is_named(tmp_path: Path) -> None:
+    batch, _ = make_batch(replace(order(tmp_path), number=1))
+    assert read_batch(batch).layout == "quick"
+    with pytest.raises(UserError, match=r"no answers to the layout 'quick'.*\n.*verify_facts"):
+        rehearse(batch, tmp_path / "results.jsonl")
