@@ -94,8 +94,8 @@ judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ with a r
 bands: $(VENV)/.run ## toxicity thresholds band by band, again and again: [DATASET=streamingqa] [PLATFORM=…]
 	@$(BIN)/python -m builders bands $(DATASET) --platform $(PLATFORM) $(if $(AGAIN),--again) $(delivery)
 
-layouts: $(VENV)/.run ## check annotation/layouts and list them
-	@$(BIN)/python -m builders layouts
+layouts: $(VENV)/.run ## check annotation/layouts and list them, or LAYOUT=folder alone
+	@$(BIN)/python -m builders layouts $(LAYOUT)
 
 SLOW ?=
 test: $(VENV)/.dev ## run the tests; SLOW=1: those of a minute, too
