@@ -15,7 +15,7 @@ from typing import Any
 from annotation.batch import Item, Json
 from annotation.batches import read_batch
 from annotation.checks import problems
-from annotation.layout import load_layout
+from annotation.layout import Layout, load_layout
 from annotation.submission import FORMAT
 from builders.errors import UserError
 
@@ -36,7 +36,7 @@ def rehearse(batch: Path, results: Path) -> int:
     lines = []
     for hit in whole.hits:
         for worker in range(layout.assignments):
-            answers = {item.id: _answers(whole.layout, item) for item in hit.items}
+            answers = {item.id: _answers(whole.layout, layout, item) for item in hit.items}
             for item in hit.items:
                 wrong = problems(layout, item.fields, answers[item.id])
                 if wrong:
@@ -60,8 +60,16 @@ def rehearse(batch: Path, results: Path) -> int:
     return len(lines)
 
 
-def _answers(layout: str, item: Item) -> Mapping[str, Json]:
-    return item.answers if item.answers is not None else ANSWERS[layout](item.fields)
+def _answers(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
+    if item.answers is None:
+        return ANSWERS[name](item.fields)
+    said = dict(item.answers)  # what is known of it; the rest as its first choices have it
+    for wrong in problems(layout, item.fields, said):
+        lacks, _, what = wrong.partition(": ")
+        choices = [choice.value for choice in layout.answers[lacks].choices]
+        if what == "missing" and choices:
+            said[lacks] = choices[:1] if layout.answers[lacks].kind == "choices" else choices[0]
+    return said
 
 
 def _one_in(n: int, fields: Fields) -> bool:
