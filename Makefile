@@ -30,12 +30,20 @@ PLATFORM ?= static
 N ?=
 UNTIL ?=
 RESULTS ?=
+AGAIN ?=
+OPEN ?=
+POST ?=
+CODE ?=
+COMPLETE ?=
+SPLIT_PAGES ?=
 EXPERT ?=
 EXPERTS ?=
 FEEDBACK ?=
 hits_options = $(LAYOUT) --platform $(PLATFORM) $(if $(DATASET),--dataset $(DATASET)) \
 	$(if $(N),--n $(N)) $(foreach n,$(call files,$(NEWS)),--news $(n)) $(if $(PAGES),--pages $(PAGES)) $(if $(EXPERT),--expert) \
-	$(if $(UNTIL),--until $(UNTIL))
+	$(if $(UNTIL),--until $(UNTIL)) $(if $(AGAIN),--again) $(if $(OPEN),--open) $(delivery)
+delivery = $(if $(POST),--post '$(POST)') $(if $(CODE),--code '$(CODE)') \
+	$(if $(COMPLETE),--complete '$(COMPLETE)') $(if $(SPLIT_PAGES),--split-pages)
 judgments_options = $(RESULTS) $(if $(EXPERTS),--experts $(EXPERTS)) $(if $(FEEDBACK),--feedback $(FEEDBACK))
 
 BENCHES ?= mine period_diff questions filters timeqa pages align wmt
@@ -78,17 +86,17 @@ release: $(VENV)/.run ## build the sample recipes, or RECIPE=…, into releases/
 templates: $(VENV)/.run ## check templates/*.yaml and print an example of each
 	@$(BIN)/python -m builders templates
 
-hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=static|mturk|label_studio [N=…]
+hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=…] PLATFORM=static|mturk|label_studio [N=…] [OPEN=1]
 	@$(BIN)/python -m builders hits $(hits_options)
 
 judgments: $(VENV)/.run ## what came back, RESULTS=…, into judgments/ with a report [EXPERTS=ids.txt] [FEEDBACK=folder]
 	@$(BIN)/python -m builders judgments $(judgments_options)
 
 bands: $(VENV)/.run ## toxicity thresholds band by band, again and again: [DATASET=streamingqa] [PLATFORM=…]
-	@$(BIN)/python -m builders bands $(DATASET) --platform $(PLATFORM)
+	@$(BIN)/python -m builders bands $(DATASET) --platform $(PLATFORM) $(if $(AGAIN),--again) $(delivery)
 
-layouts: $(VENV)/.run ## check annotation/layouts and list them
-	@$(BIN)/python -m builders layouts
+layouts: $(VENV)/.run ## check annotation/layouts and list them, or LAYOUT=folder alone
+	@$(BIN)/python -m builders layouts $(LAYOUT)
 
 SLOW ?=
 test: $(VENV)/.dev ## run the tests; SLOW=1: those of a minute, too

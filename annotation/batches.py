@@ -54,6 +54,7 @@ def write_batch(
     counts: dict[str, int],
 ) -> BatchManifest:
     """Write `batch.folder`, whole or not at all."""
+    delivery.check(PLATFORMS[batch.platform])
     seen = public(batch)
     total = layout.pay.per_hit * len(batch.hits) * layout.assignments
     inside = [item for hit in batch.hits for item in hit.items]

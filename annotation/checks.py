@@ -159,13 +159,18 @@ def _value(
 
 
 def _choices(answer: Answer, named: Mapping[str, Json]) -> list[str]:
+    choices = [
+        choice.value
+        for choice in answer.choices
+        if not choice.needs or named.get(choice.needs) not in (None, "", [])
+    ]
     if not answer.field:
-        return [choice.value for choice in answer.choices]
+        return choices
     entries = paragraphs(named.get(answer.field))
     if answer.within:
         text = plain(named.get(answer.within))
         entries = [entry for entry in entries if stands_in(text, entry)]
-    return entries + [choice.value for choice in answer.choices]
+    return entries + choices
 
 
 def _span(layout: Layout, answer: Answer, value: Any, named: Mapping[str, Json]) -> Iterator[str]:

@@ -45,6 +45,10 @@ def hits(
     again: Annotated[
         bool, typer.Option("--again", help="Send rows that were sent before.")
     ] = False,
+    undecided: Annotated[
+        bool,
+        typer.Option("--open", help="Send only rows that were sent before and are not decided."),
+    ] = False,
     post: Post = None,
     code: Code = None,
     complete: Complete = None,
@@ -56,9 +60,9 @@ def hits(
     releases: Annotated[Path, typer.Option(help="Where releases are.")] = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where a search index is kept.")] = Path("build"),
     out: Annotated[Path, typer.Option(help="Where batches go.")] = Path("hits"),
-    judgments: Annotated[Path, typer.Option(help="Where judgments are, for an expert.")] = Path(
-        "judgments"
-    ),
+    judgments: Annotated[
+        Path, typer.Option(help="Where judgments are, for --expert and --open.")
+    ] = Path("judgments"),
 ) -> None:
     """Draw rows and write a batch of HITs for a platform."""
     from annotation.hits import Order, make_batch, summary
@@ -88,10 +92,12 @@ def hits(
         until=snapshot_of([], until) if until else None,
         seed=seed,
         again=again,
+        undecided=undecided,
         delivery=delivery,
         releases=releases,
         build=build,
         out=out,
+        judgments=judgments,
         say=say,
     )
     for line in summary(*make_batch(order)):

@@ -14,6 +14,7 @@ from annotation.batch import Json
 from annotation.submission import decode
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
+from builders.files import ROOT
 from builders.release import manifest
 from builders.release.version import published
 from builders.schema import reading
@@ -49,8 +50,10 @@ class Dataset:
 
     def beside(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
+        if self.config is None:
+            return None
         folder = self.files[0].parent.with_name(config)
-        return folder if self.config and folder.is_dir() else None
+        return folder if folder.is_dir() else None
 
 
 def row_name(row: Row) -> str:
@@ -109,8 +112,18 @@ def _newest(name: str, releases: Path) -> Path:
         have = sorted(p.name for p in releases.iterdir()) if releases.is_dir() else []
         near = did_you_mean(name, have)
         hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
+        hint = _made_by(name) or hint
         raise UserError(f"no dataset {name!r} in {shown(releases)}", hint=hint)
     return releases / name / str(versions[-1])
+
+
+def _made_by(name: str) -> str | None:
+    """The command that makes a dataset of ours; None where no recipe is named so."""
+    path = Path("builders") / "recipes" / f"{name}.yaml"
+    if not name or Path(name).name != name or not (ROOT / path).is_file():
+        return None
+    gold = " GOLD=judgments" if "GOLD=" in (ROOT / path).read_text("utf-8") else ""
+    return f"make release RECIPE={path.as_posix()}{gold} makes it"
 
 
 def _near(word: str | None, choices: Sequence[str]) -> str:

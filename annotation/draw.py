@@ -23,10 +23,13 @@ class Drawn:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def draw(dataset: Dataset, layout: Layout, seed: int, sent: set[str]) -> Drawn:
+def draw(
+    dataset: Dataset, layout: Layout, seed: int, sent: set[str], wanted: set[str] | None = None
+) -> Drawn:
     """All rows that may be sent, in order.
 
-    Rows whose id is in `sent` are left out and counted. With `together`, rows alike in these
+    Rows whose id is in `sent` are left out and counted, and so are those that are not `wanted`,
+    where that is given. With `together`, rows alike in these
     columns follow each other, and their group is drawn as one; with `balance`, values of that
     column take turns.
     """
@@ -39,6 +42,9 @@ def draw(dataset: Dataset, layout: Layout, seed: int, sent: set[str]) -> Drawn:
         counts["rows"] += 1
         if name in sent:
             counts["sent_before"] += 1
+            continue
+        if wanted is not None and name not in wanted:
+            counts["not_open"] = counts.get("not_open", 0) + 1
             continue
         group = digest([at(row, one) for one in layout.together]) if layout.together else name
         value = str(at(row, layout.balance)) if layout.balance else ""

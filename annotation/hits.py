@@ -13,15 +13,20 @@ from annotation.joins import Sources
 from annotation.layout import FOLDER, Layout, load_layout
 from annotation.packing import fitting, pack
 from annotation.platforms import PLATFORMS, Delivery, Fits, Limited
-from builders.config import did_you_mean
+from builders.config import did_you_mean, shown
 from builders.errors import UserError
 from builders.folders import alone
+from builders.gold import FILE, NoGoldError, read_gold
 from builders.store import Store
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a batch is made from; `again` sends rows that an earlier batch has sent."""
+    """What a batch is made from.
+
+    `again` sends rows that an earlier batch has sent; `undecided` those alone whose gold row in
+    `judgments` is not accepted or rejected, or is not there.
+    """
 
     layout: str
     dataset: str | None
@@ -34,10 +39,12 @@ class Order:
     until: date | None = None
     seed: int = 0
     again: bool = False
+    undecided: bool = False
     delivery: Delivery = field(default_factory=Delivery)
     releases: Path = Path("releases")
     build: Path = Path("build")
     out: Path = Path("hits")
+    judgments: Path = Path("judgments")
     say: Callable[[str], None] = lambda text: None
 
 
@@ -57,6 +64,9 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
     dataset = open_dataset(
         given, order.releases, config=order.config or _own(layout, given), split=order.split
     )
+    if order.until is None and any(one.join == "search" for one in layout.fields.values()):
+        hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
+        raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
     pages = order.pages or dataset.beside("pages")
     sources = Sources(order.news, pages, order.until, Store(order.build, order.say))
     shelf = order.out / name
@@ -68,7 +78,7 @@ def make_batch(order: Order) -> tuple[Path, BatchManifest]:
             sources,
             number=order.number,
             seed=order.seed,
-            ledger=Ledger() if order.again else ledger(shelf),
+            ledger=_ledger(order, shelf),
         )
         known = attention(layout, name)
         items, groups = made.items, made.groups
@@ -121,6 +131,31 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
         f"  next: open {folder / 'preview.html'}, give out what is in {out}, and bring what comes",
         "  back: make judgments RESULTS=…",
     ]
+
+
+def _ledger(order: Order, shelf: Path) -> Ledger:
+    """What must not be sent, or what alone may be."""
+    if order.undecided:
+        if order.again:
+            raise UserError("--open and --again exclude each other", hint="give one of them")
+        sent = ledger(shelf).rows
+        if not sent:
+            hint = "without --open a first batch is made"
+            raise UserError("nothing was sent yet", where=shown(shelf), hint=hint)
+        return Ledger(open=sent - _decided(order.judgments / shelf.name, shelf.name))
+    return Ledger() if order.again else ledger(shelf)
+
+
+def _decided(folder: Path, layout: str) -> set[str]:
+    """Rows of a layout that people's judgments have accepted or rejected."""
+    path = folder / FILE
+    if not path.is_file():
+        return set()
+    try:
+        found = read_gold([path], layout)
+        return {one.row for one in found if one.decision in ("accepted", "rejected")}
+    except NoGoldError:
+        return set()
 
 
 def place_of(name: str) -> Path:

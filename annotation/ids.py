@@ -11,15 +11,23 @@ from builders.errors import UserError
 
 SALT = ".salt"
 VARIABLE = "FACTDRIFT_SALT"
+_SHORTEST = 16
+"""Bytes of a salt."""
 
 
 def read_salt(hits: Path) -> bytes:
     """The salt: of the environment, else of `hits/.salt`, which is made once, at random.
 
+    `UserError`: it is too short.
+
     Whoever has it can test a guessed id: it stays with the batches and is never published.
     """
     if given := os.environ.get(VARIABLE):
-        return given.encode()
+        salt = given.encode()
+        if len(salt) < _SHORTEST:
+            hint = f"give at least {_SHORTEST} characters that nobody can guess"
+            raise UserError("too short for a salt", where=VARIABLE, hint=hint)
+        return salt
     path = hits / SALT
     try:
         hits.mkdir(parents=True, exist_ok=True)
@@ -27,7 +35,7 @@ def read_salt(hits: Path) -> bytes:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             salt = path.read_bytes().strip()
-            if len(salt) < 16:
+            if len(salt) < _SHORTEST:
                 hint = f"delete it and import all results anew, or set {VARIABLE}"
                 raise UserError("too short for a salt", where=shown(path), hint=hint) from None
             return salt

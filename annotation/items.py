@@ -21,10 +21,14 @@ _FETCHED = 1000
 
 @dataclass
 class Ledger:
-    """What earlier batches of a layout sent: ids of rows and of items."""
+    """What earlier batches of a layout sent: ids of rows and of items.
+
+    `open`: the only rows that are to be sent, where that is given.
+    """
 
     rows: set[str] = field(default_factory=set)
     items: set[str] = field(default_factory=set)
+    open: set[str] | None = None
 
 
 @dataclass
@@ -48,13 +52,13 @@ def make_items(
 ) -> Made:
     """Up to `number` items of rows drawn from a dataset.
 
-    `counts`: `rows` seen, `sent_before`, `missing <field>`, `same_item`, `same_id`. Where two rows
-    show the same, or have one id, the first stays. With `together`, a group that does not fit is
-    left for the next batch, unless it is the only one. `UserError` where none is left, or a column
-    is missing.
+    `counts`: `rows` seen, `sent_before`, `not_open`, `missing <field>`, `same_item`, `same_id`.
+    Where two rows show the same, or have one id, the first stays. With `together`, a group that
+    does not fit is left for the next batch, unless it is the only one. `UserError` where none is
+    left, or a column is missing.
     """
     _columns_are_there(layout, dataset)
-    drawn = draw(dataset, layout, seed, ledger.rows)
+    drawn = draw(dataset, layout, seed, ledger.rows, ledger.open)
     made = Made([], [], dict(drawn.counts))
     seen = Ledger(items=set(ledger.items))
     taken, size = 0, max(min(number, _FETCHED), 50)
@@ -71,7 +75,8 @@ def make_items(
         _end_with_a_group(made, _group(layout, fetch(dataset, [int(drawn.places[taken])])[0]))
     if not made.items:
         why = ", ".join(f"{reason}: {n}" for reason, n in made.counts.items() if n)
-        hint = "--again sends rows once more" if made.counts["sent_before"] else None
+        again = "--open sends once more what is not decided, --again everything"
+        hint = again if made.counts["sent_before"] else None
         raise UserError(f"no row of {dataset.name} can be sent ({why})", hint=hint)
     return made
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from annotation.layout_values import mistaken
 from builders.config import Strict, did_you_mean, load, mistakes, shown
 from builders.errors import UserError
 
@@ -36,17 +37,23 @@ class Shown(Strict):
     column: str | None = None
     join: Literal["article", "page", "search"] | None = None
     optional: bool = False
+    empty: str | None = None
+    """Said in its place where a row has none of it."""
     marks: Name | None = None
     dates: bool = False
 
 
 class Choice(Strict):
-    """One value of a choice; `key` is its key on the keyboard."""
+    """One value of a choice; `key` is its key on the keyboard.
+
+    `needs`: a shown field; where a row has nothing in it, this cannot be chosen.
+    """
 
     value: str
     label: str
     help: str | None = None
     key: Annotated[str, Field(pattern=r"^[a-z0-9]$")] | None = None
+    needs: Name | None = None
 
 
 class Check(Strict):
@@ -209,6 +216,7 @@ class Layout(Strict):
                 found.append(((*place, "field"), f"{answer.field!r} is not of kind {wanted}"))
         if self.rule.of and self.rule.of not in self.answers:
             found.append((("rule", "of"), f"no answer {self.rule.of!r}"))
+        found += mistaken(self)
         if found:
             raise mistakes(found)
         return self

@@ -12,7 +12,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -86,6 +86,7 @@ def render(
         .render(
             layout=layout,
             mode=mode,
+            marking=_marks(layout.answers.values()),
             task=arranged(layout, folder),
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own files
@@ -114,6 +115,11 @@ def data(hit: Hit, batch: str) -> str:
 def _shown(hit: Hit) -> dict[str, object]:
     """A HIT without what a worker must not see."""
     return {"id": hit.id, "items": [{"id": i.id, "fields": dict(i.fields)} for i in hit.items]}
+
+
+def _marks(answers: Iterable[Answer]) -> bool:
+    """Whether anything is marked in a text."""
+    return any(a.kind in ("span", "spans") or _marks(a.answers.values()) for a in answers)
 
 
 def _asked(answer: Answer) -> dict[str, object]:

@@ -15,21 +15,28 @@ from typing import Any
 from annotation.batch import Item, Json
 from annotation.batches import read_batch
 from annotation.checks import problems
-from annotation.layout import load_layout
+from annotation.layout import Layout, load_layout
 from annotation.submission import FORMAT
+from builders.errors import UserError
 
 Fields = Mapping[str, Any]
 _NAME = re.compile(r"[A-Z][\w'-]*(?: (?:of |the |and )?[A-Z][\w'-]*)*")
 
 
 def rehearse(batch: Path, results: Path) -> int:
-    """Write a line for each HIT and worker; returns their number."""
+    """Write a line for each HIT and worker; returns their number.
+
+    `UserError`: a layout of one's own, to which no answers are made up here.
+    """
     whole = read_batch(batch)
+    if whole.layout not in ANSWERS:
+        hint = f"it can answer {', '.join(ANSWERS)}; add yours to tests/rehearsal.py"
+        raise UserError(f"no answers to the layout {whole.layout!r} are made up here", hint=hint)
     layout = load_layout(str(batch / "layout"))
     lines = []
     for hit in whole.hits:
         for worker in range(layout.assignments):
-            answers = {item.id: _answers(whole.layout, item) for item in hit.items}
+            answers = {item.id: _answers(whole.layout, layout, item) for item in hit.items}
             for item in hit.items:
                 wrong = problems(layout, item.fields, answers[item.id])
                 if wrong:
@@ -53,8 +60,16 @@ def rehearse(batch: Path, results: Path) -> int:
     return len(lines)
 
 
-def _answers(layout: str, item: Item) -> Mapping[str, Json]:
-    return item.answers if item.answers is not None else ANSWERS[layout](item.fields)
+def _answers(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
+    if item.answers is None:
+        return ANSWERS[name](item.fields)
+    said = dict(item.answers)  # what is known of it; the rest as its first choices have it
+    for wrong in problems(layout, item.fields, said):
+        lacks, _, what = wrong.partition(": ")
+        choices = [choice.value for choice in layout.answers[lacks].choices]
+        if what == "missing" and choices:
+            said[lacks] = choices[:1] if layout.answers[lacks].kind == "choices" else choices[0]
+    return said
 
 
 def _one_in(n: int, fields: Fields) -> bool:
@@ -63,7 +78,7 @@ def _one_in(n: int, fields: Fields) -> bool:
 
 
 def _facts(fields: Fields) -> dict[str, Any]:
-    if not fields.get("mention"):
+    if not fields.get("mention"):  # nothing to say Correct to
         return {"verdict": "unanswerable"}
     return {"verdict": "correct", "time": "unknown" if _one_in(15, fields) else "known"}
 
@@ -117,14 +132,57 @@ def _select(fields: Fields) -> dict[str, Any]:
 def _asked(fields: Fields) -> dict[str, Any]:
     before, after = fields["cloze"].split("[BLANK]")
     text = fields["article"]
-    start = text.index(before) + len(before)
-    answer = text[start : text.index(after, start)] if after else text[start:].split("\n")[0]
+    found = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", text, re.M)
+    answer = found[1] if found else next(_NAME.finditer(text))[0]  # an edited sentence
     gap = f"{before}something{after}".rstrip(".")
     return {"question": f"What is left out of “{gap}”?", "answer": answer}
 
 
+def _good(fields: Fields) -> dict[str, Any]:
+    if _one_in(12, fields):
+        return {"verdict": "bad", "reasons": ["ambiguous"]}
+    return {"verdict": "good"}
+
+
+def _toxic(fields: Fields) -> dict[str, Any]:
+    names = "identity_attack insult profanity severe_toxicity sexually_explicit threat"
+    return dict.fromkeys(names.split(), False) | {"insult": _one_in(15, fields)}
+
+
+def _answered(fields: Fields) -> dict[str, Any]:
+    article, asked = fields["article"], set(re.findall(r"\w+", fields["question"].lower()))
+    lines = [line for line in article.split("\n") if line.strip()]
+    best = max(lines, key=lambda s: len(asked & set(re.findall(r"\w+", s.lower()))))
+    names = [m[0] for m in _NAME.finditer(best) if m[0] not in fields["question"]]
+    if not names:
+        return {"answerable": "no"}
+    start = article.index(best)
+    span = {"start": start, "end": start + len(best), "text": best}
+    return {"answerable": "yes", "evidence": [span], "answer": max(names, key=len)[:150]}
+
+
+def _written(fields: Fields) -> dict[str, Any]:
+    made = []
+    for line in fields["article"].split("\n"):
+        names = sorted({m[0] for m in _NAME.finditer(line)}, key=lambda name: (-len(name), name))
+        if 20 < len(line) < 200 and names:
+            gap = line.replace(names[0], "…").rstrip(".?!")
+            made.append({"question": f"Whose name is left out of “{gap}”?", "answer": names[0]})
+    return {"questions": made[:2] or [{"question": "Who is in the news today?", "answer": "x"}]}
+
+
+def _reworded(fields: Fields) -> dict[str, Any]:
+    rest = fields["question"].split(" ", 1)[-1].rstrip("?")
+    return {"paraphrase": f"Say it if you can: {rest}?"}
+
+
 ANSWERS: dict[str, Callable[[Fields], Mapping[str, Json]]] = {
     "verify_facts": _facts,
+    "paraphrase": _reworded,
+    "write_questions": _written,
+    "judge_question": _good,
+    "answer_question": _answered,
+    "judge_toxicity": _toxic,
     "ckl_question": _question,
     "ckl_expert": _expert,
     "easy_select": _select,
@@ -132,4 +190,7 @@ ANSWERS: dict[str, Callable[[Fields], Mapping[str, Json]]] = {
 }
 
 if __name__ == "__main__":
-    print(rehearse(Path(sys.argv[1]), Path(sys.argv[2])), "submissions in", sys.argv[2])
+    try:
+        print(rehearse(Path(sys.argv[1]), Path(sys.argv[2])), "submissions in", sys.argv[2])
+    except (UserError, IndexError) as error:
+        sys.exit(str(error) if isinstance(error, UserError) else f"usage: {__doc__}")

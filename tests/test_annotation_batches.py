@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from annotation.batch import BatchManifest
@@ -19,7 +20,7 @@ from annotation.platforms import Delivery
 from builders.errors import UserError
 from builders.folders import alone, whole
 from builders.store import file_sha256
-from tests.annotation_workers import order
+from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import ROOT, run
 
 
@@ -103,6 +104,45 @@ def test_rows_are_never_sent_twice_unless_asked(tmp_path: Path) -> None:
     assert len({read_batch(f).id for f in folders(tmp_path / "hits" / "quick")}) == 5
     with pytest.raises(UserError, match="sent_before"):
         make_batch(order(tmp_path))
+
+
+def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing was sent yet"):
+        make_batch(order(tmp_path, undecided=True))
+    batch = batch_of(tmp_path)
+    judgments = tmp_path / "judgments"
+    again = order(tmp_path, undecided=True, judgments=judgments, number=20)
+    assert make_batch(again)[1].rows == load_manifest(batch.folder).rows
+    decided, left = ({item.row for item in hit.items if item.row} for hit in batch.hits)
+    take(tmp_path, hand_in(tmp_path, [submission(batch, worker) for worker in ("A1", "B2")]))
+    _, manifest = make_batch(again)
+    assert set(manifest.rows) == left
+    assert manifest.counts["not_open"] == 20 - len(left)
+    second = batch_of(tmp_path, undecided=True, judgments=judgments)
+    given = [submission(second, worker) for worker in ("A1", "B2")]
+    take(tmp_path, hand_in(tmp_path, given, "second.jsonl"))
+    gold = pq.read_table(judgments / "quick" / "gold.parquet").to_pylist()
+    assert {row["row"] for row in gold if row["decision"] != "open"} == decided | left
+    with pytest.raises(UserError, match=r"no row of rows.jsonl can be sent .*not_open: 20"):
+        make_batch(again)
+    with pytest.raises(UserError, match="--open and --again exclude each other"):
+        make_batch(order(tmp_path, undecided=True, again=True))
+
+
+@pytest.mark.parametrize(
+    ("platform", "delivery", "said"),
+    [
+        ("mturk", Delivery(post="https://x.org", code="C"), "mturk cannot use --post, --code"),
+        ("label_studio", Delivery(split=True), "label_studio cannot use --split-pages"),
+        ("static", Delivery(submit="https://x.org"), "static cannot use --submit"),
+    ],
+)
+def test_what_a_platform_cannot_use_is_said(
+    platform: str, delivery: Delivery, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=said):
+        make_batch(order(tmp_path, platform=platform, delivery=delivery))
+    assert not folders(tmp_path / "hits" / "quick")
 
 
 def test_numbers_go_on_after_the_largest(tmp_path: Path) -> None:
@@ -253,7 +293,11 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     [
         ({"platform": "statik"}, "no platform 'statik'.*did you mean static"),
         ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean judge_question"),
-        ({"layout": "ckl_expert", "dataset": None}, "no dataset 'ckl-clozes' in "),
+        (
+            {"layout": "ckl_expert", "dataset": None},
+            "no dataset 'ckl-clozes' in .*GOLD=judgments makes",
+        ),
+        ({"layout": "ckl_expert"}, "searches news up to a day.*--until YYYY-MM-DD"),
         ({"dataset": "nothing"}, "no dataset 'nothing'"),
     ],
 )
@@ -307,6 +351,8 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
     if name in OWN_ROWS:
         (tmp_path / "rows.jsonl").write_text(json.dumps(OWN_ROWS[name]) + "\n", "utf-8")
         words += ["--dataset", tmp_path / "rows.jsonl", "--build", tmp_path / "build"]
+    if name == "ckl_expert":
+        words += ["--until", "2020-04-30"]
     if name in PAGED:
         (pages,) = (sample / "build").glob("pages-*/pages.parquet")
         words += ["--pages", pages]

@@ -8,8 +8,10 @@ import pytest
 
 from annotation.batch import Json
 from annotation.checks import broken_rules, problems, text_problem
-from annotation.layout import Check, Layout
+from annotation.layout import FOLDER, Check, Layout, load_layout
 from annotation.texts import stands_in
+from builders.errors import UserError
+from tests import annotation_items
 
 CASES: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("annotation_checks.json").read_text("utf-8")
@@ -26,6 +28,46 @@ def test_texts_as_the_page_judges_them() -> None:
             wrong.append((case, rules))
     assert wrong == []
     assert len(CASES) > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "answers", "refused"),
+    [
+        ("verify_facts", "mention", {"verdict": "correct", "time": "known"}, "verdict: not one"),
+        ("ckl_expert", "prediction", {"supported": "yes"}, "supported: not one"),
+    ],
+)
+def test_a_choice_that_needs_a_field(
+    name: str, field: str, answers: dict[str, Json], refused: str
+) -> None:
+    layout, shown = load_layout(name), annotation_items.FIELDS[name]
+    assert not any("not one" in wrong for wrong in problems(layout, shown, answers))
+    for empty in (None, ""):
+        found = problems(layout, shown | {field: empty}, answers)
+        assert [wrong for wrong in found if "not one" in wrong] == [f"{refused} of the choices"]
+
+
+@pytest.mark.parametrize(
+    ("name", "was", "now", "said"),
+    [
+        ("judge_question", "accept: [good]", "accept: [goood]", "'goood' .*mean 'good'"),
+        ("easy_select", "newness: [general]", "newness: [genral]", "'genral' .*mean 'general'"),
+        ("easy_select", "key: s}", "key: n}", "two choices have the key 'n'"),
+        ("easy_select", "value: special", "value: none", "two choices have the value 'none'"),
+        ("easy_select", "[US, GB", "[US, UK", "no country 'UK' .*mean 'GB'"),
+        ("verify_facts", "needs: mention", "needs: mentoin", "'mentoin' .*mean 'mention'"),
+    ],
+)
+def test_values_that_a_layout_misspells(
+    name: str, was: str, now: str, said: str, tmp_path: Path
+) -> None:
+    text = (FOLDER / name / "layout.yaml").read_text("utf-8")
+    assert was in text
+    line = text[: text.index(was)].count("\n") + 1
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "layout.yaml").write_text(text.replace(was, now, 1), "utf-8")
+    with pytest.raises(UserError, match=rf"mine/layout.yaml:{line}: .*{said}"):
+        load_layout("mine", tmp_path)
 
 
 LAYOUT = Layout.model_validate(

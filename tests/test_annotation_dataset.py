@@ -25,6 +25,12 @@ def test_lines(tmp_path: Path) -> None:
     assert list(found.rows()) == [(0, {"id": "1"}), (1, {"id": "2", "a": "é"})]
 
 
+def test_a_file_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"id": "1"}\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert open_dataset("rows.jsonl", tmp_path).beside("pages") is None
+
+
 def test_a_parquet_file(tmp_path: Path) -> None:
     path = tmp_path / "ROWS.PARQUET"
     pq.write_table(pa.table({"id": list(map(str, range(3000))), "a": range(3000)}), path)

@@ -78,6 +78,34 @@ def test_answers_are_shown_when_they_are_asked() -> None:
     assert conditions("other_answer") == [("supported", "no"), ("found", "yes")]
 
 
+def test_a_list_is_read_before_it_is_chosen_from() -> None:
+    layout = load_layout("easy_select")
+    root = ElementTree.fromstring(config(layout))  # noqa: S314 - our own
+    shown = [one.get("value") for one in root.iter("Text")]
+    assert shown == ["$article_day", "$factdrift_sentences"]
+    said = [one.get("value") for one in root.iter("Header")]
+    label = layout.answers["sentence"].label
+    assert f"Only one that stands in your answer above is taken: {label}" in said
+    one = hit("easy_select", 1)
+    data = task(layout, "b", one, one.items[0])["data"]
+    texts = one.items[0].fields["sentences"]
+    assert isinstance(texts, list)
+    assert data["factdrift_sentences"] == "\n".join(map(str, texts))
+    assert data["sentences"] == [{"value": text} for text in dict.fromkeys(texts)]
+
+
+def test_worked_examples_are_in_the_instructions() -> None:
+    root = ElementTree.fromstring(config(load_layout("verify_facts")))  # noqa: S314 - our own
+    panel = next(root.iter("Panel"))
+    said = [one.get("value") or "" for one in panel.iter("Header")]
+    assert [text for text in said if text.startswith("Worked")] == [
+        "Worked example 1",
+        "Worked example 2",
+    ]
+    assert "Suggested: Real Madrid" in said
+    assert any(text.startswith("The texts below are plain") for text in said)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "said", "wanted"),
     [

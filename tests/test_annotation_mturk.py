@@ -208,7 +208,10 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     assert [list(row) for row in after] == [list(row) for row in before]
     marks = ("Approve", "Reject")
     for was, now in zip(before, after, strict=True):
-        assert {**was, **dict.fromkeys(marks)} == {**now, **dict.fromkeys(marks)}
+        own = {name: text.removeprefix("'") for name, text in now.items()}
+        assert {**was, **dict.fromkeys(marks)} == {**own, **dict.fromkeys(marks)}
+        assert not any(text.startswith("=") for text in now.values())
+    assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
     by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
     assert by_worker["Ahit1W0"] == ("", "")  # decided already
     assert by_worker["Ahit0B0"] == ("", "")  # refused here: for a person to decide
@@ -218,6 +221,24 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     assert approved + rejected == done.new + done.further - 1
     counts = next(line for line in done.lines() if line.startswith("feedback: "))
     assert counts.startswith(f"feedback: {approved} approved, {rejected} rejected, ")
+
+
+def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "AssignmentId,WorkerId,Comment,@odd,Answer.note\n"
+        'A1,W1,"=HYPERLINK(""https://x.org"")",-1,=2+2\nA2,W2,fine,,x\n'
+    )
+    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: "", tmp_path)
+    with (tmp_path / name).open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["AssignmentId", "WorkerId", "Comment", "'@odd", "Answer.note", "Approve", "Reject"],
+            ["A1", "W1", '\'=HYPERLINK("https://x.org")', "'-1", "'=2+2", "", ""],
+            ["A2", "W2", "fine", "", "x", "", ""],
+        ]
+    (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,,\nA1,W1,,\n")
+    before = sorted(tmp_path.iterdir())
+    assert MTURK.feedback(tmp_path / "b.csv", lambda one: "", tmp_path) == []
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_a_page_without_its_data_is_the_same_for_every_hit(tmp_path: Path) -> None:

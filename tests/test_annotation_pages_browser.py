@@ -362,6 +362,36 @@ def test_writing_needs_only_the_keyboard(browser: Browser) -> None:
     assert browser.submission()["answers"]["item-0"]["word"] == "eighth"
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "left", "said"),
+    [
+        ("verify_facts", "mention", ["Another answer", "Not in the page"], "(nothing was found)"),
+        ("ckl_expert", "prediction", ["No"], "(there is none)"),
+    ],
+)
+def test_a_choice_is_not_there_without_the_field_that_it_needs(
+    browser: Browser, name: str, field: str, left: list[str], said: str
+) -> None:
+    browser.size("wide")
+    whole, bare = hit(name), hit(name, 1, **{field: None})
+    for shown_hit, more in ((whole, 1), (bare, 0)):
+        browser.open(
+            page.render(
+                load_layout(name),
+                name,
+                FOLDER / name,
+                [shown_hit],
+                batch=next(BATCHES),
+                mode="preview",
+            )
+        )
+        (box,) = [f for f in browser.all("fieldset") if f.is_displayed()]
+        found = [o.text.split("\n")[0] for o in box.find_elements("css selector", ".option")]
+        assert len(found) == len(left) + more
+        assert (said in browser.text("#item")) != bool(more)
+    assert found == left
+
+
 def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> None:
     browser.size("wide")
     browser.open(shown("ckl_expert", "preview")[0])

@@ -221,13 +221,16 @@ def test_worker_ids_are_kept_as_hashes_only(
     assert row["worker"] == hashed(salt, "worker", "static", worker)
     assert row["assignment"] == hashed(salt, "assignment", "static", session)
     assert (tmp_path / "hits" / ".salt").stat().st_mode & 0o777 == 0o600
-    monkeypatch.setenv("FACTDRIFT_SALT", "one of our own")
+    monkeypatch.setenv("FACTDRIFT_SALT", "one of our own salts")
     with pytest.raises(UserError, match=r"made with another salt\n.*FACTDRIFT_SALT"):
         take(tmp_path, path)
     take(tmp_path, path, out="other")
+    monkeypatch.setenv("FACTDRIFT_SALT", "x")
+    with pytest.raises(UserError, match=r"FACTDRIFT_SALT: too short for a salt"):
+        take(tmp_path, path, out="other")
     (other, *_) = judged(tmp_path, "other")
     assert re.fullmatch("[0-9a-f]{16}", other["worker"])
-    assert other["worker"] == hashed(b"one of our own", "worker", "static", worker)
+    assert other["worker"] == hashed(b"one of our own salts", "worker", "static", worker)
     assert other["worker"] != row["worker"]
 
 

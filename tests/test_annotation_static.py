@@ -31,7 +31,9 @@ def links(batch: Batch) -> list[dict[str, str]]:
 def test_links(split: bool, tmp_path: Path) -> None:
     batch = batch_of(tmp_path, delivery=Delivery(split=split))
     one, two = (hit.id for hit in batch.hits)
-    names = ["hit-0001.html", "hit-0002.html"] if split else ["task.html?hit=1", "task.html?hit=2"]
+    files = ["hit-0001.html?", "hit-0002.html?"]
+    who = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
+    names = [p + who for p in (files if split else ["task.html?hit=1&", "task.html?hit=2&"])]
     assert [tuple(link.values()) for link in links(batch)] == [
         ("1", one, names[0]),
         ("1", two, names[1]),
@@ -39,7 +41,7 @@ def test_links(split: bool, tmp_path: Path) -> None:
         ("2", two, names[1]),
     ]
     pages = sorted(p.name for p in (batch.folder / "static").glob("*.html"))
-    assert pages == (names if split else ["task.html"])
+    assert pages == ([p.rstrip("?") for p in files] if split else ["task.html"])
 
 
 @pytest.mark.parametrize("post", ["ftp://x", "javascript:x", "file:///etc/passwd", "https://x/;y"])
@@ -130,6 +132,16 @@ def test_posted_by_a_browser(
     path.write_bytes(body + b"\n")
     assert take(tmp_path, path).new == 1
     assert refusals(tmp_path) == []
+
+
+def test_a_link_that_no_site_has_filled_in_asks_who_it_is(browser: Browser, tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    link = links(batch)[0]["link"].split("?")[1]
+    browser.size("wide")
+    browser.go(f"{(batch.folder / 'static' / 'task.html').as_uri()}?{link}")
+    assert browser.js("return !document.getElementById('who').hidden")
+    browser.go(f"{(batch.folder / 'static' / 'task.html').as_uri()}?hit=1&PROLIFIC_PID=5f0")
+    assert browser.js("return document.getElementById('who').hidden")
 
 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """What every platform does: write a batch, read what came back, say what became of it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from annotation.batch import Batch, Item
 from annotation.layout import Layout
 from annotation.submission import Refused, Submission
+from builders.errors import UserError
+
+_OPTIONS = {"split": "split-pages"}
+"""Fields of `Delivery` whose option has another name."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,15 @@ class Delivery:
     split: bool = False
     submit: str | None = None
 
+    def check(self, platform: "Platform") -> None:
+        """`UserError` where something is given that this platform would ignore."""
+        given = [one.name for one in fields(self) if getattr(self, one.name)]
+        ignored = [f"--{_OPTIONS.get(one, one)}" for one in given if one not in platform.heeds]
+        if ignored:
+            known = ", ".join(f"--{_OPTIONS.get(one, one)}" for one in platform.heeds)
+            hint = f"it takes {known or 'none of these'}"
+            raise UserError(f"{platform.name} cannot use {', '.join(ignored)}", hint=hint)
+
     def named(self, *names: str) -> dict[str, str]:
         """Those of these that are given, as `annotation.page.render` takes them."""
         given = {name: getattr(self, name) for name in names}
@@ -37,9 +50,10 @@ Decide = Callable[[Submission], str | None]
 
 
 class Platform(Protocol):
-    """One platform."""
+    """One platform. `heeds`: the fields of `Delivery` that its files depend on."""
 
     name: str
+    heeds: tuple[str, ...]
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

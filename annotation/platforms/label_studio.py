@@ -33,6 +33,7 @@ class LabelStudio:
     """Label Studio, by files."""
 
     name = "label_studio"
+    heeds: tuple[str, ...] = ()
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

@@ -31,16 +31,17 @@ def config(layout: Layout) -> str:
     _header(view, layout.title, 3)
     panel = _add(_add(view, "Collapse"), "Panel", value="Instructions")
     inside = _add(panel, "View")
-    for line in (layout.summary, *layout.instructions):
+    for line in _instructions(layout):
         _header(inside, line, 6)
-    listed = _listed(layout)
+    listed, read = _listed(layout), _read_first(layout)
     first = ""
     for name, field in layout.fields.items():
-        if field.kind == "spans" or name in listed:
+        if field.kind == "spans" or (name in listed and name not in read):
             continue
-        first = first or name
+        own = _text_of(name) if name in listed else name
+        first = first or own
         _header(view, field.label or name.replace("_", " ").capitalize(), 5)
-        _add(view, "Text", name=name, value=f"${name}", valueType="text", saveTextResult="yes")
+        _add(view, "Text", name=own, value=f"${own}", valueType="text", saveTextResult="yes")
     if not first:
         first = f"{META}_item"
         _add(view, "Text", name=first, value=f"${META}_item", valueType="text")
@@ -54,11 +55,13 @@ def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
     """The task of an item: what is shown, and under `META` what it belongs to."""
     data: dict[str, Any] = {}
     parts: dict[str, list[list[int]]] = {}
-    listed = _listed(layout)
+    listed, read = _listed(layout), _read_first(layout)
     for name, field in layout.fields.items():
         if field.kind == "spans":
             continue
         value = item.fields.get(name)
+        if name in read:
+            data[_text_of(name)], _ = _shown(field, value)
         if name in listed:
             own = [*dict.fromkeys(_texts(value)), *listed[name]]
             data[name] = [{"value": text} for text in own]
@@ -125,6 +128,8 @@ def _ask(
     _header(view, label, 4)
     if answer.help:
         _header(view, answer.help, 6)
+    if answer.within:
+        _header(view, _within(answer.within, siblings, layout), 6)
     tied = {"name": name, "toName": first}
     must = {"required": "true", "requiredMessage": _safe(answer.label)} if required else {}
     match answer.kind:
@@ -177,6 +182,39 @@ def _listed(layout: Layout) -> dict[str, list[str]]:
     return found
 
 
+def _read_first(layout: Layout) -> set[str]:
+    """List fields to be read before they are chosen from: no choice shows them from the start."""
+    always: set[str] = set()
+    later: set[str] = set()
+    for answer in _every(layout.answers):
+        if answer.field and answer.kind in ("choice", "choices") and not answer.within:
+            (later if answer.when else always).add(answer.field)
+    return later - always
+
+
+def _text_of(name: str) -> str:
+    """Under which a list field that is also chosen from is shown as text."""
+    return f"{META}_{name}"
+
+
+def _within(name: str, siblings: Mapping[str, Answer], layout: Layout) -> str:
+    """Which entries of a list may be chosen: Label Studio offers them all."""
+    about = siblings.get(name) or layout.answers.get(name)
+    label = about.label if about else layout.fields[name].label or name.replace("_", " ")
+    return f"Only one that stands in your answer above is taken: {label}"
+
+
+def _instructions(layout: Layout) -> Iterator[str]:
+    """The lines of the instructions, with what is otherwise here, and the worked examples."""
+    yield layout.summary
+    yield from layout.instructions
+    if any(field.marks or field.dates for field in layout.fields.values()):
+        yield "The texts below are plain: no words or dates are highlighted or underlined in them."
+    for number, example in enumerate(layout.examples, 1):
+        yield f"Worked example {number}"
+        yield from (f"{label}: {text}" for label, text in example.items())
+
+
 def _every(answers: Mapping[str, Answer]) -> Iterator[Answer]:
     for answer in answers.values():
         yield answer
@@ -188,9 +226,9 @@ def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
     if field.kind == "date" and isinstance(value, int) and not isinstance(value, bool):
         return datetime.fromtimestamp(value, UTC).date().isoformat(), None
     if field.kind == "list":
-        return "\n".join(_texts(value)) or _EMPTY, None
+        return "\n".join(_texts(value)) or field.empty or _EMPTY, None
     if field.kind != "paragraphs" or isinstance(value, str):
-        return _plain(value) or _EMPTY, None
+        return _plain(value) or field.empty or _EMPTY, None
     text, places, before = "", [], ""
     for one in value if isinstance(value, list | tuple) else ():
         heading = one.get("heading") or one.get("section") if isinstance(one, Mapping) else ""
@@ -200,7 +238,7 @@ def _shown(field: Shown, value: Json) -> tuple[str, list[list[int]] | None]:
         own = _plain(one)
         places.append([len(text), len(text) + len(own)])
         text += own + _BETWEEN
-    return text.removesuffix(_BETWEEN) or _EMPTY, places
+    return text.removesuffix(_BETWEEN) or field.empty or _EMPTY, places
 
 
 def _plain(value: Json) -> str:

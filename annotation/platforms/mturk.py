@@ -4,7 +4,7 @@ It takes no new requesters since 30 July 2026: this is for accounts that are old
 has `static` pages, which Prolific, Connect and the like take as a link.
 
 Results are the CSV file of the requester site (`WorkerId`, `AssignmentId`, `Answer.submission`),
-the JSON lines that `python -m builders mturk results` writes, or the answer of the API operation
+the JSON lines that `factdrift mturk results` writes, or the answer of the API operation
 ListAssignmentsForHIT. Worker and assignment are those that MTurk says; a submission that says
 others was copied from elsewhere and is refused.
 """
@@ -28,6 +28,7 @@ from builders.store import file_sha256
 
 FORMAT = "factdrift-mturk/1"
 """Of the lines that the API's results are kept in."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 CSV, TEMPLATE, README = "hits.csv", "template.html", "README.txt"
 _HOW = """For MTurk. It takes no new requesters since 30 July 2026; whoever has no account there
 can use PLATFORM=static with Prolific, Connect or people of their own.
@@ -37,13 +38,14 @@ By the requester site
   2. Paste template.html into its Design Layout, in place of what is there.
   3. Publish a batch with hits.csv.
   4. Download the results as CSV: make judgments RESULTS=file.csv
-  5. --feedback writes the same file with Approve and Reject filled in, for Upload CSV.
+  5. FEEDBACK=folder writes a file with Approve and Reject filled in, for Upload CSV.
 
-By the API (pip install boto3; keys where boto3 finds them), on the sandbox without --production
-  python -m builders mturk publish {batch}
-  python -m builders mturk results {batch}
-  make judgments RESULTS=results/
-  python -m builders mturk decide <folder of --feedback>
+By the API (.venv/bin/pip install boto3; keys where boto3 finds them), on the sandbox without
+--production
+  .venv/bin/factdrift mturk publish {batch}
+  .venv/bin/factdrift mturk results {batch}
+  make judgments RESULTS=results/ FEEDBACK=decisions
+  .venv/bin/factdrift mturk decide decisions
 
 The largest question has {size:,} of 65,535 bytes.
 """
@@ -53,6 +55,7 @@ class MTurk:
     """Amazon Mechanical Turk."""
 
     name = "mturk"
+    heeds: tuple[str, ...] = ("submit",)
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery
@@ -106,12 +109,14 @@ class MTurk:
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """The CSV with Approve or Reject filled in, or decisions for the API.
 
-        Only what still waits for a decision is decided.
+        Only what still waits for a decision is decided. The CSV holds no cell that a
+        spreadsheet would take for a formula; none is written where no row can be read.
         """
         sign = file_sha256(path)[:8]
         if _is_table(path):
             name = f"mturk-{sign}-review.csv"
-            _review(path, decide, folder / name)
+            if not _review(path, decide, folder / name):
+                return []
         else:
             name = f"mturk-{sign}-decisions.jsonl"
             _decisions(path, decide, folder / name)
@@ -154,24 +159,34 @@ def _open(status: object) -> bool:
 
 def _said(reason: str) -> str:
     """A reason as a worker reads it."""
-    return f"The answers could not be used: {reason.replace('_', ' ')}."[:1000]
+    text = f"The answers could not be used: {reason.replace('_', ' ')}"
+    return (text if text.endswith((".", "?", "!")) else f"{text}.")[:1000]
 
 
-def _review(path: Path, decide: Decide, out: Path) -> None:
+def _quiet(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _review(path: Path, decide: Decide, out: Path) -> bool:
+    """Whether any row could be read; a row that is none has no id to decide by."""
+    names: list[str] | None = None
     with out.open("w", encoding="utf-8", newline="") as file:
         write = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-        names: list[str] | None = None
         for row in table(path):
             if isinstance(row, Refused):
                 continue
             if names is None:
                 names = [n for n in row.cells if n not in ("Approve", "Reject")]
-                write.writerow([*names, "Approve", "Reject"])
+                write.writerow([*map(_quiet, names), "Approve", "Reject"])
             one = _from_row(row.cells, path, row.line)
             known = isinstance(one, Submission) and _open(row.cells.get("AssignmentStatus"))
             reason = decide(one) if known and isinstance(one, Submission) else None
             marks = ["", ""] if reason is None else ["", _said(reason)] if reason else ["x", ""]
-            write.writerow([*(row.cells[n] for n in names), *marks])
+            write.writerow([*(_quiet(row.cells[n]) for n in names), *marks])
+    if names is None:
+        out.unlink()
+    return names is not None
 
 
 def _decisions(path: Path, decide: Decide, out: Path) -> None:

@@ -81,7 +81,7 @@ def fetch(folder: Path, client: Any, site: Site, out: Path) -> tuple[Path, int]:
     batch, _ = _batch(folder)
     known = _published(_log(folder, site))
     if not known:
-        hint = "python -m builders mturk publish"
+        hint = "factdrift mturk publish"
         raise UserError(f"nothing is published on {site}", where=shown(folder), hint=hint)
     path = out / f"mturk-{site}-{batch.layout}-{batch.number:04}.jsonl"
     count = 0
@@ -101,7 +101,7 @@ def decide(folder: Path, client: Any, site: Site) -> dict[str, int]:
     """Send the decisions in a folder of `--feedback`; what was decided before stays so."""
     paths = sorted(folder.glob("mturk-*-decisions.jsonl")) if folder.is_dir() else [folder]
     if not paths or not all(path.is_file() for path in paths):
-        hint = "make them with: python -m builders judgments RESULTS --feedback FOLDER"
+        hint = "make them with: make judgments RESULTS=… FEEDBACK=folder"
         raise UserError("no decisions here", where=shown(folder), hint=hint)
     counts = {"approved": 0, "rejected": 0, "decided before": 0, "of another site": 0}
     with explained():

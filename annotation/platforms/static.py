@@ -1,6 +1,7 @@
 """Pages on any web server, or opened from disk: answers are posted, or saved and handed in.
 
-A page takes the HIT that its link names (`task.html?hit=3`), else one by the worker's id. Results
+A page takes the HIT that its link names (`task.html?hit=3`), else one by a hash of the worker's id:
+nothing counts there, so only links that name HITs give each as many workers as it wants. Results
 are the submissions as the page makes them: files of JSON or JSON lines, a folder of them, or a
 CSV file with one column of JSON (what forms and table services export).
 """
@@ -20,17 +21,20 @@ from builders.config import shown
 
 PAGE = "task.html"
 LINKS = "links.csv"
+WHO = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
+"""Of a link: Prolific puts the participant's id there; a page takes it unfilled for no id."""
 
 
 class Static:
     """Self-contained pages; see `Delivery` for what they can be told."""
 
     name = "static"
+    heeds: tuple[str, ...] = ("post", "code", "complete", "split")
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery
     ) -> list[str]:
-        """`task.html` with all HITs, or `hit-0001.html` …; `links.csv`: a link for each worker."""
+        """`task.html` with all HITs, or `hit-0001.html` …; `links.csv`: a link a judgment."""
         deliver = delivery.named("post", "code", "complete")
         pages = (
             {f"hit-{n:04}.html": [hit] for n, hit in enumerate(batch.hits, 1)}
@@ -80,8 +84,8 @@ def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:
     write.writerow(["assignment", "hit", "link"])
     for turn in range(1, layout.assignments + 1):
         for number, hit in enumerate(batch.hits, 1):
-            link = f"hit-{number:04}.html" if delivery.split else f"{PAGE}?hit={number}"
-            write.writerow([turn, hit.id, link])
+            page = f"hit-{number:04}.html?" if delivery.split else f"{PAGE}?hit={number}&"
+            write.writerow([turn, hit.id, page + WHO])
     return out.getvalue()
 
 

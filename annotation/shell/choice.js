@@ -32,7 +32,10 @@ class Choice extends View {
     if (this.def.kind === 'flag') {
       return [{ value: true, label: 'Yes', key: 'y' }, { value: false, label: 'No', key: 'n' }];
     }
-    if (this.def.choices && this.def.choices.length) return this.def.choices;
+    if (this.def.choices && this.def.choices.length) {
+      const fields = this.scope.item.fields;
+      return this.def.choices.filter((c) => !c.needs || (fields[c.needs] && fields[c.needs].length !== 0));
+    }
     const list = this.scope.item.fields[this.def.field] || [];
     return Array.from(new Set(list.map(textOf))).map((t) => ({ value: t, label: t, outside: true }));
   }

@@ -33,7 +33,7 @@ function makeField(name, title, item, targets) {
   const value = item.fields[name];
   const label = title || named(name);
   if (value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length)) {
-    return { name, node: shown.optional ? el('div') : fact(label, 'none'), paint() {} };
+    return { name, node: shown.optional && !shown.empty ? el('div') : fact(label, shown.empty || 'none'), paint() {} };
   }
   if (shown.kind === 'date') return { name, node: fact(label, longDay(value)), paint() {} };
   if (shown.kind === 'number') return { name, node: fact(label, String(value)), paint() {} };

@@ -22,7 +22,8 @@ function fail(text) {
 }
 
 function parameter(names) {
-  return names.map((n) => address.get(n)).find((v) => v && v.trim()) || '';
+  // What a recruiting site was to fill in, and has not, is no id.
+  return names.map((n) => address.get(n)).find((v) => v && v.trim() && !/^\{\{.*\}\}$/.test(v.trim())) || '';
 }
 
 function start() {

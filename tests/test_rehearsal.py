@@ -1,0 +1,39 @@
+"""The rehearsal answers every layout of ours as its checks want it, and names those it can."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from annotation.batches import read_batch
+from annotation.checks import problems
+from annotation.hits import make_batch
+from annotation.items import attention
+from annotation.layout import layouts, load_layout
+from builders.errors import UserError
+from tests.annotation_items import FIELDS
+from tests.annotation_workers import order
+from tests.rehearsal import ANSWERS, _answers, rehearse
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_every_layout_can_be_rehearsed(name: str) -> None:
+    answers = ANSWERS[name](FIELDS[name])
+    assert problems(load_layout(name), FIELDS[name], answers) == []
+
+
+@pytest.mark.parametrize("name", layouts())
+def test_items_with_known_answers_are_answered_whole(name: str) -> None:
+    layout = load_layout(name)
+    for item in attention(layout, name):
+        said = _answers(name, layout, item)
+        assert problems(layout, item.fields, said) == []
+        assert item.answers is not None
+        assert {key: said[key] for key in item.answers} == item.answers
+
+
+def test_a_layout_of_ones_own_is_named(tmp_path: Path) -> None:
+    batch, _ = make_batch(replace(order(tmp_path), number=1))
+    assert read_batch(batch).layout == "quick"
+    with pytest.raises(UserError, match=r"no answers to the layout 'quick'.*\n.*verify_facts"):
+        rehearse(batch, tmp_path / "results.jsonl")
