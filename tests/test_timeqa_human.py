@@ -42,9 +42,9 @@ def judge(item: Item, number: int) -> Mapping[str, Any]:
     none = "mention" not in item.fields
     kind = CHANGES[number // 4 % len(CHANGES)] if number % 4 == 0 else ""
     if none:
-        kind = "span" if number % 2 else ""
+        kind = "object" if number % 2 else ""  # where nothing is found its name is not there
     match kind:
-        case "object" | "span":
+        case "object":
             return {"verdict": "other", "time": "known", "objects": [words_of(item, 2)]}
         case "place":
             own: Any = item.fields["found"]
@@ -152,7 +152,7 @@ def test_the_revision_rate_is_of_every_kind(done: Run) -> None:
     counted = {row["change"]: row["segments"] for row in rate}
     by_kind = {kind: sum(kind in row["revisions"] for row in facts) for kind in CHANGES}
     assert list(counted.values()) == [*by_kind.values(), sum(bool(r["revisions"]) for r in facts)]
-    assert all(by_kind.values())
+    assert {kind for kind, number in by_kind.items() if not number} == {"span"}
     whole = len({row["segment"] for row in facts})
     assert all(row["share"] == row["segments"] / whole for row in rate)
     outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.new, "gold")}
