@@ -67,7 +67,9 @@ def _answers(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
     for wrong in problems(layout, item.fields, said):
         lacks, _, what = wrong.partition(": ")
         choices = [choice.value for choice in layout.answers[lacks].choices]
-        if what == "missing" and choices:
+        if what == "missing" and layout.answers[lacks].kind == "flag":
+            said[lacks] = False
+        elif what == "missing" and choices:
             said[lacks] = choices[:1] if layout.answers[lacks].kind == "choices" else choices[0]
     return said
 

@@ -190,7 +190,8 @@ def _value(layout: Layout, answer: Answer, named: Mapping[str, Json], rng: rando
 
 def _options(layout: Layout, answer: Answer, named: Mapping[str, Json]) -> list[str]:
     if not answer.field:
-        return [choice.value for choice in answer.choices]
+        given = [c for c in answer.choices if not c.needs or named.get(c.needs)]
+        return [choice.value for choice in given]
     entries = paragraphs(named.get(answer.field))
     if answer.within:
         return [e for e in entries if _in(e, plain(named.get(answer.within)))]

@@ -235,7 +235,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
             ["A1", "W1", '\'=HYPERLINK("https://x.org")', "'-1", "'=2+2", "", ""],
             ["A2", "W2", "fine", "", "x", "", ""],
         ]
-    (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,,\nA1,W1,,\n")
+    (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,WorkerId\nA1,W1,W2\n")
     before = sorted(tmp_path.iterdir())
     assert MTURK.feedback(tmp_path / "b.csv", lambda one: "", tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before

@@ -1,6 +1,7 @@
 """From the sample news, through real batches and people's gold rows, to the CKL releases."""
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from datetime import date
@@ -163,7 +164,7 @@ def test_offline_from_the_cache_alone(walk: Walk, server: str, tmp_path: Path) -
     with pytest.raises(UserError, match="not in the cache"):
         other.release("ckl-clozes", predict=model(server), offline=True)
     (tmp_path / "build" / "work").mkdir(parents=True, exist_ok=True)
-    (tmp_path / "build" / "work" / "answers").rmdir()
+    shutil.rmtree(tmp_path / "build" / "work" / "answers")
     (tmp_path / "build" / "work" / "answers").symlink_to(walk.folder / "build" / "work" / "answers")
     made = other.release("ckl-clozes", predict=model(server), offline=True)
     table = "data/all/full.parquet"
