@@ -23,6 +23,10 @@ STAGING = ".publishing"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
+class NothingLeftError(UserError):
+    """A dataset has no row: nothing is published."""
+
+
 @dataclass(frozen=True)
 class Published:
     """What came of it: `folder` is `<out>/<dataset>/<version>`.
@@ -56,7 +60,7 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
             draft = Draft(folder, dataset, meta)
             if draft.is_empty():
                 text = f"nothing is left for {meta.dataset}: {draft.losses()}"
-                raise UserError(text, hint="look at the inputs and the limits of the recipe")
+                raise NothingLeftError(text, hint="look at the inputs and the limits of the recipe")
             chosen, level, summary = _settle(shelf, draft, wanted)
             if level == "none":
                 return Published(shelf / str(chosen), str(chosen), False, level, summary)

@@ -15,7 +15,7 @@ from builders.files import ROOT
 from builders.folders import writable
 from builders.gold import NoGoldError
 from builders.recipe import Recipe, find_inputs, read_recipe, recipes
-from builders.release.publish import Published, write_release
+from builders.release.publish import NothingLeftError, Published, write_release
 from builders.release.verify import verify_release
 from builders.release.version import Version
 from builders.run import Run
@@ -55,7 +55,8 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
 
     Without a name: where no input is given, every bundled recipe that names all its inputs, else
     every bundled recipe that waits for just these. Where gold rows alone are given, all that take
-    some, but those whose layouts nobody has worked on yet.
+    some, but those whose layouts nobody has worked on yet. One of several of which no row is left
+    is left out, and said.
     """
     chosen = {path: read_recipe(path) for path in paths}
     if not chosen:
@@ -83,7 +84,7 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
         for path, recipe in chosen.items():
             try:
                 made.append(_release(path, recipe, store, options))
-            except NoGoldError as error:
+            except (NoGoldError, NothingLeftError) as error:
                 if paths or (path == list(chosen)[-1] and not made):
                     raise
                 options.say(f"  left out: {error}")
