@@ -1,6 +1,8 @@
 """What a user can get wrong around a run is told before hours of work, and in words."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,17 @@ def test_a_release_without_rows_is_none(tmp_path: Path) -> None:
     assert "nothing is left for dynamic-templama: " in done.stderr
     assert "few_objects" in done.stderr
     assert not list((tmp_path / "r").rglob("*.parquet"))
+
+
+def test_releases_that_cannot_be_compared(sample: Path, tmp_path: Path) -> None:
+    old = sample / "releases/dynamic-templama/1.0.0"
+    other = run("diff", old, sample / "releases/timeqa/1.0.0", ok=False).stderr
+    assert "two datasets, dynamic-templama and timeqa" in other
+    new = tmp_path / "1.0.0"
+    shutil.copytree(old, new)
+    manifest = new / "manifest.json"
+    manifest.write_text(re.sub(r'"sha256": "\w{4}', '"sha256": "0000', manifest.read_text()))
+    next(new.glob("data/updated/*.parquet")).write_text("x")
+    said = run("diff", old, new, ok=False).stderr
+    assert "cannot be compared" in said
+    assert "Traceback" not in said

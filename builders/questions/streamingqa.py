@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 import builders.gold as gold_rows
 import builders.questions as questions_package
 import builders.wmt as wmt_package
@@ -55,7 +57,7 @@ class StreamingQA(DatasetBuilder):
 
     builder: Literal["streamingqa"]
     dates: DateSettings = DateSettings()
-    near_duplicates: float | None = None
+    near_duplicates: float | None = Field(default=None, ge=0, le=1)
     generate: GenerateSettings = GenerateSettings()
     filters: tuple[AnyFilter, ...]
     people: People = People()

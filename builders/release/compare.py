@@ -86,8 +86,19 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
     Rows are matched by `id`, in tables without one by their whole content. Where the columns of a
     config changed, its rows are compared on those that both releases have with the same type.
     `diff`: write every row that differs there, as Parquet rows of `Difference`, sorted by config,
-    split and id. Files with the same sha256 are not read. `UserError` for a broken manifest.
+    split and id. Files with the same sha256 are not read. `UserError`: a broken manifest, a damaged
+    file, a place that cannot be written.
     """
+    try:
+        return _compared(old, new, diff)
+    except duckdb.Error as error:
+        text = f"the releases cannot be compared ({str(error).splitlines()[0]})"
+        raise UserError(text, where=new, hint="factdrift verify says which is damaged") from error
+    except OSError as error:
+        raise UserError(error.strerror or str(error), where=error.filename or new) from error
+
+
+def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
     before, after = load(old), load(new)
     if before.dataset != after.dataset:
         text = f"releases of two datasets, {before.dataset} and {after.dataset}"

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 import duckdb
+from pydantic import Field
 
 import builders.wmt as package
 from builders import rows
@@ -74,7 +75,7 @@ class WMTQuestionDates(DatasetBuilder):
 
     builder: Literal["wmt-question-dates"]
     dates: DateSettings = DateSettings()
-    near_duplicates: float | None = None
+    near_duplicates: float | None = Field(default=None, ge=0, le=1)
 
     def build(self, run: Run) -> Dataset:
         """Read the archives and draw; configs `recent` and `past`, and the list of `articles`."""
