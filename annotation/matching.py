@@ -11,6 +11,7 @@ from annotation.batches import LAYOUT, folders, load_manifest, read_batch
 from annotation.checks import problems
 from annotation.ids import hashed
 from annotation.layout import Answer, Layout, load_layout
+from annotation.platforms import PLATFORMS
 from annotation.submission import Refused, Submission
 from builders.config import did_you_mean, shown
 from builders.errors import UserError
@@ -21,14 +22,14 @@ DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""
 
 
-PIECEWISE = "label_studio"
-"""The platform that hands out single items of a HIT: a submission has one of them."""
+PIECEWISE = frozenset(name for name, one in PLATFORMS.items() if one.piecewise)
+"""The platforms whose submissions have one item of a HIT."""
 
 
 def handed_in(one: Judgment) -> tuple[str, str, str, str]:
     """What a judgment was handed in with: all of a worker's of a HIT, where it came piece by
     piece."""
-    return one.batch, one.hit, one.worker, "" if one.platform == PIECEWISE else one.assignment
+    return one.batch, one.hit, one.worker, "" if one.platform in PIECEWISE else one.assignment
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def match(
     if extra := sorted(given.answers.keys() - items.keys()):
         return refused("unknown item", f"{extra[0][:40]!r} is not in HIT {hit.id}")
     missing = [name for name in items if name not in given.answers]
-    if missing and (platform != PIECEWISE or not given.answers):
+    if missing and (platform not in PIECEWISE or not given.answers):
         worker = hashed(salt, "worker", platform, given.worker.strip())
         detail = f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}, worker {worker}"
         return refused("missing item", detail)

@@ -58,7 +58,7 @@ class Shelf:
         key = _key(found[0])
         content = found[0].assignment, tuple(sorted(map(_content, found)))
         first = self.first.setdefault(key, content)
-        if found[0].platform == PIECEWISE and first != content:
+        if found[0].platform in PIECEWISE and first != content:
             if first[1] == content[1]:
                 return "known"
             if first[0] == content[0]:
@@ -176,7 +176,7 @@ def _judgments(path: Path) -> list[Judgment]:
 
 
 def _key(one: Judgment) -> Key:
-    return one.batch, one.hit, one.worker, one.item if one.platform == PIECEWISE else ""
+    return one.batch, one.hit, one.worker, one.item if one.platform in PIECEWISE else ""
 
 
 def _content(one: Judgment) -> str:

@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from pathlib import Path
 from random import Random
 
+from bench import ROOT
 from builders.cloze.templates import Relation, load_relations
 from builders.rows import AlignedSegment, AlignmentRule
 from builders.timeqa.ask import Asked, Pair, Questions, ask_pair
@@ -111,7 +111,7 @@ def exact(pair: Pair) -> bool:
 
 def main() -> int:
     """Measure, print a line for each figure; 1 where a bound is missed."""
-    relation: Relation = load_relations(Path(__file__).parent.parent / "templates")["P54"]
+    relation: Relation = load_relations(ROOT / "templates")["P54"]
     settings = Questions()
     spent = probing = 0.0
     segments = rows = moved = dropped = 0

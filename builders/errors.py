@@ -1,6 +1,7 @@
 """The one error type that users see."""
 
 from pathlib import Path
+from typing import Self
 
 
 class UserError(Exception):
@@ -20,3 +21,8 @@ class UserError(Exception):
     ) -> None:
         place = "" if where is None else f"{where}:{line}: " if line else f"{where}: "
         super().__init__(place + message + (f"\n  {hint}" if hint else ""))
+
+    @classmethod
+    def of_disk(cls, error: OSError, where: Path) -> Self:
+        """What the disk refused, to be read or to be written: at the file that it names, if any."""
+        return cls(error.strerror or str(error), where=error.filename or where)

@@ -83,4 +83,4 @@ def _writable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or folder) from error
+        raise UserError.of_disk(error, folder) from error

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from builders.errors import UserError
+from builders.folders import writable
 
 Say = Callable[[str], None]
 
@@ -122,7 +123,7 @@ class Store:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other runs out of this folder; `UserError` where one is at work in it."""
-        self.root.mkdir(parents=True, exist_ok=True)
+        writable(self.root)
         with (self.root / ".lock").open("w") as f:
             try:
                 fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -17,8 +17,8 @@ from transformers import PreTrainedTokenizerFast
 
 from builders.cloze.tokens import TokenCounter, tokenizer, views
 from builders.errors import UserError
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "samples" / "tokenizer"
 
 

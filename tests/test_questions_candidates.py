@@ -20,8 +20,7 @@ from builders.questions.gazetteer import Gazetteer
 from builders.questions.generate import choose
 from builders.questions.settings import CandidateSettings
 from builders.rows import Article, Candidate, Draw
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.conftest import ROOT
 
 
 def article(*sentences: str, day: date = date(2020, 1, 6)) -> Article:

@@ -21,7 +21,8 @@ from builders.questions.cache import Cached
 from builders.questions.candidates import RuleFinder
 from builders.questions.protocol import Done, Query, Request, Result
 from builders.questions.servers import OpenAI, OpenAIBackend
-from tests.test_questions_candidates import ROOT, article
+from tests.conftest import ROOT
+from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
 ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))

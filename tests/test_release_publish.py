@@ -17,6 +17,7 @@ from builders.release.publish import STAGING, write_release
 from builders.release.verify import verify_release
 from builders.release.version import Version
 from builders.rows import Cloze
+from tests.conftest import ROOT
 from tests.release_sample import BASE, Sample, cloze, dataset, edited, from_rows, meta, publish
 
 rows: list[Cloze] = list(BASE["unchanged"]["2021Q3"])
@@ -24,7 +25,6 @@ ADDED = edited("unchanged", "2021Q3", [*rows, cloze(9)])
 EDITED = edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=9), *rows[1:]])
 RENDERED = edited("unchanged", "2021Q3", [replace(rows[0], query="?"), *rows[1:]])
 SAME = Sample(BASE)
-ROOT = Path(__file__).parents[1]
 
 
 def prints(folder: Path) -> dict[str, str]:

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from builders.cloze.templates import load_relations
-from tests.conftest import DATA
+from tests.conftest import DATA, ROOT
 from tests.sparql_server import serve
 from tests.test_sparql_mine import assert_same, mine_dump, mine_endpoint
 
-ROOT = Path(__file__).parent.parent
 REAL = {
     **dict.fromkeys(("P6", "P39", "P54", "P108", "P102", "P286", "P69", "P488", "P127"), False),
     **dict.fromkeys(("P27", "P106", "P131", "P361"), True),

@@ -50,10 +50,14 @@ Decide = Callable[[Submission], str | None]
 
 
 class Platform(Protocol):
-    """One platform. `heeds`: the fields of `Delivery` that its files depend on."""
+    """One platform. `heeds`: the fields of `Delivery` that its files depend on.
+
+    `piecewise`: it hands out single items of a HIT, so that a submission has one of them.
+    """
 
     name: str
     heeds: tuple[str, ...]
+    piecewise: bool
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

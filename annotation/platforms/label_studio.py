@@ -34,6 +34,7 @@ class LabelStudio:
 
     name = "label_studio"
     heeds: tuple[str, ...] = ()
+    piecewise = True
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

@@ -56,6 +56,7 @@ class MTurk:
 
     name = "mturk"
     heeds: tuple[str, ...] = ("submit",)
+    piecewise = False
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

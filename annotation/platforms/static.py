@@ -30,6 +30,7 @@ class Static:
 
     name = "static"
     heeds: tuple[str, ...] = ("post", "code", "complete", "split")
+    piecewise = False
 
     def export(
         self, batch: Batch, layout: Layout, layout_folder: Path, folder: Path, delivery: Delivery

@@ -95,7 +95,7 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
         text = f"the releases cannot be compared ({str(error).splitlines()[0]})"
         raise UserError(text, where=new, hint="factdrift verify says which is damaged") from error
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or new) from error
+        raise UserError.of_disk(error, new) from error
 
 
 def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:

@@ -76,8 +76,7 @@ def release_all(paths: Sequence[Path], options: Options) -> list[Published]:
             )
     if options.version and options.version != "auto":
         Version.parse(options.version)
-    for folder in (options.build, options.out):
-        writable(folder)
+    writable(options.out)
     store = Store(options.build, options.say)
     with store.lock():
         made: list[Published] = []

@@ -80,7 +80,7 @@ def mine(
     except KeyboardInterrupt:
         raise UserError("stopped", hint=_GO_ON) from None
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     if work is None and not any(base.iterdir()):
         base.rmdir()
     return tables

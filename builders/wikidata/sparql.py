@@ -89,7 +89,7 @@ def mine_sparql(
     except KeyboardInterrupt:
         raise UserError("stopped", hint="run it again: it goes on from what it has") from None
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

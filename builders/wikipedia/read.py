@@ -65,7 +65,7 @@ def read_pages(
         hint = "run the same command again: it goes on where this run stopped"
         raise UserError("stopped", hint=hint) from None
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     if work is None and not any(base.iterdir()):
         base.rmdir()
     return counts

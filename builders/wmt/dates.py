@@ -210,7 +210,7 @@ def _write(
         for name in names:
             (scratch / name).replace(out / name)
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     kept_draws, dropped_draws, days_table, summary = (out / name for name in names)

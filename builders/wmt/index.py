@@ -88,7 +88,7 @@ def index(
         for name in TABLES:  # the summary last: where it is, the tables are whole
             (scratch / name).replace(out / name)
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     say(f"{summary['articles']:,} articles of {summary['lines']:,} lines")

@@ -128,7 +128,7 @@ def write_passages(
         for name in ("passages.parquet", "corpus.json"):
             (scratch / name).replace(out / name)
     except OSError as error:
-        raise UserError(error.strerror or str(error), where=error.filename or out) from error
+        raise UserError.of_disk(error, out) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     say(f"{counts['passages']:,} passages of {counts['articles']:,} articles")

@@ -18,8 +18,8 @@ from builders.questions.rules.people import Cast, scored
 
 _HUMAN = words("""
     appoint beat choose defeat elect meet name nominate replace succeed marry sack dismiss oust
-    arrest sign endorse murder receive welcome visit honour
-""") - {"visit"}
+    arrest sign endorse murder receive welcome honour
+""")
 
 _BOUGHT = frozenset(["buy", "acquire", "purchase"])
 

@@ -44,21 +44,21 @@ def date_words(clause: Clause) -> str | None:
     return f"{clause.when.preposition} {clause.when.text}"
 
 
-def _did(clause: Clause, subject: str, late: bool) -> tuple[str, str]:
-    """What goes before and after the rest in an inverted question: `did Sánchez`, `win`."""
+def _did(clause: Clause, subject: str, late: bool) -> str:
+    """What goes before the rest in an inverted question: `did Sánchez win`."""
     aux, verb = tense(clause, late)
     subject = lowered(subject)
     if aux is None:
         present = clause.form == "present" and not late
-        return f"{'does' if present else 'did'} {subject} {clause.base}", ""
-    return f"{aux} {subject} {verb}".strip(), ""
+        return f"{'does' if present else 'did'} {subject} {clause.base}"
+    return f"{aux} {subject} {verb}".strip()
 
 
 def inverted(
     clause: Clause, word: str, subject: str, rest: str, when: str | None, late: bool
 ) -> str:
     """`When did SUBJECT VERB REST WHEN?`"""
-    return joined(word, _did(clause, subject, late)[0], rest, when) + "?"
+    return joined(word, _did(clause, subject, late), rest, when) + "?"
 
 
 def is_prefix(before: str, kind: str | None, cast: Cast) -> bool:
@@ -69,7 +69,7 @@ def is_prefix(before: str, kind: str | None, cast: Cast) -> bool:
     last = found[-1]
     if re.fullmatch(r"(?:[A-Z][a-z]+ )?[a-z-]+ and [a-z -]+", before) and last in ROLES:
         return kind == "PERSON"
-    if re.match(r"(?:The |the )?[a-z]+ of ", before) or " of " in f"{before} ":
+    if " of " in f"{before} ":
         return False
     if (
         last.lower() in ("of", "for", "and", "with", "by", "in", "the", "to", "at")

@@ -213,5 +213,5 @@ _DAY = re.compile(
 
 STATELESS = words("""
     Prime Former General Vice Permanent Executive State Cabinet Chief First Press Private Deputy
-    Shadow Parliamentary Union Queensland Victorian Western Northern Assistant Acting Personal
-""") - {"Assistant", "Acting"}
+    Shadow Parliamentary Union Queensland Victorian Western Northern Personal
+""")

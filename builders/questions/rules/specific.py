@@ -17,10 +17,9 @@ _LINKS = words("""
 """)
 _TIES = frozenset({"of", "for", "between", "from", "against"})
 _KNOWN = words("""
-    oath world universe moon sun internet euro pound dollar end age way sea season title office
-    first second third last next most youngest oldest largest biggest highest longest men women
-    country nation
-""") - {"season", "title", "country", "nation", "office"}
+    oath world universe moon sun internet euro pound dollar end age way sea first second third last
+    next most youngest oldest largest biggest highest longest men women
+""")
 _GENERIC = words("""
     I The Government Council Cabinet Prime Minister Ministers President Vice House Parliament
     Commission Committee Senate Department State States Royal Interim Report Act Bill Opposition

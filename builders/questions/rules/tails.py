@@ -10,11 +10,10 @@ FINITE = (frozenset(PAST) | AUXILIARIES) - {"been", "being", "be", "read", "set"
 
 _OPENS = words("""
     who which where when whose whom while after before although though but because since despite
-    with without including following as saying according one by in on at for from during to of
-    under over amid killing citing calling nor not if unless until along together about reportedly
-    despite alongside based becoming making even up down mostly mainly only just where both
-    although with aged thus also or so although yet
-""") - {"of", "or", "to", "up", "down"}
+    with without including following as saying according one by in on at for from during under over
+    amid killing citing calling nor not if unless until along together about reportedly alongside
+    based becoming making even mostly mainly only just both aged thus also so yet
+""")
 
 _CLAUSE = re.compile(
     r"\s+(?:in |at |on |of |to |for |from |with |by |under )?(?:who|whom|whose|which|where"
@@ -40,9 +39,9 @@ _SOON = re.compile(r"\s+(?:after|before|as|since|amid|following|until|despite)\b
 
 _LOOSE = words("""
     a an the of in on at for to by with from and or but as than that its his her their more most
-    very including between into over under against about near also both not is are was were be
-    some any all no up last next this
-""") - {"up", "over"}
+    very including between into under against about near also both not is are was were be some any
+    all no last next this
+""")
 
 _REDUCED = words("by in on at for to from with under during as near against between")
 
