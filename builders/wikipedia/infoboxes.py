@@ -1,0 +1,117 @@
+"""The lines of an infobox: what belongs together on one line, with its dates, is `infoboxes.yaml`."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from builders.core.files import read_texts, resource
+
+_LISTED = read_texts(resource("builders/wikipedia/infoboxes.yaml"))
+_PLACE = {
+    stem: [
+        (unit, place) for unit, of_unit in units.items() if (place := of_unit.get(stem, -1)) >= 0
+    ]
+    for units in [{u: {s: n for n, s in enumerate(names)} for u, names in _LISTED["units"].items()}]
+    for stem in {s for names in units.values() for s in names}
+}
+"""Of each parameter the units that it may be part of, and its place in them."""
+_TOGETHER_ONLY = frozenset(_LISTED["together_only"])
+_SPAN = {start: (name, end) for name, start, end in _LISTED["spans"]}
+_UNSHOWN = re.compile("|".join(part.strip() for part in _LISTED["unshown"].split("|")))
+_NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end)?")
+_LINES = re.compile(r"<br\b[^<>]*>|\n", re.I)
+
+
+class _Part(NamedTuple):
+    """A parameter of a unit: its place in the line, its name without number, its value."""
+
+    place: int
+    name: str
+    value: str
+
+
+def is_shown(name: str) -> bool:
+    """Whether readers see the value of this parameter (small letters, spaces)."""
+    return not _UNSHOWN.fullmatch(name)
+
+
+def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    """The parameters of an infobox as (name, value), with those of a unit in one value.
+
+    `years6`, `clubs6` and `caps6` are `years` with the value `1990–1995 | clubs: Leeds | caps: 50`, at
+    the place of the first of them. Names have spaces for underscores; others are as given.
+    """
+    stems = {name: _stem(name) for name in given}
+    opened = {
+        (places[0][0], number)
+        for stem, number, _ in stems.values()
+        if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, ())) == 1
+    }
+    found: dict[tuple[str, str], list[_Part]] = {}
+    lines: list[tuple[str, str] | list[_Part]] = []
+    for name, value in given.items():
+        stem, number, label = stems[name]
+        places = _PLACE.get(stem, ())
+        at = next((p for p in places if (p[0], number) in opened), None)
+        if at is None and places and (number or stem not in _TOGETHER_ONLY):
+            at = places[0]
+        if at is None:
+            lines.append((name.replace("_", " "), value))
+            continue
+        key = at[0], number
+        if key not in found:
+            found[key] = []
+            lines.append(found[key])
+        if value:
+            found[key].append(_Part(at[1], label, value))
+    for line in lines:
+        if isinstance(line, tuple):
+            yield line
+        elif line:
+            yield from _line(line)
+
+
+def _stem(name: str) -> tuple[str, str, str]:
+    """A parameter without its number in small letters, the number, and how the parameter is shown.
+
+    `year6start` is `yearstart` and `6`.
+    """
+    label = name.replace("_", " ")
+    found = _NUMBERED.fullmatch(label)
+    number = found[2] if found else ""
+    label = found[1] + (found[3] or "") if found else label
+    return label.lower(), number, label
+
+
+def _line(parts: list[_Part]) -> Iterable[tuple[str, str]]:
+    """A unit as one value, or one for each line where all its values have as many lines."""
+    parts = _spanned(sorted(parts))
+    split = [_LINES.split(p.value) for p in parts]
+    if len(parts) > 1 and len({len(s) for s in split}) == 1 and len(split[0]) > 1:
+        for row in zip(*split, strict=True):
+            cells = [
+                (p.name, s) for p, v in zip(parts, row, strict=True) if (s := v.strip(" *#:;"))
+            ]
+            if cells:
+                yield _joined(cells)
+    else:
+        yield _joined([(p.name, p.value) for p in parts])
+
+
+def _spanned(parts: list[_Part]) -> list[_Part]:
+    """Start and end as one stretch of time; where one is missing the other as it is."""
+    by_name = {p.name: p for p in parts}
+    gone = set()
+    out = []
+    for part in parts:
+        name, end = _SPAN.get(part.name, ("", ""))
+        if end in by_name:
+            gone.add(end)
+            part = part._replace(name=name, value=f"{part.value} – {by_name[end].value}")
+        out.append(part)
+    return [p for p in out if p.name not in gone]
+
+
+def _joined(cells: list[tuple[str, str]]) -> tuple[str, str]:
+    (name, value), *rest = cells
+    return name, " | ".join([value, *(f"{n}: {v}" for n, v in rest)])
