@@ -16,6 +16,8 @@ _PLACE = {
 }
 """Of each parameter the units that it may be part of, and its place in them."""
 _TOGETHER_ONLY = frozenset(_LISTED["together_only"])
+_BY_LINE = frozenset(_LISTED["by_line"])
+_COMPOSED = [(text, frozenset(names)) for text, *names in _LISTED["composed"]]
 _SPAN = {start: (name, end) for name, start, end in _LISTED["spans"]}
 _UNSHOWN = re.compile("|".join(part.strip() for part in _LISTED["unshown"].split("|")))
 _NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end)?")
@@ -48,7 +50,7 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, ())) == 1
     }
     found: dict[tuple[str, str], list[_Part]] = {}
-    lines: list[tuple[str, str] | list[_Part]] = []
+    lines: list[tuple[str, str] | tuple[str, str, str]] = []
     for name, value in given.items():
         stem, number, label = stems[name]
         places = _PLACE.get(stem, ())
@@ -58,17 +60,26 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         if at is None:
             lines.append((name.replace("_", " "), value))
             continue
-        key = at[0], number
-        if key not in found:
-            found[key] = []
-            lines.append(found[key])
-        if value:
-            found[key].append(_Part(at[1], label, value))
+        parts = found.setdefault((at[0], number), [])
+        if not parts:
+            lines.append((at[0], number, ""))
+        parts.append(_Part(at[1], label, value))
+    _unite_first(found)
     for line in lines:
-        if isinstance(line, tuple):
+        if len(line) == 2:
             yield line
-        elif line:
-            yield from _line(line)
+        elif parts := [p for p in found.get(line[:2], ()) if p.value]:
+            yield from _line(parts, by_line=line[0] in _BY_LINE)
+
+
+def _unite_first(found: dict[tuple[str, str], list[_Part]]) -> None:
+    """`predecessor1` belongs to `office` where there is no other `predecessor`."""
+    for unit, number in list(found):
+        if number == "1" and (own := found.get((unit, ""))):
+            more = found[unit, number]
+            if not {p.place for p in own} & {p.place for p in more}:
+                own += more
+                del found[unit, number]
 
 
 def _stem(name: str) -> tuple[str, str, str]:
@@ -83,11 +94,11 @@ def _stem(name: str) -> tuple[str, str, str]:
     return label.lower(), number, label
 
 
-def _line(parts: list[_Part]) -> Iterable[tuple[str, str]]:
+def _line(parts: list[_Part], *, by_line: bool) -> Iterable[tuple[str, str]]:
     """A unit as one value, or one for each line where all its values have as many lines."""
-    parts = _spanned(sorted(parts))
+    parts = _spanned(_composed(sorted(parts)))
     split = [_LINES.split(p.value) for p in parts]
-    if len(parts) > 1 and len({len(s) for s in split}) == 1 and len(split[0]) > 1:
+    if by_line and len(parts) > 1 and len({len(s) for s in split}) == 1 and len(split[0]) > 1:
         for row in zip(*split, strict=True):
             cells = [
                 (p.name, s) for p, v in zip(parts, row, strict=True) if (s := v.strip(" *#:;"))
@@ -95,7 +106,20 @@ def _line(parts: list[_Part]) -> Iterable[tuple[str, str]]:
             if cells:
                 yield _joined(cells)
     else:
-        yield _joined([(p.name, p.value) for p in parts])
+        first, *rest = parts
+        yield _joined([(first.name, first.value), *((p.name, _flat(p.value)) for p in rest)])
+
+
+def _composed(parts: list[_Part]) -> list[_Part]:
+    """`state` and `district` as the office that they are."""
+    by_name = {p.name.lower(): p.value for p in parts}
+    if "office" in by_name or "title" in by_name:
+        return parts
+    for text, names in _COMPOSED:
+        if names <= by_name.keys():
+            office = _Part(-1, "office", text.format_map(by_name))
+            return [office, *(p for p in parts if p.name.lower() not in names)]
+    return parts
 
 
 def _spanned(parts: list[_Part]) -> list[_Part]:
@@ -110,6 +134,11 @@ def _spanned(parts: list[_Part]) -> list[_Part]:
             part = part._replace(name=name, value=f"{part.value} – {by_name[end].value}")
         out.append(part)
     return [p for p in out if p.name not in gone]
+
+
+def _flat(value: str) -> str:
+    """A value in the middle of a line: a list's first mark is no text."""
+    return value.lstrip("*#:; \n")
 
 
 def _joined(cells: list[tuple[str, str]]) -> tuple[str, str]:

@@ -19,7 +19,6 @@ _BETWEEN = {
     "x": " × ",
     "×": " × ",
     "by": " by ",
-    "to(-)": " to ",
     "+/-": " ± ",
     "±": " ± ",
     "&": " and ",
@@ -74,8 +73,8 @@ def converted(given: dict[str, str]) -> str:
     words = [v for k, v in given.items() if k.isdigit() and v]
     values, rest = words[:1], words[1:]
     between: list[str] = []
-    while len(rest) > 1 and rest[0] in _BETWEEN:
-        between.append(_BETWEEN[rest[0]])
+    while len(rest) > 1 and (word := rest[0].removesuffix("(-)")) in _BETWEEN:
+        between.append(_BETWEEN[word])
         values.append(rest[1])
         rest = rest[2:]
     if not rest:
@@ -91,20 +90,32 @@ def converted(given: dict[str, str]) -> str:
         int(digits) if digits else None,
         int(given["sigfig"]) if given.get("sigfig", "").isdecimal() else None,
         given.get("sp", "") == "us",
-        _adjective(given.get("adj", "")),
+        _adjective(given.get("adj", ""), rest),
     )
-    first = _shown("".join(_woven(values, between)), code, values[-1], how)
+    grouped = [_grouped(v, given) for v in values]
+    first = _shown("".join(_woven(grouped, between)), code, values[-1], how)
     if small:
         names = (code, small[1])
         symbols = [_UNITS[n].symbol if how.symbol else _UNITS[n].many for n in names]
-        first = f"{values[0]} {symbols[0]} {small[0]} {symbols[1]}"
+        first = f"{grouped[0]} {symbols[0]} {small[0]} {symbols[1]}"
     others = _others(values, between, code, small, outs, how)
     return _placed(first, others, given)
 
 
-def _adjective(adj: str) -> str | None:
-    """What stands between a hyphened measure and its noun (`mid|-long`); None: no hyphen."""
-    return adj if adj in ("on", "mid", "pre", "1") else None
+def _adjective(adj: str, rest: list[str]) -> str | None:
+    """What ends a measure that is an adjective, as `-long` in `5-mile-long`; None: it is none."""
+    if adj == "mid":
+        return rest[-1] if rest[1:] else ""
+    return "" if adj == "on" else None
+
+
+def _grouped(text: str, given: dict[str, str]) -> str:
+    """A number as it was written, with commas and the sign for minus."""
+    sign = "−" if text[:1] in ("-", "−") else ""
+    whole, point, rest = text.lstrip("-−").partition(".")
+    if whole.isdecimal() and len(whole) > 3 and given.get("comma") != "off":
+        whole = f"{int(whole):,}"
+    return f"{sign}{whole}{point}{rest}"
 
 
 def _woven(values: list[str], between: list[str]) -> list[str]:
@@ -175,8 +186,8 @@ def _shown(text: str, code: str, last: str, how: _Options) -> str:
     unit = _UNITS.get(code)
     if unit is None:
         return f"{text} {code}"
-    if how.adjective and not how.symbol:
-        return f"{text}-{_spelt(unit.one, how)}"
+    if how.adjective is not None and not how.symbol:
+        return f"{text}-{_spelt(unit.one, how)}{how.adjective}"
     name = unit.one if last in ("1", "−1", "-1") or "⁄" in last else unit.many
     label = unit.symbol if how.symbol else _spelt(name, how)
     return f"{text}{label}" if label[0] == "/" else f"{text} {label}"

@@ -24,6 +24,8 @@ INFOBOX = "\x02"
 """Stands before each line of an infobox."""
 BREAK = "\x03"
 """Stands for a line break inside a cell or a value."""
+CELL = "\x07"
+"""Stands before the text of a template that is a table's cell: attributes may stand before it."""
 PIPE, EQUALS = "\x01", "\x04"
 """Stand for `{{!}}` and `{{=}}` until all templates are read."""
 _BODY = r"((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)"
@@ -40,6 +42,7 @@ _UNSHOWN = re.compile(
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|ogg|oga|webm|djvu|pdf)", re.I)
 _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
+_WIDTH = re.compile(r"[\d.]+ *(?:em|px|%)?")
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
 _LIST_MARKS = re.compile(r"^[*#:;\s]+", re.M)
 _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
@@ -171,7 +174,7 @@ def _before(text: str, given: Arguments) -> str:
 
 
 def _first_or(text: str, given: Arguments) -> str:
-    return given.get("1") or text
+    return CELL + (given.get("1") or text)
 
 
 def _places(given: Arguments) -> list[str]:
@@ -185,7 +188,8 @@ def _joined(given: Arguments) -> str:
 
 
 def _whole(given: Arguments) -> str:
-    return f"\n{_first_of('content', '2', '1')(given)}\n"
+    shown = _first_of("content", "2", "1")(given)
+    return "\n" if _WIDTH.fullmatch(shown) else f"\n{shown}\n"
 
 
 def _titled(given: Arguments) -> str:
@@ -300,10 +304,11 @@ def _crew(given: Arguments) -> str:
     """`{{spaceflight crew}}`: a line for each astronaut."""
     lines = []
     for n in range(1, 12):
-        for phase in ("up", "all", "down"):
-            found = _some(given, f"position{n}_{phase}", f"crew{n}_{phase}")
-            lines.append(": ".join(found))
-    return "\n" + "\n".join(f"* {line}" for line in lines if line) + "\n"
+        for phase in ("", "_up", "_all", "_down"):
+            if name := given.get(f"crew{n}{phase}"):
+                role = given.get(f"position{n}{phase}") or given.get(f"position{n}") or ""
+                lines.append(f"{role}: {name}" if role else name)
+    return "\n" + "\n".join(f"* {line}" for line in lines) + "\n"
 
 
 def _sortname(given: Arguments) -> str:
@@ -495,6 +500,7 @@ _RENDER: dict[str, Render] = {
     "quote": _quote,
     "quoted": _quoted,
     "titled": _titled,
+    "isotope": lambda given: "-".join(_some(given, "1", "2")),
     "together": lambda given: "".join(_places(given)),
     "any_ship": _any_ship,
     "ship_class": _ship_class,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from builders.core.files import read_texts, resource
 from builders.rows import Link, Paragraph, ParagraphKind
-from builders.wikipedia.templates import BREAK, INFOBOX, without_templates
+from builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
 from builders.wikipedia.titles import normalise
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
@@ -236,7 +236,10 @@ class _Table:
         parts = body.replace("!!", "||").split("||") if line[0] == "!" else body.split("||")
         for part in parts:
             found = _ATTRIBUTES.match(part)
-            self.cells.append((found[1], found[2]) if found else ("", part))
+            about, text = (found[1], found[2]) if found else ("", part)
+            if not found and CELL in part:
+                about, _, text = part.partition(CELL)
+            self.cells.append((about, text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
@@ -275,7 +278,7 @@ class _Table:
                 column += max(spans.get("col", 1), 1)
                 cell = next(queue, None)
         self.spanning = later
-        return " | ".join(s for s in shown if s)
+        return " | ".join(s for s in shown if s and s != "&nbsp;")
 
 
 def _lines(text: str) -> Iterator[_Line]:
