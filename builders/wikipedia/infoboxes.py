@@ -1,4 +1,4 @@
-"""The lines of an infobox: what belongs together on one line, with its dates, is `infoboxes.yaml`."""
+"""The lines of an infobox: parameters that belong together (`infoboxes.yaml`) share a line."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -40,8 +40,8 @@ def is_shown(name: str) -> bool:
 def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     """The parameters of an infobox as (name, value), with those of a unit in one value.
 
-    `years6`, `clubs6` and `caps6` are `years` with the value `1990–1995 | clubs: Leeds | caps: 50`, at
-    the place of the first of them. Names have spaces for underscores; others are as given.
+    `years6`, `clubs6` and `caps6` are `years` with the value `1990 | clubs: Leeds | caps: 5`,
+    at the place of the first of them. Names have spaces for underscores; others are as given.
     """
     stems = {name: _stem(name) for name in given}
     opened = {

@@ -330,7 +330,7 @@ def _nihongo(given: Arguments) -> str:
 
 
 def _marriage(given: Arguments) -> str:
-    """`Jane Roe (m. 1990; div. 2001)`; without a reason for the end `(m. 1990–2001)`."""
+    """`Jane Roe (m. 1990; div. 2001)`; or the two years alone."""
     begun, ended = given.get("2", ""), given.get("3", "")
     how = given.get("end") or given.get("reason") or given.get("4", "")
     how = _ENDS.get(how.lower(), how)

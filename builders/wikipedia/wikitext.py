@@ -422,7 +422,8 @@ class _Text:
 
     def put(self, piece: str) -> int:
         """Add a piece; the place of its first character that is no space."""
-        body = " ".join(piece.split())
+        plain = "  " not in piece and piece.isascii() and piece.isprintable()
+        body = piece.strip() if plain else " ".join(piece.split())
         if not body:
             self.space = self.space or bool(piece)
             return self.length
@@ -453,8 +454,10 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
     at = 0
     if "[[" in raw:
         for found in _LINK.finditer(raw):
-            text.put(_plain(raw[at : found.start()]))
-            at = found.end()
+            start, end = found.span()
+            if start > at:
+                text.put(_plain(raw[at:start]))
+            at = end
             shown, target = _link(found, namespaces)
             start = text.put(shown)
             if target and text.length > start:
@@ -466,7 +469,10 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
 def _plain(piece: str) -> str:
     if "[[" in piece or "]]" in piece:
         piece = _LOOSE.sub("", piece)
-    piece = _decoded(piece)
+    return _seen(_decoded(piece))
+
+
+def _seen(piece: str) -> str:
     return piece if piece.isascii() and piece.isprintable() else _UNSEEN.sub("", piece)
 
 
@@ -476,8 +482,7 @@ def _link(found: re.Match[str], namespaces: Namespaces) -> tuple[str, str]:
     target = _decoded(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
-    shown = _plain(label) if label and label.strip() else _UNSEEN.sub("", _own_label(name, label))
-    shown += trail
+    shown = (_plain(label) if label and label.strip() else _seen(_own_label(name, label))) + trail
     prefix, between, _ = name.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
