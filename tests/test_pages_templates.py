@@ -137,7 +137,7 @@ DATES = [
 LISTS = [
     ("{{vunblist|a|[[B]]}}", "a, [B→B]"),
     ("{{unbulleted list|a|b|class=x}}", "a, b"),
-    ("{{longitem|a b}}", "a b"),
+    ("{{longitem|a b}} {{longitem|line-height:1.2em|c}}", "a b c"),
     ("{{large|a}}{{larger|b}}{{big|c}}{{huge|d}}", "abcd"),
     ("{{smaller|a}}{{nobold|b}}{{resize|90%|c}}{{midsize|d}}", "abcd"),
     ("{{flatlist|\n* a\n* [[B]]\n}}", "a, [B→B]"),
@@ -338,6 +338,8 @@ TABLES = [
     ("{|\n|-\n| colspan = 2| a\n| bgcolor=#fff nowrap | b\n|}", "table a | b"),
     ("{|\n|-\n|[[File:A.jpg|x]]||\n|-\n|a|| ||b\n|}", "table a | b"),
     ("{|\n|-\n| colspan=\"2\" {{yes}} || a\n|}", "table Yes | a"),
+    ("{|\n|-\n| style=x |{{IPA|a}}||style=y| b|| ||c\n|}", "table b | c"),
+    ("{|\n|-\n| a ||| b\n| c ||||d\n|}", "table a | b | c | d"),
     ("{|\n|-\n| {{yes}} || {{no|Nay}}\n|}", "table Yes | Nay"),
     ("== Managers ==\n* 1990–1995: [[A]]\n* {{flagicon|ENG}} [[B]] (1995–)\n",
      "list 1990–1995: [A→A]\nlist [B→B] (1995–)"),

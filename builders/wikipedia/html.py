@@ -15,7 +15,7 @@ _LINE_TAGS = frozenset(
     "p div br li ul ol dl dt dd tr table h1 h2 h3 h4 h5 h6 section blockquote body html".split()
 )
 _UNSEEN = frozenset("script style head title noscript template".split())
-_TARGET = re.compile(r"(?:https?://en\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)")
+_TARGET = re.compile(r"(?:https?://en\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)(?:[?#].*)?")
 
 
 def is_html(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from builders.core.files import read_texts, resource
@@ -50,7 +51,6 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, ())) == 1
     }
     found: dict[tuple[str, str], list[_Part]] = {}
-    lines: list[tuple[str, str] | tuple[str, str, str]] = []
     for name, value in given.items():
         stem, number, label = stems[name]
         places = _PLACE.get(stem, ())
@@ -58,18 +58,15 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         if at is None and places and (number or stem not in _TOGETHER_ONLY):
             at = places[0]
         if at is None:
-            lines.append((name.replace("_", " "), value))
-            continue
-        parts = found.setdefault((at[0], number), [])
-        if not parts:
-            lines.append((at[0], number, ""))
-        parts.append(_Part(at[1], label, value))
+            found["", name] = [_Part(0, name.replace("_", " "), value)]
+        else:
+            found.setdefault((at[0], number), []).append(_Part(at[1], label, value))
     _unite_first(found)
-    for line in lines:
-        if len(line) == 2:
-            yield line
-        elif parts := [p for p in found.get(line[:2], ()) if p.value]:
-            yield from _line(parts, by_line=line[0] in _BY_LINE)
+    for (unit, _), parts in found.items():
+        if not unit:
+            yield parts[0].name, parts[0].value
+        elif given_parts := [p for p in parts if p.value]:
+            yield from _line(given_parts, by_line=unit in _BY_LINE)
 
 
 def _unite_first(found: dict[tuple[str, str], list[_Part]]) -> None:
@@ -82,6 +79,7 @@ def _unite_first(found: dict[tuple[str, str], list[_Part]]) -> None:
                 del found[unit, number]
 
 
+@lru_cache(4096)
 def _stem(name: str) -> tuple[str, str, str]:
     """A parameter without its number in small letters, the number, and how the parameter is shown.
 

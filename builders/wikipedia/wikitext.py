@@ -206,6 +206,8 @@ def _without_files(text: str, namespaces: Namespaces) -> str:
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
+_CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
+"""Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
 _LIST_MARKS = "*#:;"
 _DEEPEST = 20
@@ -233,10 +235,12 @@ class _Table:
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
         body = line[1:]
-        parts = body.replace("!!", "||").split("||") if line[0] == "!" else body.split("||")
+        parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
             found = _ATTRIBUTES.match(part)
             about, text = (found[1], found[2]) if found else ("", part)
+            if not text and "=" not in about:
+                about, text = "", about
             if not found and CELL in part:
                 about, _, text = part.partition(CELL)
             self.cells.append((about, text))
