@@ -16,6 +16,7 @@ _PLACE = {
     for stem in {s for names in units.values() for s in names}
 }
 """Of each parameter the units that it may be part of, and its place in them."""
+_NOWHERE: list[tuple[str, int]] = []
 _TOGETHER_ONLY = frozenset(_LISTED["together_only"])
 _BY_LINE = frozenset(_LISTED["by_line"])
 _COMPOSED = [(text, frozenset(names)) for text, *names in _LISTED["composed"]]
@@ -48,12 +49,12 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     opened = {
         (places[0][0], number)
         for stem, number, _ in stems.values()
-        if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, ())) == 1
+        if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, _NOWHERE)) == 1
     }
     found: dict[tuple[str, str], list[_Part]] = {}
     for name, value in given.items():
         stem, number, label = stems[name]
-        places = _PLACE.get(stem, ())
+        places = _PLACE.get(stem, _NOWHERE)
         at = next((p for p in places if (p[0], number) in opened), None)
         if at is None and places and (number or stem not in _TOGETHER_ONLY):
             at = places[0]

@@ -8,7 +8,7 @@ the page see them, without an age.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from builders.core.files import read_texts, resource
 from builders.text.dates import MONTH_NUMBER, MONTHS
@@ -65,8 +65,7 @@ def _template(match: re.Match[str], title: str) -> str:
     if body is None:
         return str(parameter).partition("|")[2]
     head, _, rest = body.partition("|")
-    code = " ".join(head.replace("_", " ").split())
-    name = code.lower()
+    code, name = _named(head)
     if name in ("!", "="):
         return PIPE if name == "!" else EQUALS
     render = _INLINE.get(name)
@@ -84,6 +83,13 @@ def _template(match: re.Match[str], title: str) -> str:
         return _infobox(_arguments(rest))
     word, colon, value = code.partition(":")
     return _changed(word.lower(), value.strip()) if colon else ""
+
+
+@lru_cache(4096)
+def _named(head: str) -> tuple[str, str]:
+    """The name of a template as it is written, and in small letters."""
+    code = " ".join(head.replace("_", " ").split())
+    return code, code.lower()
 
 
 def _changed(word: str, value: str) -> str:
@@ -120,12 +126,14 @@ def _parts(rest: str) -> list[str]:
     return [*parts, rest[start:]]
 
 
+@lru_cache(4096)
+def _is_read(name: str) -> bool:
+    """Whether a parameter of an infobox has a name, and readers see its value."""
+    return not name.isdigit() and not _UNSHOWN.fullmatch(name) and is_shown(name.lower())
+
+
 def _infobox(given: Arguments) -> str:
-    seen = {
-        name: value
-        for name, value in given.items()
-        if not name.isdigit() and not _UNSHOWN.fullmatch(name) and is_shown(name.lower())
-    }
+    seen = {name: value for name, value in given.items() if _is_read(name)}
     lines: list[str] = []
     for name, value in in_units(seen):
         inner: list[str] = []

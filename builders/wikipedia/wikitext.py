@@ -362,6 +362,7 @@ _OUTSIDE = re.compile(
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTES = re.compile(r"'{2,}")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
@@ -449,7 +450,7 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
     """
     if BREAK in raw:
         raw = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", raw).strip(", ")
-    if "(" in raw:
+    if "(" in raw and _MAY_BE_HOLLOW.search(raw):
         raw = _HOLLOW.sub("", _OPENED.sub("(", raw))
     if "//" in raw or "[mailto:" in raw:
         raw = _OUTSIDE.sub(r"\1", raw)
