@@ -177,22 +177,24 @@ def mine(
             memory=memory,
         )
     else:
+        from builders.recipes.recipe import fetched
         from builders.wikidata.mine import SHARE, merge, mine_share
         from builders.wikidata.mine import mine as mine_dump
 
-        shares = [Path(one) for one in dump or [] if (Path(one) / SHARE).is_file()]
+        dumps = fetched("wikidata", dump or [], out / "inputs", say)
+        shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"jobs": jobs, "say": say}
         if shares:
             mined = merge(shares, out, memory=memory, **given)
         elif shard:
             given |= {"undated": undated, "snapshot": snapshot}
-            mine_share(dump or [], out, _share(shard), **given)
+            mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
             return
         else:
             given |= {"undated": undated, "snapshot": snapshot}
-            mined = mine_dump(dump or [], out, memory=memory, **given)
+            mined = mine_dump(dumps, out, memory=memory, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
 
 

@@ -12,7 +12,7 @@ from builders.core.dataset import Input, Meta
 from builders.core.engine import EngineName
 from builders.core.errors import UserError
 from builders.core.files import resource, writable
-from builders.core.inputs import INPUTS
+from builders.core.inputs import INPUTS, plain
 from builders.core.run import Run
 from builders.core.steps import NotMadeError, Plan, Workspace
 from builders.recipes.recipe import (
@@ -172,7 +172,7 @@ def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
     words = ["factdrift", "release", path.stem if is_bundled(path) else path.name]
     for name, paths in options.given.items():
         for given in paths:
-            file = Path(given).name or given
+            file = Path(plain(given)).name or plain(given)
             words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
     if options.snapshot and not _says_days(path, recipe, options, run):
         words += ["--snapshot-date", options.snapshot]
