@@ -16,11 +16,12 @@ from builders.core.errors import UserError
 from builders.generate.openai_servers import OpenAI
 from builders.generate.transformers_models import Transformers
 from builders.release.manifest import load
+from builders.rows.frames import read_frames
 from scoring import tiny_model
 from scoring.askers import Scorer
 from scoring.predictions import about, prompt_hash
 from scoring.run_model import Order, run_model
-from scoring.views import Asking, read_frames
+from scoring.views import Asking
 from tests import known_models as known
 from tests.conftest import ROOT, run
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
