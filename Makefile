@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 BENCHES ?= mine period_diff questions filters timeqa pages align wmt score
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits judgments bands layouts test check house bench golden sample wheel lock clean rebuild
+.PHONY: help setup lm release templates hits judgments bands layouts test check house bench golden sample wheel lock clean
 
 help: ## list the targets
 	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
@@ -99,8 +99,5 @@ lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
 		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
 
-clean: $(VENV)/.run ## remove of build/ what the newest releases do not need [ALL=1: everything]
-	@$(BIN)/python -m builders $@
-
-rebuild: $(VENV)/.run ## make a release again from its manifest and compare: FOLDER=releases/x/1.0.0
+clean: $(VENV)/.run ## remove from build/ what no newest release needs; ALL=1: all
 	@$(BIN)/python -m builders $@
