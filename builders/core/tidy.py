@@ -26,8 +26,13 @@ _UNFINISHED = re.compile(rf"\.{_STEP.pattern}\.tmp")
 _ANSWERS = ("answers", "scores")
 """What models and services have said: it cost time or money, and no release says that it is old."""
 
-Why = Literal["a release", "answers of models", "no release", "unfinished", "scratch", "unknown"]
-"""Why something is kept (the first two, and what nobody knows) or removed."""
+Why = Literal[
+    "a release", "answers", "fetched inputs", "no release", "unfinished", "scratch", "unknown"
+]
+"""Why something is kept (the first three, and what nobody knows) or removed."""
+
+
+_KEPT = ("a release", "answers", "fetched inputs", "unknown")
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Lying:
 
     def stays(self, everything: bool = False) -> bool:
         """Whether `clean` leaves it; of `everything` only what nobody knows stays."""
-        kept = ("unknown",) if everything else ("a release", "answers of models", "unknown")
+        kept = ("unknown",) if everything else _KEPT
         return self.why in kept
 
 
@@ -117,10 +122,12 @@ def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
             continue
         if path.name == "scratch":
             yield path, "scratch"
+        elif path.name == "inputs":
+            yield path, "fetched inputs"
         elif path.name == "work" and path.is_dir():
             for one in sorted(path.iterdir()):
                 half = _STEP.fullmatch(one.name) or _UNFINISHED.fullmatch(one.name)
-                answers: Why = "answers of models" if one.name in _ANSWERS else "unknown"
+                answers: Why = "answers" if one.name in _ANSWERS else "unknown"
                 yield one, "unfinished" if half else answers
         elif _UNFINISHED.fullmatch(path.name) or re.fullmatch(r"checksums\.\d+\.tmp", path.name):
             yield path, "unfinished"
