@@ -32,8 +32,8 @@ A statement's facts
  F9. Bounds that leave no day contradict the statement as an end before the start does.
  F10. Bounds apply to each fact of a statement that gives several, and each fact may contradict
      itself alone.
- F11. What happens (a pointwise relation) and has a start alone ended on an unknown day, as with P582
-     `somevalue`: a treaty signed in 1963 is no event of 2012. "Open" is said of what lasts.
+ F11. What happens (a pointwise relation) and has a start alone ended on an unknown day, as if P582
+     were `somevalue`: a treaty of 1963 is no event of 2012. "Open" is said of what lasts.
 
 Lives
  L1. Deaths count as the relation's `ends_with` says; births of the subject always.
