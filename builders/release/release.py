@@ -3,7 +3,7 @@
 import importlib.metadata
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import builders
@@ -15,6 +15,7 @@ from builders.core.files import resource, writable
 from builders.core.inputs import INPUTS
 from builders.core.run import Run
 from builders.core.steps import NotMadeError, Plan, Workspace
+from builders.core.tidy import note_use
 from builders.recipes.recipe import (
     Recipe,
     find_inputs,
@@ -56,6 +57,8 @@ class Options:
     jobs: int = 2
     memory: str = "4GB"
     limit: int | None = None
+    rebuild: str | None = None
+    """The command that the manifest names, where it is not to be told from the options."""
 
 
 def chosen_recipes(named: Sequence[str | Path], options: Options) -> dict[Path, Recipe]:
@@ -111,7 +114,7 @@ def release_all(named: Sequence[str | Path], options: Options) -> list[Published
         made: list[Published] = []
         for path, recipe in chosen.items():
             try:
-                made.append(_release(path, recipe, workspace, options))
+                made.append(_release(path, recipe, replace(workspace, used=set()), options))
             except (NoGoldError, NothingLeftError) as error:
                 if named or (path == list(chosen)[-1] and not made):
                     raise
@@ -130,6 +133,7 @@ def _release(path: Path, recipe: Recipe, workspace: Workspace, options: Options)
     problems = verify_release(published.folder)
     if problems:
         raise AssertionError("\n".join(["the release does not verify:", *problems]))
+    note_use(workspace.root, recipe.dataset, published.folder, workspace.used)
     say(f"  {published.summary}")
     say(f"  verified: {shown(published.folder)}")
     say(f"  next: open {shown(published.folder / 'README.md')}")
@@ -205,7 +209,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         prose=resource("data_cards", recipe.prose or recipe.build.builder, "prose.md"),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=rebuild(path, recipe, options, run),
+        rebuild=options.rebuild or rebuild(path, recipe, options, run),
         code_version=builders.__version__,
         libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
         parameters=recipe.build.model_dump(mode="json"),
