@@ -26,8 +26,16 @@ _UNFINISHED = re.compile(rf"\.{_STEP.pattern}\.tmp")
 _ANSWERS = ("answers", "scores")
 """What models and services have said: it cost time or money, and no release says that it is old."""
 
-Why = Literal["a release", "answers of models", "no release", "unfinished", "scratch", "unknown"]
-"""Why something is kept (the first two, and what nobody knows) or removed."""
+Why = Literal[
+    "a release",
+    "answers of models",
+    "fetched inputs",
+    "no release",
+    "unfinished",
+    "scratch",
+    "unknown",
+]
+"""Why something is kept (the first three, and what nobody knows) or removed."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +51,8 @@ class Lying:
 
     def stays(self, everything: bool = False) -> bool:
         """Whether `clean` leaves it; of `everything` only what nobody knows stays."""
-        kept = ("unknown",) if everything else ("a release", "answers of models", "unknown")
-        return self.why in kept
+        kept = ("a release", "answers of models", "fetched inputs", "unknown")
+        return self.why in (("unknown",) if everything else kept)
 
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
@@ -117,6 +125,8 @@ def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
             continue
         if path.name == "scratch":
             yield path, "scratch"
+        elif path.name == "inputs":
+            yield path, "fetched inputs"
         elif path.name == "work" and path.is_dir():
             for one in sorted(path.iterdir()):
                 half = _STEP.fullmatch(one.name) or _UNFINISHED.fullmatch(one.name)
