@@ -52,7 +52,7 @@ class Lists(NamedTuple):
     @property
     def rows(self) -> Ints:
         """The row of each number."""
-        return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=self.starts.dtype), self.sizes)
 
     def of(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the given rows in a row, and for each the place of its row in `rows`."""

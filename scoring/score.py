@@ -40,6 +40,8 @@ _TOLD = 3
 _LONG = 600
 """Characters of a text that is shown."""
 _SEED = 0
+_ADDED = 1 << 18
+"""Rows that are added up at a time."""
 _TOGETHER = 256
 """Means whose intervals are drawn together."""
 _ORDER = (
@@ -548,11 +550,22 @@ def _sums(
             there = value != NONE
             if seen is None or not np.array_equal(there, seen):
                 seen, at = there, cells_of if there.all() else cells_of[there]
-                counts = np.bincount(at, minlength=size).reshape(shape)
+                counts = _added(at, None, size).astype(np.int64).reshape(shape)
                 some = np.flatnonzero(counts.any(1)).tolist()
-            sums = np.bincount(at, weights=value[there], minlength=size).reshape(shape)
+            sums = _added(at, value if len(value) == len(at) else value[there], size).reshape(shape)
             for place in some:
                 yield _Sum(cell, place, name, sums[place], counts[place])
+
+
+def _added(at: Ints, values: Ints | None, size: int) -> Floats:
+    """The sum of the values at each place, else how many there are; whole numbers add up exactly,
+    so that some rows at a time give the same."""
+    sums = np.zeros(size)
+    for first in range(0, len(at), _ADDED):
+        part = slice(first, first + _ADDED)
+        weights = None if values is None else values[part]
+        sums += np.bincount(at[part], weights=weights, minlength=size)
+    return sums
 
 
 def _round(number: float) -> float:
