@@ -33,13 +33,22 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
     (build / f".cloze-{'0' * 16}.tmp").mkdir()
     (build / "work" / f"pages-{'1' * 16}").mkdir(parents=True)
     (build / "work" / "answers").mkdir()
+    (build / "inputs").mkdir()
     (build / "work" / "answers" / "a.sqlite").write_bytes(b"paid for")
     (build / "a friend's file").write_text("?")
     told = run("clean", "--build", build, "--dry-run").stdout
     assert "would be removed" in told and len(list(build.glob("draws-*"))) == 3
     assert run("clean", "--build", build).stdout.replace("removed,", "would be removed,") == told
     left = {path.name.partition("-")[0] for path in build.iterdir()}
-    assert left == {"draws", "articles", "work", "used", "checksums.json", "a friend's file"}
+    assert left == {
+        "draws",
+        "articles",
+        "work",
+        "inputs",
+        "used",
+        "checksums.json",
+        "a friend's file",
+    }
     assert len(list(build.glob("draws-*"))) == 1
     assert [path.name for path in (build / "work").iterdir()] == ["answers"]
     again = run("release", edited, "--out", tmp_path / "r", "--build", build).stderr

@@ -27,15 +27,12 @@ _ANSWERS = ("answers", "scores")
 """What models and services have said: it cost time or money, and no release says that it is old."""
 
 Why = Literal[
-    "a release",
-    "answers of models",
-    "fetched inputs",
-    "no release",
-    "unfinished",
-    "scratch",
-    "unknown",
+    "a release", "answers", "fetched inputs", "no release", "unfinished", "scratch", "unknown"
 ]
 """Why something is kept (the first three, and what nobody knows) or removed."""
+
+
+_KEPT = ("a release", "answers", "fetched inputs", "unknown")
 
 
 @dataclass(frozen=True)
@@ -51,8 +48,8 @@ class Lying:
 
     def stays(self, everything: bool = False) -> bool:
         """Whether `clean` leaves it; of `everything` only what nobody knows stays."""
-        kept = ("a release", "answers of models", "fetched inputs", "unknown")
-        return self.why in (("unknown",) if everything else kept)
+        kept = ("unknown",) if everything else _KEPT
+        return self.why in kept
 
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
@@ -130,7 +127,7 @@ def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
         elif path.name == "work" and path.is_dir():
             for one in sorted(path.iterdir()):
                 half = _STEP.fullmatch(one.name) or _UNFINISHED.fullmatch(one.name)
-                answers: Why = "answers of models" if one.name in _ANSWERS else "unknown"
+                answers: Why = "answers" if one.name in _ANSWERS else "unknown"
                 yield one, "unfinished" if half else answers
         elif _UNFINISHED.fullmatch(path.name) or re.fullmatch(r"checksums\.\d+\.tmp", path.name):
             yield path, "unfinished"
