@@ -28,18 +28,37 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import BENCH, DATA, ROOT
+from builders.core.compressed import pieces
 
-SIZE = 900_000_000
 QUARTERS = 4
 TIMED = re.compile(rb'"P58[025]"')
-THIN = 10
-"""Entities with a time qualifier are in one of so many repetitions."""
-UNDATED = ("P17", "P19", "P36", "P37", "P106", "P131", "P279")
+KEYS = (
+    "type", "id", "labels", "descriptions", "aliases", "claims", "sitelinks", "lastrevid",
+)  # fmt: skip
+"""The members of a dump's line, in its order."""
 RELATIONS = (
     "P54", "P39", "P108", "P102", "P286", "P69", "P488", "P6", "P279", "P127", "P1001", "P106",
     "P27", "P176", "P138", "P937",
 )  # fmt: skip
 ROUNDS = 3
+
+
+class Mix(NamedTuple):
+    """A dump: bytes of its JSON, and what it is made of.
+
+    `usual`: whether every repetition has the 635 entities of a minute of recent changes; well-known
+    entities with a time qualifier stand in one of `dated` repetitions, the others in one of
+    `others`.
+    """
+
+    name: str
+    size: int
+    usual: bool
+    dated: int
+    others: int
+
+
+MIXES = (Mix("usual", 900_000_000, True, 36, 8), Mix("dense", 300_000_000, False, 1, 1))
 LEAST_SPEED = 450.0
 """MB of JSON a second, for one process beside its decompressing thread, reading."""
 MOST_TO_ISAL = 2.0
@@ -83,54 +102,70 @@ print(marks[0] - began, ended - marks[0], processor, statements, flush=True)
 """
 
 
-def entities() -> list[bytes]:
-    """Entity documents, one a line; redirects are left out."""
-    real = DATA / "wikidata/entities.jsonl.gz"
-    sources = [real] if real.is_file() else sorted(ROOT.glob("samples/wikidata/*.json.gz"))
-    print(f"entities of {', '.join(p.name for p in sources)}")
-    lines = [x for p in sources for x in gzip.decompress(p.read_bytes()).splitlines()]
-    return [
-        x
-        for x in (line.strip(b", \r") for line in lines)
-        if x.startswith(b"{") and b'"redirect"' not in x[:80]
+def documents(path: Path) -> list[bytes]:
+    """The entities of a file in the layout of the dumps: no spaces, ASCII, `\\/`.
+
+    Redirects and properties are left out.
+    """
+    found = []
+    for line in b"".join(pieces(path)).splitlines():
+        line = line.strip(b"[], \r")
+        known = json.loads(line) if line else {}
+        if known.get("type") == "item":
+            made = {key: known[key] for key in KEYS if key in known}
+            found.append(json.dumps(made, separators=(",", ":")).replace("/", "\\/").encode())
+    return found
+
+
+def entities(mix: Mix) -> list[tuple[bytes, int]]:
+    """Entity documents, each with how many repetitions have it once."""
+    home = DATA / "wikidata"
+    if not home.is_dir():
+        lines = [x for p in sorted(ROOT.glob("samples/wikidata/*.json.gz")) for x in documents(p)]
+        print("no real entities: those of the sample, which are ten times denser in facts")
+        return [(line, 1) for line in lines]
+    famous = documents(home / "entities.jsonl.gz")
+    usual = documents(home / "samples/recentchanges-entities-2019-04-02.jsonl.bz2")
+    return [(line, 1) for line in usual if mix.usual] + [
+        (line, mix.dated if TIMED.search(line) else mix.others) for line in famous
     ]
 
 
-def piece(quarter: int, lines: list[bytes], folder: Path) -> tuple[Path, int]:
+def piece(quarter: int, mix: Mix, folder: Path) -> tuple[Path, int]:
     """One quarter of the dump as a gzip member of its own, and its bytes of JSON."""
     path = folder / f"piece-{quarter}.gz"
-    known = [(line, str(json.loads(line)["id"])) for line in lines]
+    known = []
+    for line, often in entities(mix):
+        name = str(json.loads(line)["id"])
+        known.append((re.compile(rb'"id":"' + name.encode() + rb'(?=["$])'), int(name[1:]), line, often))
     written = 0
     with gzip.open(path, "wb", compresslevel=6) as f:
         written += f.write(b"[\n" if quarter == 0 else b"")
-        copy = 0
-        while written < SIZE / QUARTERS:
-            shift = (copy * QUARTERS + quarter) * 200_000_000
-            copy += 1
-            for line, name in known:
-                if shift and (name[0] != "Q" or (copy % THIN and TIMED.search(line))):
+        copy = quarter
+        while written < mix.size / QUARTERS:
+            for place, (pattern, number, line, often) in enumerate(known):
+                if (place + copy) % often:
                     continue
-                new = f"Q{int(name[1:]) + shift}" if name[0] == "Q" else name
-                pattern = rb'"id":\s?"' + name.encode() + rb'(?=["$])'
-                text = re.sub(pattern, b'"id":"' + new.encode(), line) if shift else line
-                written += f.write(text + b",\n")
-                if written >= SIZE / QUARTERS:
+                new = number + copy * 200_000_000
+                written += f.write(pattern.sub(b'"id":"Q%d' % new, line) + b",\n")
+                if written >= mix.size / QUARTERS:
                     break
+            copy += QUARTERS
         written += f.write(b"]\n" if quarter == QUARTERS - 1 else b"")
     return path, written
 
 
-def make_dumps() -> list[tuple[Path, int]]:
+def make_dumps(mix: Mix) -> list[tuple[Path, int]]:
     """Dumps of one, two and four quarters, each with its bytes of JSON; made once."""
     wanted = (1, 2, 4)
-    paths = [BENCH / f"wikidata-20260420-{n}of4.json.gz" for n in wanted]
-    sizes = BENCH / "sizes.json"
+    home = BENCH / mix.name
+    paths = [home / f"wikidata-20260420-{n}of4.json.gz" for n in wanted]
+    sizes = home / "sizes.json"
     if not sizes.is_file():
-        print(f"making {SIZE / 1e6:.0f} MB of JSON in {BENCH}")
-        BENCH.mkdir(parents=True, exist_ok=True)
-        lines = entities()
-        with tempfile.TemporaryDirectory(dir=BENCH) as name, ProcessPoolExecutor() as pool:
-            done = [pool.submit(piece, q, lines, Path(name)) for q in range(QUARTERS)]
+        print(f"making {mix.size / 1e6:.0f} MB of JSON in {home}")
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as name, ProcessPoolExecutor() as pool:
+            done = [pool.submit(piece, q, mix, Path(name)) for q in range(QUARTERS)]
             pieces = [d.result() for d in done]
             for n, path in zip(wanted, paths, strict=True):
                 with path.open("wb") as f:

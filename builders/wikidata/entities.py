@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from builders.core.hashing import text_sha256
 from builders.wikidata.claims import Claims, usable_rank
-from builders.wikidata.documents import Statement, main_value, read_document, read_statement, times
+from builders.wikidata.documents import Told, main_value, read_document, read_statement, times
 from builders.wikidata.parts import RawEntity
 from builders.wikidata.statements import shown
 
@@ -50,22 +50,27 @@ class Rows(Claims):
                 for raw in group:
                     self._claim(name, relation, raw)
 
-    def _claim(self, subject: str, relation: str, raw: Raw | Statement) -> None:
+    def _claim(self, subject: str, relation: str, raw: Raw | Told) -> None:
         try:
-            statement = raw if isinstance(raw, Statement) else read_statement(raw)
-            reason, target = main_value(statement.mainsnak)
+            told = raw if isinstance(raw, Told) else _told(raw)
         except ValueError as error:
             item = f"{subject}/{relation}"
             self.drop("malformed_statement", item, subject, relation, str(error))
             return
-        if statement.rank == "deprecated":
-            reason = "deprecated"
+        reason = "deprecated" if told.rank == "deprecated" else told.reason
         if reason:
             self.counts[f"{relation}/{reason}"] += 1
             return
-        rank, said = usable_rank(statement.rank), times(statement)
-        name = statement.id
+        rank, said = usable_rank(told.rank), times(told.qualifiers)
+        name = told.id
         if not name:  # an id of what it says
-            text = repr((subject, relation, target, rank, shown(said)))
+            text = repr((subject, relation, told.target, rank, shown(said)))
             name = f"{subject}${text_sha256(text)[:32]}"
-        self.claim(name, subject, relation, target, rank, said)
+        self.claim(name, subject, relation, told.target, rank, said)
+
+
+def _told(raw: Raw) -> Told:
+    statement = read_statement(raw)
+    given = statement.qualifiers
+    times = None if isinstance(given, list) else given
+    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)
