@@ -291,10 +291,8 @@ def main_value(snak: _Snak) -> tuple[str | None, str | None]:
     return (None, f"Q{item.number}") if item.number else ("not_an_item", None)
 
 
-def times(given: Qualifiers | list[Raw] | None) -> dict[str, list[Snak]]:
+def times(given: Qualifiers) -> dict[str, list[Snak]]:
     """The time qualifiers of a statement that are there, with the days that they may mean."""
-    if not isinstance(given, Qualifiers):
-        return {}
     said = zip(TIMES, astuple(given), strict=True)
     return {p: [_snak(s) for s in snaks] for p, snaks in said if snaks}
 

@@ -44,8 +44,9 @@ class Rows(Claims):
             self.counts["redirects"] += 1
             self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
         if kind == "item":
+            counts = self.counts
             for relation, number in document.passed.items():
-                self.counts[f"{relation}/undated"] += number
+                counts[relation + "/undated"] += number
             for relation, group in document.groups.items():
                 for raw in group:
                     self._claim(name, relation, raw)
@@ -61,7 +62,8 @@ class Rows(Claims):
         if reason:
             self.counts[f"{relation}/{reason}"] += 1
             return
-        rank, said = usable_rank(told.rank), times(told.qualifiers)
+        rank = usable_rank(told.rank)
+        said = times(told.qualifiers) if told.qualifiers else {}
         name = told.id
         if not name:  # an id of what it says
             text = repr((subject, relation, told.target, rank, shown(said)))
