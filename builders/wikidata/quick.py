@@ -5,7 +5,7 @@ pair, deep nesting, a part of another form, is left to `documents.read_document`
 same rows. (Of a name that stands twice in one language this reader takes the first.)
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import simdjson

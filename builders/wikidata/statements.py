@@ -127,7 +127,7 @@ def life(given: Iterable[Sequence[Dated]], latest: bool) -> PartialDate | None:
         if some:
             days = [d.snak.date or UNKNOWN for d in some]
             found.append(days[0] if len(days) == 1 else _hull(days))
-    if len(found) < 2:  # noqa: PLR2004
+    if len(found) < 2:
         return found[0] if found else None
     pick = max if latest else min
     return PartialDate(*map(pick, zip(*found, strict=True)))
