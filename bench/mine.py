@@ -309,6 +309,8 @@ def speed(mix: Mix, dump: Path, size: int, said: Said) -> Ours:
     """Say how fast a dump is read with one and with two jobs, beside isal; the run with two."""
     megabytes = size / 1e6
     print(f"{mix.name}: {megabytes:.0f} MB of JSON, {dump.stat().st_size / 1e6:.0f} MB gzipped")
+    one: Ours
+    two: Ours
     alone, one, two = best(lambda: isal(dump), lambda: ours(dump, 1), lambda: ours(dump, 2))
     said.plain("isal alone", f"{alone:.2f} s")
     said.plain("statements kept, a MB of JSON", f"{one.statements / megabytes:.1f}")

@@ -28,8 +28,9 @@ class Claims:
         `name` is its id.
         """
         place = (name, subject, relation, target)
+        undated = (*place, *UNDATED, rank)
         if not times or not any(times.values()):
-            self.statements.append(RawStatement(*place, *UNDATED, rank, "undated"))
+            self.statements.append(RawStatement(*undated, "undated"))
             return
         if unusable(times):
             self.counts[f"{relation}/coarse_time"] += 1
@@ -39,7 +40,7 @@ class Claims:
             self.statements.append(RawStatement(*dated, None))
         if said.contradictory:
             self.drop("contradictory", name, subject, relation, shown(times))
-            self.statements.append(RawStatement(*place, *UNDATED, rank, "contradictory"))
+            self.statements.append(RawStatement(*undated, "contradictory"))
 
     def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
         """Drop a statement, with at most 200 characters of why."""
