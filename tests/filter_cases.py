@@ -51,14 +51,14 @@ def item(
     day: date = date(2012, 5, 1),
     asked: date = _DAY,
     id: str = "q1",
-    strict: bool = True,
+    subset: str = "past",
 ) -> QuestionItem:
     """A question with its article, in which the answer stands where it can be found."""
     lines = ("Headline", *(sentences or (f"It says {answer} here.",)))
     body = "\n".join(lines)
     start = max(body.find(answer, len(lines[0])), 0)
     sentence = body[:start].count("\n")
-    draw = Draw("d1", "a1", "eval", "past", day, asked, f"{asked.year}Q{(asked.month + 2) // 3}")
+    draw = Draw("d1", "a1", "eval", cast(Any, subset), day, asked, f"{asked.year}Q{(asked.month + 2) // 3}")
     span = Candidate(start, start + len(answer), answer, cast(Any, kind), None, sentence)
     return QuestionItem(Question(id, draw, text, span, "rules"), Article("a1", day, lines, body))
 
@@ -96,7 +96,7 @@ def _search(answer: str, passage: str, tmp: Path) -> str:
 def _unique(question: str, answer: str, other: str, tmp: Path) -> str:
     day, _, told = other.partition(" ")
     statement = f"{told.split('.')[0]}."
-    mine = item(question, answer, sentences=(f"{answer}: {question.rstrip('?')}.",))
+    mine = item(question, answer, sentences=(f"It names {answer}.",), subset="recent")
     there = Article("a2", date.fromisoformat(day), ("News", statement), f"News\n{told}")
     context = FilterContext(search=Index.build([mine.article, there], tmp / "index"))
     return _judged("unique_answer", mine, context)

@@ -12,6 +12,8 @@ _ASKED = re.compile(
     r"|\b(?:declined?|refused?) to comment\b"
     r"|\bcontribut(?:e|ed|ing) to (?:this|the) (?:report|story|article)\b"
 )
+_LONGEST_COMMENT = 30
+"""Words: a longer sentence with a request for comment says something else, too."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
 
 
@@ -19,7 +21,9 @@ def boilerplate(sentence: str) -> str | None:
     """What kind of boilerplate a sentence is, if any: caption, credit, comment, byline, …"""
     text = sentence.strip()
     for kind, wanted in _KINDS.items():
-        if wanted.search(text) and not (kind == "caption" and _NEWS.search(text)):
+        if not wanted.search(text) or (kind == "caption" and _NEWS.search(text)):
+            continue
+        if kind != "comment" or len(text.split()) <= _LONGEST_COMMENT:
             return kind
     return None
 
