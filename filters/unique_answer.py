@@ -53,7 +53,10 @@ class UniqueAnswer(Strict):
         for hit in search.search(text, draw.question_day, self.k):
             if near and abs(hit.day - draw.article_day) > timedelta(self.days):
                 continue
-            for sentence in split_sentences(hit.text.removeprefix(passage_prefix(hit.day))):
+            # a headline has no full stop, so that it runs into the sentence after it
+            skip = 1 if hit.id.endswith("_0") else 0
+            body = hit.text.removeprefix(passage_prefix(hit.day))
+            for sentence in split_sentences(body)[skip:]:
                 if not asked.could_be_in(sentence):
                     continue
                 if not left:

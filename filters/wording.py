@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import PositiveInt, model_validator
 
+from builders.text.en.boilerplate import asks_boilerplate, boilerplate
 from builders.text.en.form import misshapen
 from builders.text.en.alone import loose_pronoun, points_outside
 from builders.text.en.answers import given_away
@@ -129,6 +130,25 @@ class PronounWithoutAntecedent(ItemFilter):
         return judged(reason, f"{pronoun!r} in {question!r}" if reason else None)
 
 
+class Boilerplate(ItemFilter):
+    """The answer's sentence is no news (a caption, a byline, a call), or the question asks for that.
+
+    `Who has CNN reached out to?` and `Who is seen at …` ask about the article, not the world.
+    """
+
+    filter: Literal["boilerplate"] = "boilerplate"
+
+    def verdict(self, item: QuestionItem) -> FilterVerdict:
+        """Drop, with the sentence as `detail`."""
+        place = item.question.answer.sentence
+        sentences = item.article.sentences
+        sentence = sentences[place] if 0 < place < len(sentences) else ""
+        kind = boilerplate(sentence)
+        if kind is None and asks_boilerplate(item.question.question):
+            kind = "asked"
+        return judged("boilerplate" if kind else None, f"{kind}: {sentence}")
+
+
 WordingFilter = (
     AnswerNotInArticle
     | QuestionMark
@@ -136,5 +156,6 @@ WordingFilter = (
     | AnswerInQuestion
     | ContextReference
     | PronounWithoutAntecedent
+    | Boilerplate
 )
 """Every filter of this module: a new one is a class above and a line here."""

@@ -97,7 +97,7 @@ def _unique(question: str, answer: str, other: str, tmp: Path) -> str:
     day, _, told = other.partition(" ")
     statement = f"{told.split('.')[0]}."
     mine = item(question, answer, sentences=(f"It names {answer}.",), subset="recent")
-    there = Article("a2", date.fromisoformat(day), ("News", statement), f"News\n{told}")
+    there = Article("a2", date.fromisoformat(day), ("News.", statement), f"News.\n{told}")
     context = FilterContext(search=Index.build([mine.article, there], tmp / "index"))
     return _judged("unique_answer", mine, context)
 
@@ -142,7 +142,6 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
     "tense": lambda c, _: _tense(c[0], c[1]),
     "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
-    "toxicity": lambda c, _: _judged("toxicity", item(c[1])),
 }
 
 

@@ -38,7 +38,9 @@ from filters.entity_required import EntityRequired, name_finder
 from filters.run import FilterRun, KeptItem, Tally
 from filters.search_index import Index
 from filters.time_spec import Specified, specify
+from filters.toxicity.judged import mistakes
 from filters.toxicity.scores import ToxicityScores
+from filters.toxicity_filter import Toxicity
 
 _COUNTED = frozenset({"no_rule", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
@@ -197,11 +199,13 @@ class NewsQuestions(Step):
         in_order(at, loose, rows.NewsQuestion, out / QUESTIONS, ORDER)
         in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
         calls = sum((one.asked for one in opened.models), Counter())
+        scorers = [one for one in self.tools.filters if isinstance(one, Toxicity)]
         summary = {
             "generated": counts,
             "filters": tallied(flow.tallies),
             "calls": dict(sorted(calls.items())),
             "kept": passed,
+            "scorers": [_scorer(one, opened.context) for one in scorers],
         }
         (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
         if opened.models:
@@ -443,6 +447,13 @@ def released(
         generator=question.generator,
         filters=filters,
     )
+
+
+def _scorer(one: Toxicity, context: FilterContext) -> dict[str, Any]:
+    """What the scorer of a run gets wrong, for the card."""
+    scoring = one.scorer.start(context.cache, lambda _: None)
+    found = mistakes(scoring, one.scorer.thresholds)
+    return {"scorer": one.scorer.scorer, "mistakes": [line._asdict() for line in found]}
 
 
 def tallied(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
