@@ -75,7 +75,7 @@ class StreamingQA(DatasetBuilder):
             settings.check(offline=self.offline)
         found = news.articles(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
-        searches = any(one.filter == "search" for one in self.filters)
+        searches = any(one.filter in ("search", "unique_answer") for one in self.filters)
         tools = QuestionTools(
             index=SearchIndex(articles=found) if searches else None,
             facts=facts.facts(run, "dump", facts.all_relations(run))

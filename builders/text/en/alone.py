@@ -18,6 +18,14 @@ _SOURCES, _BACK = words(_LISTS["sources"]), words(_LISTS["backwards"])
 _NATIONAL = words(_LISTS["national"]) | ROLE_HEADS
 _ON_THE_DAY, _EVENTS = words(_LISTS["on_the_day"]), words(_LISTS["events"])
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_OFFICES = (_MANY | words(_LISTS["no_names"].lower())) - words("pope queen king")
+"""Words that name nobody with a capital, either: the Prime Minister, the Government."""
+_TITLES = words("Prince Princess Mr Mrs Ms Dr Sir Lord Lady Duke Duchess Pope King Queen")
+_IN_GROUP = {
+    "ORG": words("company firm organisation organization agency group bank party team club charity"),
+    "GPE": words("country nation city state town island territory province government"),
+}
+"""What a name before may be called in the same question."""
 _DAYS = frozenset((*MONTHS, *WEEKDAYS))
 
 _FIRST = words("i we me my mine our ours us myself ourselves you your yours yourself yourselves")
@@ -55,11 +63,22 @@ def loose_pronoun(question: str) -> tuple[str | None, str | None]:
         elif word.low in _POINTING or word.low == "one":
             if _points(found, word):
                 return "pronoun_without_antecedent", word.text
-        elif word.low == "it" and word.dep != "dobj" and _EXPLETIVE.search(question):
+        elif word.low == "it" and _is_empty(found, word, question):
             continue
         elif not _antecedent(found, word):
             return "pronoun_without_antecedent", word.text
     return None, None
+
+
+_EMPTY_IT = words("be take cost seem appear require happen rain snow turn become matter mean")
+
+
+def _is_empty(found: tuple[Word, ...], it: Word, question: str) -> bool:
+    """Whether `it` stands for nothing: `it took to`, `was it announced that`."""
+    if it.dep == "dobj" or not _EXPLETIVE.search(question):
+        return False
+    verb = found[it.head]
+    return verb.lemma in _EMPTY_IT or any(w.head == verb.at and w.dep == "auxpass" for w in found)
 
 
 def _is_first_person(found: tuple[Word, ...], word: Word) -> bool:
@@ -117,9 +136,13 @@ def _stands_for(found: tuple[Word, ...], word: Word, pronoun: str) -> bool:
     """Whether a pronoun of this form may stand for what a word names."""
     if word.low in ("who", "whom", "whose"):
         return pronoun not in _IT and _is_subject(found, word)
+    if word.low in ("what", "which") and word.dep in ("nsubj", "nsubjpass"):
+        return pronoun not in _HE and found[word.at + 1].low != "of"
     if word.text == "Casablanca":
         return pronoun in _IT
     if word.tag in _NAME and word.text not in _DAYS:
+        if any(w.text in _TITLES for w in found[max(0, word.at - 2) : word.at + 1]):
+            return pronoun not in _IT
         if word.label in _THING_LABELS and word.label != "NORP":
             return pronoun not in _HE
         return word.label not in _NO_NAME_LABELS
@@ -180,10 +203,23 @@ def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | 
     for word in found:
         if reason := _pointing_word(found, word):
             return reason, word.text
+        if word.text in WEEKDAYS and _is_undated(found, word):
+            return "undated_day", word.text
         if word.low == "the" or (word.low in _POINTING and word.tag == "DT"):
             if phrase := _unanchored(found, word):
                 return _reason_of(phrase), " ".join(w.text for w in phrase)
     return None, None
+
+
+def _is_undated(found: tuple[Word, ...], weekday: Word) -> bool:
+    """Whether a weekday has neither day nor month beside it, and is no part of a name."""
+    if weekday.label not in ("DATE", "TIME"):
+        return False
+    near = [w for w in found[max(0, weekday.at - 4) : weekday.at + 5] if w.label == weekday.label]
+    if any(w.text in MONTHS or w.text.isdigit() for w in near):
+        return False
+    beside = found[max(0, weekday.at - 1) : weekday.at] + found[weekday.at + 1 : weekday.at + 2]
+    return not any(w.text[0].isupper() and w.tag in _NAME for w in beside)
 
 
 def _reason_of(phrase: list[Word]) -> str:
@@ -229,10 +265,23 @@ def _unanchored(found: tuple[Word, ...], the: Word) -> list[Word]:
     nouns = [w for w in phrase if w.tag in _NOUN]
     lows = {w.low for w in phrase}
     if the.low in _POINTING:
-        return [the, *phrase] if nouns and the.dep != "mark" else []
+        named = bool(nouns) and _is_named_before(found, the, nouns)
+        return [the, *phrase] if nouns and the.dep != "mark" and not named else []
     if not phrase or _is_anchored(found, phrase, nouns, lows):
         return []
+    if nouns and _is_named_before(found, the, nouns):
+        return []
     return [the, *phrase]
+
+
+def _is_named_before(found: tuple[Word, ...], the: Word, nouns: list[Word]) -> bool:
+    """Whether the question has the thing before: the same noun, or a name of its kind."""
+    for word in found[: the.at]:
+        if word.tag in _NOUN and word.lemma == nouns[-1].lemma:
+            return True
+        if nouns[-1].low in _IN_GROUP.get(word.label, ()):
+            return True
+    return False
 
 
 def _is_anchored(
@@ -247,14 +296,17 @@ def _is_anchored(
             last.low not in _SOURCES
         )
     if lows & _BACK:
-        former = lows & {"former", "previous"}
-        return bool(former and after and after.low == "of")
-    names = [w for w in phrase if w.text[0].isupper() and w.label not in ("DATE", "CARDINAL")]
+        former = bool(lows & {"former", "previous"})
+        if not former or not nouns or lows & words("day week month year night"):
+            return bool(former and after and after.low == "of")
+    capital = [w for w in phrase if w.text[0].isupper() and w.label not in ("DATE", "CARDINAL")]
+    names = capital if any(w.low not in _OFFICES for w in capital) else []
     peoples = [w for w in names if w.label == "NORP" or w.tag == "JJ"]
     if len(names) > len(peoples) or (names and not any(w.low in _MANY - _NATIONAL for w in nouns)):
         return True
     if {w.tag for w in phrase} & {"JJS", "RBS"} or lows & {"first", "only", "second", "third"}:
         return True
+    nouns = nouns or capital
     if not nouns:
         return bool(lows & _ONLY) or any(c.isdigit() for w in phrase for c in w.text)
     if nouns[-1].low in _ONLY or nouns[0].low in _ONLY:
@@ -262,7 +314,8 @@ def _is_anchored(
     if after is None:
         return False
     if after.tag == "POS":
-        return last.low in ("men", "women") and any(w.tag in _NOUN for w in rest[1:3])
+        of_all = last.low in ("men", "women")
+        return of_all and any(w.label and w.label not in _NO_NAME_LABELS for w in rest)
     if after.low in ("who", "which", "where", "whose", "whom") or after.tag == "WDT":
         return True
     if after.tag in ("VBN", "VBG") and len(rest) > 2:
@@ -271,6 +324,8 @@ def _is_anchored(
         return True
     if after.low == "that" and after.dep != "mark":
         return True
+    if after.low in ("and", "or", ",") and any(w.low == "of" for w in rest[1:6]):
+        return True  # the custody and control of the army
     many = any(w.low in _MANY for w in nouns)
     place = after.low in _PLACES and len(rest) > 1 and rest[1].label not in ("DATE", "TIME")
     if place and not many:

@@ -22,6 +22,7 @@ _SENTENCES = re.compile(
     r"(?:Who|Whom|Whose|What|Which|When|Where|Why|How|Is|Are|Was|Were|Did|Does|Do|The|Here)\b"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_BROKEN = ("…", "..", ",", ":", ";", "-", "–", "—")
 _PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
 
 
@@ -38,7 +39,8 @@ def misshapen(question: str) -> str | None:
     if _SLOT.search(plain):
         return "unfilled_slot"
     odd = text.count('"') % 2 or any(text.count(a) != text.count(b) for a, b in _PAIRS)
-    if odd or _MARKUP.search(plain) or _LABEL.search(plain) or plain.rstrip("?").endswith(("…", "..")):
+    broken = plain.rstrip("? ").endswith(_BROKEN)
+    if odd or broken or _MARKUP.search(plain) or _LABEL.search(plain):
         return "not_plain_text"
     if _SENTENCES.search(plain):
         return "several_sentences"

@@ -15,7 +15,7 @@ from builders.text.data import words
 from builders.text.dates import MONTH_NUMBER, dates_in
 from builders.text.en.answers import heard, names, numbers_in_digits, same_answer, spelt
 from builders.text.en.lexicon import COUNTRIES, TITLES
-from builders.text.pipeline import Word, children, read
+from builders.text.pipeline import Word, below, children, read
 from builders.text.words import fold, tokens
 
 _EMPTY = words(
@@ -178,7 +178,19 @@ def _in_its_place(asked: Asked, found: tuple[Word, ...], sentence: str) -> Itera
             if word.lemma == asked.verb and word.tag in _NOUN:
                 yield from _bearers(found, word, sentence)
         elif word.lemma == asked.verb and word.tag.startswith("VB"):
-            yield from _of_verb(asked, found, word, sentence)
+            if asked.content <= {_plain(w) for w in _clause(found, word)}:
+                yield from _of_verb(asked, found, word, sentence)
+
+
+def _clause(found: tuple[Word, ...], verb: Word) -> list[Word]:
+    """The words of a verb's own clause: not those of `while …` and `and …` beside it."""
+    inside = below(found, verb.at)
+    if verb.dep in ("relcl", "acl"):
+        inside |= below(found, verb.head)
+    for child in children(found, verb.at):
+        if child.dep == "advcl" or (child.dep == "conj" and child.tag.startswith("VB")):
+            inside -= below(found, child.at)
+    return [w for w in found if w.at in inside]
 
 
 def _bearers(found: tuple[Word, ...], noun: Word, sentence: str) -> Iterator[str]:
@@ -274,4 +286,7 @@ def _same(one: str, other: str) -> bool:
 def _apart(one: str, other: str) -> bool:
     """Whether two dates cannot be the same time; dates without a year say nothing."""
     a, b = dates_in(one).written, dates_in(other).written
-    return bool(a and b) and (a[0].last < b[0].first or b[0].last < a[0].first)
+    if not (a and b):
+        return False
+    one_is_over = max(w.last for w in a) < min(w.first for w in b)
+    return one_is_over or max(w.last for w in b) < min(w.first for w in a)
