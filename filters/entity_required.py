@@ -14,8 +14,9 @@ class EntityRequired(Strict):
     """The answer is a phrase and the question holds no named entity (appendix A.4, iv).
 
     Entities are what the run's spaCy pipeline finds in the question, where it finds entities; with
-    `pipeline: rules` words with a capital that the article does not write small. Months, weekdays and feasts,
-    offices and short forms of common nouns (`CEO`) name nothing. `types` says of which answers.
+    `pipeline: rules` words with a capital that the article does not write small. Months, weekdays
+    and feasts, offices and short forms of common nouns (`CEO`) name nothing. `types` says of which
+    answers.
     """
 
     filter: Literal["entity_required"] = "entity_required"

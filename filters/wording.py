@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import PositiveInt, model_validator
 
-from builders.text.en.boilerplate import asks_boilerplate, boilerplate
-from builders.text.en.form import misshapen
 from builders.text.en.alone import loose_pronoun, points_outside
 from builders.text.en.answers import given_away
+from builders.text.en.boilerplate import asks_boilerplate, boilerplate
+from builders.text.en.form import misshapen
 from builders.text.words import cuts_word, tokens
 from filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
 
@@ -131,7 +131,7 @@ class PronounWithoutAntecedent(ItemFilter):
 
 
 class Boilerplate(ItemFilter):
-    """The answer's sentence is no news (a caption, a byline, a call), or the question asks for that.
+    """The answer's sentence is no news (a caption, a byline, a call), or the question asks for one.
 
     `Who has CNN reached out to?` and `Who is seen at …` ask about the article, not the world.
     """

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from builders.generate.protocol import Query, Result
 from builders.rows import Article, Candidate, Draw, Question
 from builders.text.dates import time_of
-from builders.text.en.questions import put
+from builders.text.en.boilerplate import boilerplate
 from filters import FILTERS
 from filters.base import Filter, FilterContext, QuestionItem, Surveyor
 from filters.search_index import Index
@@ -58,7 +58,9 @@ def item(
     body = "\n".join(lines)
     start = max(body.find(answer, len(lines[0])), 0)
     sentence = body[:start].count("\n")
-    draw = Draw("d1", "a1", "eval", cast(Any, subset), day, asked, f"{asked.year}Q{(asked.month + 2) // 3}")
+    draw = Draw(
+        "d1", "a1", "eval", cast(Any, subset), day, asked, f"{asked.year}Q{(asked.month + 2) // 3}"
+    )
     span = Candidate(start, start + len(answer), answer, cast(Any, kind), None, sentence)
     return QuestionItem(Question(id, draw, text, span, "rules"), Article("a1", day, lines, body))
 
@@ -94,10 +96,10 @@ def _search(answer: str, passage: str, tmp: Path) -> str:
 
 
 def _unique(question: str, answer: str, other: str, tmp: Path) -> str:
-    day, _, told = other.partition(" ")
-    statement = f"{told.split('.')[0]}."
+    day, _, news = other.partition(" ")
+    statement = f"{news.split('.')[0]}."
     mine = item(question, answer, sentences=(f"It names {answer}.",), subset="recent")
-    there = Article("a2", date.fromisoformat(day), ("News.", statement), f"News.\n{told}")
+    there = Article("a2", date.fromisoformat(day), ("News.", statement), f"News.\n{news}")
     context = FilterContext(search=Index.build([mine.article, there], tmp / "index"))
     return _judged("unique_answer", mine, context)
 
@@ -110,14 +112,10 @@ def _office(question: str, article: str, asked: str, wanted: str) -> str:
 
 
 def _tense(question: str, time: str) -> str:
-    from filters.time_spec import told
-
     return told(question, time)
 
 
 def _boilerplate(sentence: str) -> str:
-    from builders.text.en.boilerplate import boilerplate
-
     return "drop" if boilerplate(sentence) else "keep"
 
 

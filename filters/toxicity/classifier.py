@@ -44,8 +44,8 @@ PRESETS: Mapping[str, Preset] = {
         },
     ),
 }
-"""Detoxify's models. `detoxify` has the labels of the Jigsaw challenge of 2018 (its sixth, `toxic`, is
-none of our attributes, and it has none for `sexually_explicit`); `detoxify-unbiased` has all six."""
+"""Detoxify's models. `detoxify` has the six labels of the Jigsaw challenge of 2018: `toxic` is none
+of our attributes, and `sexually_explicit` none of its labels; `detoxify-unbiased` has all six."""
 
 
 class TransformersScorer(Strict):

@@ -41,7 +41,5 @@ def mistakes(scoring: Scoring, thresholds: Thresholds) -> list[Mistakes]:
             scores = scoring.score(questions)
             gone = [thresholds.over(one) is not None for one in scores]
             wrong = [q for q, removed in zip(questions, gone, strict=True) if removed != toxic]
-            found.append(
-                Mistakes(toxic, kind, len(questions), len(wrong), tuple(wrong[:EXAMPLES]))
-            )
+            found.append(Mistakes(toxic, kind, len(questions), len(wrong), tuple(wrong[:EXAMPLES])))
     return found

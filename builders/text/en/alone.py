@@ -22,7 +22,9 @@ _OFFICES = (_MANY | words(_LISTS["no_names"].lower())) - words("pope queen king"
 """Words that name nobody with a capital, either: the Prime Minister, the Government."""
 _TITLES = words("Prince Princess Mr Mrs Ms Dr Sir Lord Lady Duke Duchess Pope King Queen")
 _IN_GROUP = {
-    "ORG": words("company firm organisation organization agency group bank party team club charity"),
+    "ORG": words(
+        "company firm organisation organization agency group bank party team club charity"
+    ),
     "GPE": words("country nation city state town island territory province government"),
 }
 """What a name before may be called in the same question."""
@@ -205,9 +207,9 @@ def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | 
             return reason, word.text
         if word.text in WEEKDAYS and _is_undated(found, word):
             return "undated_day", word.text
-        if word.low == "the" or (word.low in _POINTING and word.tag == "DT"):
-            if phrase := _unanchored(found, word):
-                return _reason_of(phrase), " ".join(w.text for w in phrase)
+        opens = word.low == "the" or (word.low in _POINTING and word.tag == "DT")
+        if opens and (phrase := _unanchored(found, word)):
+            return _reason_of(phrase), " ".join(w.text for w in phrase)
     return None, None
 
 
@@ -314,6 +316,8 @@ def _is_anchored(
     if after is None:
         return False
     if after.tag == "POS":
+        if any(w.tag in _NAME for w in rest[1:3]):
+            return True  # the 2016 Prime Minister's Literary Awards
         of_all = last.low in ("men", "women")
         return of_all and any(w.label and w.label not in _NO_NAME_LABELS for w in rest)
     if after.low in ("who", "which", "where", "whose", "whom") or after.tag == "WDT":
@@ -324,7 +328,8 @@ def _is_anchored(
         return True
     if after.low == "that" and after.dep != "mark":
         return True
-    if after.low in ("and", "or", ",") and any(w.low == "of" for w in rest[1:6]):
+    joined = len(rest) > 1 and rest[1].tag in (*_NOUN, "JJ", "DT")
+    if after.low in ("and", "or", ",") and joined and any(w.low == "of" for w in rest[1:6]):
         return True  # the custody and control of the army
     many = any(w.low in _MANY for w in nouns)
     place = after.low in _PLACES and len(rest) > 1 and rest[1].label not in ("DATE", "TIME")

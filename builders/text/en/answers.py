@@ -13,12 +13,11 @@ _NUMBERS = {w: str(n) for n, w in enumerate(_LISTS["numbers"].split())}
 _TENS = {w: 10 * n for n, w in enumerate(_LISTS["tens"].split(), 2)}
 _UNITS = words("second minute hour day week month year decade century dollar euro pound mile point")
 _LEGAL = words(data("words")["added_to_names"])
-_TITLE = re.compile(
-    rf"^(?:{'|'.join(sorted((re.escape(t) for t in TITLES), key=len, reverse=True))})\.?\s+(?=[A-Z])"
-)
+_LONGEST_FIRST = sorted((re.escape(title) for title in TITLES), key=lambda t: (-len(t), t))
+_TITLE = re.compile(rf"^(?:{'|'.join(_LONGEST_FIRST)})\.?\s+(?=[A-Z])")
 _ODD_FIRST = words(
-    "who whom whose what which when where why how may will can is are was were did does do has have "
-    "it us march turkey polish mark bill hope"
+    "who whom whose what which when where why how may will can is are was were did does do has "
+    "have it us march turkey polish mark bill hope"
 )
 _ODD_HEADS = {(word, True) for word in _ODD_FIRST}
 """First words that are mostly no names, for all their capital."""
@@ -107,7 +106,10 @@ def given_away(question: str, answer: str) -> bool:
 
 
 _SAME = {
-    tokens(entry): entries[0] for entries in _LISTS["same"] for entry in entries if entry != entries[0]
+    tokens(entry): entries[0]
+    for entries in _LISTS["same"]
+    for entry in entries
+    if entry != entries[0]
 }
 _SPELLING = [(re.compile(old), new) for old, new in _LISTS["spelling"]]
 

@@ -10,7 +10,8 @@ from builders.text.words import fold
 
 _EMPTY = words(
     "the a an 's ’s s do does did be is are was were been being am have has had people person "
-    "in of at on by many much which what that and ? , . - \" ' `` '' “ ” ’ ‘ from to against before after with without over under for into until since"
+    "in of at on by many much which what that and ? , . - \" ' `` '' “ ” ’ ‘ from to against "
+    "before after with without over under for into until since"
 )
 _WH = words("who whom whose what which when where why how")
 _TITLE_WORDS = frozenset(w for title in TITLES for w in title.split())

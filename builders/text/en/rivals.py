@@ -50,7 +50,10 @@ class Asked(NamedTuple):
 def asked_for(question: str, label: str | None) -> Asked | None:
     """What a question asks for; None where its form cannot be compared with sentences."""
     found = read(question)
-    wh = next((w for w in found if w.low in ("who", "whom", "what", "which", "where", "when", "how")), None)
+    wh = next(
+        (w for w in found if w.low in ("who", "whom", "what", "which", "where", "when", "how")),
+        None,
+    )
     if wh is None:
         return None
     head = _asked_noun(found, wh)
@@ -110,9 +113,7 @@ def _asked_noun(found: tuple[Word, ...], wh: Word) -> Word | None:
     return noun
 
 
-def _kind(
-    found: tuple[Word, ...], wh: Word, head: Word | None, finite: Word
-) -> tuple[str, str]:
+def _kind(found: tuple[Word, ...], wh: Word, head: Word | None, finite: Word) -> tuple[str, str]:
     """What is asked for, and of which verb or office; an empty verb where nobody can tell."""
     verbs = [w for w in found if w.tag.startswith("VB") and w.at > finite.at]
     main = next((w for w in verbs if w.tag in ("VB", "VBN", "VBG")), None)
@@ -121,7 +122,9 @@ def _kind(
             return "", ""
         between = any(w.tag in (*_NAME, *_NOUN, "PRP") for w in found[finite.at + 1 : main.at])
         verb, role = main.lemma, "object" if between else "subject"
-    elif finite.lemma == "be" and main is not None and main.tag == "VBN" and main.at - finite.at < 9:
+    elif (
+        finite.lemma == "be" and main is not None and main.tag == "VBN" and main.at - finite.at < 9
+    ):
         verb, role = main.lemma, "object"
         if any(w.tag in (*_NAME, *_NOUN) for w in found[finite.at + 1 : main.at]):
             role = "whole"
@@ -177,9 +180,10 @@ def _in_its_place(asked: Asked, found: tuple[Word, ...], sentence: str) -> Itera
         if asked.kind == "role":
             if word.lemma == asked.verb and word.tag in _NOUN:
                 yield from _bearers(found, word, sentence)
-        elif word.lemma == asked.verb and word.tag.startswith("VB"):
-            if asked.content <= {_plain(w) for w in _clause(found, word)}:
-                yield from _of_verb(asked, found, word, sentence)
+            continue
+        here = word.lemma == asked.verb and word.tag.startswith("VB")
+        if here and asked.content <= {_plain(w) for w in _clause(found, word)}:
+            yield from _of_verb(asked, found, word, sentence)
 
 
 def _clause(found: tuple[Word, ...], verb: Word) -> list[Word]:
@@ -200,18 +204,14 @@ def _bearers(found: tuple[Word, ...], noun: Word, sentence: str) -> Iterator[str
         for child in children(found, head.at):
             if child.dep == "nsubj":
                 yield from _names(found, child, sentence)
-    elif noun.dep == "appos":
-        yield from _names(found, head, sentence)
-    elif noun.dep in ("compound", "nmod") and head.tag in _NAME and head.at == noun.at + 1:
+    elif noun.dep == "appos" or (head.tag in _NAME and head.at == noun.at + 1):
         yield from _names(found, head, sentence)
     for child in children(found, noun.at):
         if child.dep == "appos":
             yield from _names(found, child, sentence)
 
 
-def _of_verb(
-    asked: Asked, found: tuple[Word, ...], verb: Word, sentence: str
-) -> Iterator[str]:
+def _of_verb(asked: Asked, found: tuple[Word, ...], verb: Word, sentence: str) -> Iterator[str]:
     """The names that a verb has in the place that is asked for."""
     own = children(found, verb.at)
     passive = any(w.dep == "auxpass" for w in own) or (verb.tag == "VBN" and verb.dep == "acl")

@@ -86,9 +86,11 @@ def _perfect(found: tuple[Word, ...], has: Word, verb: Word) -> list[tuple[int, 
         return [(has.start, has.end, "did"), (verb.start, verb.end, verb.lemma)]
     simple = _OF_PARTICIPLE.get(verb.low, verb.low)
     gap = found[has.at + 1].start
-    return [(has.start, gap, ""), (verb.start, verb.end, simple)] if gap < verb.start else [
-        (has.start, verb.end, simple)
-    ]
+    return (
+        [(has.start, gap, ""), (verb.start, verb.end, simple)]
+        if gap < verb.start
+        else [(has.start, verb.end, simple)]
+    )
 
 
 def asks_state(question: str) -> bool:
@@ -104,7 +106,7 @@ def asks_state(question: str) -> bool:
     main = found[first.head] if first.dep in ("aux", "auxpass") else first
     if first.tag in ("VBZ", "VBP"):
         return not (first.low in ("has", "have") and first.dep == "aux")
-    if main.lemma == "be" or main is first and first.low in ("was", "were"):
+    if main.lemma == "be" or (main is first and first.low in ("was", "were")):
         passive = any(w.tag in ("VBN", "VBG") for w in children(found, first.at))
         return not passive and not any(w.tag == "VBN" and w.dep == "ROOT" for w in found)
     return main.lemma in _STATES
