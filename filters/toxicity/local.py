@@ -35,10 +35,12 @@ class Local(Strict):
     immigrants such vermin?`), nor what a word means (`the bitch that won at Crufts` goes); what it
     gets wrong of the project's table of 80 questions is on the card. `neutral` words, and what
     stands in quotation marks, are taken out before a text is scored: alone they say nothing bad,
-    and an insult that holds one is still scored by its other words. The threshold is
-    0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule found it before
-    `chief` was neutral, and finds 0.35 since, in bands of five rows: there three more of 40 toxic
-    questions go, and seven of 3,443 harmless sentences where at 0.50 none does. `factdrift bands` sets it on your own rows.
+    and an insult that holds one is still scored by its other words.
+
+    The threshold is 0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule
+    found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three
+    more of 40 toxic questions go, and seven of 3,443 harmless sentences where at 0.50 none does.
+    `factdrift bands` sets it on your own rows.
     """
 
     scorer: Literal["local"] = "local"
