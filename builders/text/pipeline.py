@@ -56,7 +56,7 @@ def _verified(found: Path) -> Path:
     for name, sha256 in WEIGHTS.items():
         path = found / name
         if not path.is_file() or file_sha256(path) != sha256:
-            text = f"this is not the file of {NAME} {VERSION} that filters read questions with"
+            text = f"this is not the file of {NAME} {VERSION} that texts are read with"
             raise UserError(text, where=path, hint=f"install it anew: {_HINT}")
     return found
 

@@ -8,14 +8,14 @@ import re
 
 from builders.text.data import data, words
 from builders.text.dates import MONTHS, WEEKDAYS, pattern
-from builders.text.en.nouns import ROLE_HEADS, ROLES, THINGS
+from builders.text.en.nouns import ROLES, THINGS
 from builders.text.pipeline import Word, read
 
 _LISTS = data("questions")
 _ONLY, _MANY = words(_LISTS["only_one"]), words(_LISTS["of_many"]) | ROLES | THINGS
 _PERSONS = ROLES | words(_LISTS["man_or_woman"])
 _SOURCES, _BACK = words(_LISTS["sources"]), words(_LISTS["backwards"])
-_NATIONAL = words(_LISTS["national"]) | ROLE_HEADS
+_NATIONAL = words(_LISTS["national"]) | words(data("nouns")["role_heads"])
 _ON_THE_DAY, _EVENTS = words(_LISTS["on_the_day"]), words(_LISTS["events"])
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _OFFICES = (_MANY | words(_LISTS["no_names"].lower())) - words("pope queen king")

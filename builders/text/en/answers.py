@@ -5,10 +5,11 @@ from functools import cache
 from itertools import pairwise
 
 from builders.text.data import data, words
-from builders.text.en.lexicon import TITLES
 from builders.text.words import DETERMINERS, SMALL, fold, tokens
 
 _LISTS = data("questions")
+TITLES = words(_LISTS["titles"])
+"""What stands before a name and is no part of it."""
 _NUMBERS = {w: str(n) for n, w in enumerate(_LISTS["numbers"].split())}
 _TENS = {w: 10 * n for n, w in enumerate(_LISTS["tens"].split(), 2)}
 _UNITS = words("second minute hour day week month year decade century dollar euro pound mile point")

@@ -3,8 +3,7 @@
 import re
 
 from builders.text.data import words
-from builders.text.en.answers import folded_name, heard, numbers_in_digits
-from builders.text.en.lexicon import TITLES
+from builders.text.en.answers import TITLES, folded_name, heard, numbers_in_digits
 from builders.text.pipeline import Word, read
 from builders.text.words import fold
 

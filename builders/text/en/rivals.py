@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 
 from builders.text.data import words
 from builders.text.dates import MONTH_NUMBER, dates_in
-from builders.text.en.answers import heard, names, numbers_in_digits, same_answer, spelt
-from builders.text.en.lexicon import COUNTRIES, TITLES
+from builders.text.en.answers import TITLES, heard, names, numbers_in_digits, same_answer, spelt
+from builders.text.en.lexicon import COUNTRIES
 from builders.text.pipeline import Word, below, children, read
 from builders.text.words import fold, tokens
 
