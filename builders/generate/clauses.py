@@ -45,7 +45,7 @@ class Clause:
     """A finite verb of the past, its subject, and what else depends on it.
 
     `form`: `past` (went), `present` (goes, told of what happened), `passive` (was taken), `perfect`
-    (has gone), `perfect_passive`, `be` (was, with what it says). `parts`: the dependents that a question may hold, in order.
+    (has gone), `perfect_passive`, `future`, `future_passive`, `be` (was, with what it says). `parts`: the dependents that a question may hold, in order.
     """
 
     verb: Token
@@ -55,9 +55,13 @@ class Clause:
     parts: Sequence[Token]
     kind: str
     """main, joined, reported or relative."""
+    source: Token | None
+    """Who said so, where it is not stated as a fact."""
     place: int
     """Where its subject stands; that of a relative clause, or of `he`, is told by its name."""
-    named: bool = False
+    named: bool
+    now: bool
+    """Whether it is told in the present tense, and only asked about soon after."""
 
     @property
     def subject_tokens(self) -> list[Token]:
@@ -81,17 +85,31 @@ class Clause:
 def clauses(tree: Tree) -> Iterator[Clause]:
     """Every clause that can be asked about, in the order of the article."""
     digest = _digest(tree)
-    for n, sentence in enumerate(tree.sentences):
-        if not _plain(sentence):
-            continue
+    person: Token | None = None
+    for sentence in tree.sentences:
         quoted = False
-        for token in sentence:
+        for token in sentence if _plain(sentence) else ():
             if token.text in ('"', "“", "”") or token.tag in ("``", "''"):
                 quoted = not quoted
             elif not quoted:
-                found = _clause(token, digest, tree.sentences[n - 1] if n else ())
+                found = _clause(token, digest, person)
                 if found is not None:
                     yield found
+        person = _person(sentence, person)
+
+
+def _person(sentence: Sequence[Token], before: Token | None) -> Token | None:
+    """Whom `he` in the next sentence stands for: the subject, where no other person is named."""
+    people = {t.name.full for t in sentence if t.name and t.label == "PERSON"}
+    if len(people) > 1 or "" in people:
+        return None
+    for token in sentence:
+        if token.dep in ("nsubj", "nsubjpass") and token.head.dep == "ROOT":
+            if token.name is not None and token.name.root is token and token.label == "PERSON":
+                return token
+            same = before is not None and before.name and people <= {before.name.full}
+            return before if token.lower in ("he", "she") and same else None
+    return None
 
 
 def _digest(tree: Tree) -> bool:
@@ -128,9 +146,9 @@ def _plain(sentence: Sequence[Token]) -> bool:
     return sentence[0].text[0].isupper() or sentence[0].text[0].isdigit()
 
 
-def _clause(verb: Token, digest: bool, before: Sequence[Token]) -> Clause | None:
+def _clause(verb: Token, digest: bool, person: Token | None) -> Clause | None:
     kind = _kind(verb)
-    if kind is None or verb.tag not in ("VBD", "VBN", "VBZ", "VBP"):
+    if kind is None or verb.tag not in ("VB", "VBD", "VBN", "VBZ", "VBP"):
         return None
     subject = _subject(verb, kind)
     if subject is None:
@@ -139,14 +157,20 @@ def _clause(verb: Token, digest: bool, before: Sequence[Token]) -> Clause | None
     if named:
         place = verb.having("nsubj", "nsubjpass")[0].at
     elif subject.lower in ("he", "she"):
-        subject, named = _antecedent(subject, before), True
-        if subject is None:
+        here = {t.name.full for t in _sentence(subject) if t.name and t.label == "PERSON"}
+        subject, named = person, True
+        if subject is None or subject.name is None or here - {subject.name.full}:
             return None
     if place > verb.at:
         return None
     helpers = [t for t in verb.children if t.dep in ("aux", "auxpass") and t.at < verb.at]
-    form = _form(verb, helpers, digest)
+    form = _form(verb, helpers)
     if form is None:
+        return None
+    said = helpers[0] if form == "passive" else verb
+    now = said.tag in ("VBZ", "VBP") and not digest and not form.startswith("perfect")
+    now = now or form.startswith("future")
+    if form in ("present", "future") and verb.lemma in _STATES:
         return None
     parts: list[Token] = []
     for child in verb.children:
@@ -170,7 +194,10 @@ def _clause(verb: Token, digest: bool, before: Sequence[Token]) -> Clause | None
     for child in subject.having("appos"):
         if child.label == subject.label == "PERSON":
             return None  # a list that was read as one name with another one beside it
-    return Clause(verb, subject, form, helpers, parts, kind, place, named)
+    source = _source(verb) if kind == "reported" else None
+    if source is not None and (source.at == subject.at or source.label not in NAMED):
+        return None
+    return Clause(verb, subject, form, helpers, parts, kind, source, place, named, now)
 
 
 _NO_FACT = ("neg", "preconj", "expl", "csubj", "csubjpass", "parataxis", "dep", "intj")
@@ -187,20 +214,11 @@ def _shares_object(verb: Token, other: Token) -> bool:
     )
 
 
-def _antecedent(pronoun: Token, before: Sequence[Token]) -> Token | None:
-    """The person that `he` stands for: the only one of the sentence before, and its subject."""
-    root = pronoun
+def _sentence(token: Token) -> list[Token]:
+    root = token
     while root.head is not root:
         root = root.head
-    here = {t.name.full for t in root.subtree() if t.name and t.label == "PERSON"}
-    people = {t.name.full for t in before if t.name and t.label == "PERSON"}
-    if len(people) != 1 or "" in people or here - people:
-        return None
-    for token in before:
-        if token.dep in ("nsubj", "nsubjpass") and token.head.dep == "ROOT":
-            whole = token.name is not None and token.name.root is token
-            return token if whole and token.label == "PERSON" else None
-    return None
+    return root.subtree()
 
 
 def _kind(verb: Token) -> str | None:
@@ -217,12 +235,20 @@ def _kind(verb: Token) -> str | None:
         who = next(iter(verb.head.having("nsubj")), None)
         if who is None or verb.head.tag not in _FINITE or verb.head.having("neg", "aux"):
             return None
-        if verb.at < verb.head.at or who.lower in _SOURCES:
-            return "reported"
-        return None
+        return (
+            "reported" if _source(verb) is None or alone(phrase(who), None, asked=False) else None
+        )
     if verb.dep == "relcl" and verb.head.label in NAMED:
         return "relative"
     return None
+
+
+def _source(verb: Token) -> Token | None:
+    """Who said what a reported clause says, unless it is told as plain fact."""
+    who = next(iter(verb.head.having("nsubj")), None)
+    if who is None or verb.at < verb.head.at or who.lower in _SOURCES:
+        return None
+    return who
 
 
 def _subject(verb: Token, kind: str) -> Token | None:
@@ -244,23 +270,25 @@ def _subject(verb: Token, kind: str) -> Token | None:
     return None
 
 
-def _form(verb: Token, helpers: Sequence[Token], digest: bool) -> str | None:
+def _form(verb: Token, helpers: Sequence[Token]) -> str | None:
     said = [t.lower for t in helpers]
+    if said == ["will"] and verb.tag == "VB" and verb.lemma != "be":
+        return "future"
+    if said == ["will", "be"] and verb.tag == "VBN":
+        return "future_passive"
     if any(t.tag in ("MD", "TO") for t in helpers) or len(helpers) > 2:
         return None
     if not helpers:
-        if digest and verb.tag in ("VBZ", "VBP") and verb.lemma not in _STATES:
-            return "present"
-        if verb.tag != "VBD":
+        if verb.tag in ("VB", "VBN"):
             return None
         if verb.lemma == "be":
             return "be" if verb.having("attr", "acomp", "prep") else None
-        return "past"
+        return "past" if verb.tag == "VBD" else "present"
     if verb.lemma == "be":
         return None
     if said in (["was"], ["were"]) and verb.tag in ("VBN", "VBD"):
         return "passive"
-    if digest and said in (["is"], ["are"]) and verb.tag == "VBN":
+    if said in (["is"], ["are"]) and verb.tag == "VBN":
         return "passive"
     if said in (["has"], ["have"], ["had"]):
         return "perfect"
@@ -419,6 +447,8 @@ def _harmless(t: Token) -> bool:
         )
     if t.lower == "one":
         return t.tag == "CD"
+    if t.lower == "following":
+        return t.dep == "prep"
     if t.lower == "more":
         return t.dep in ("amod", "advmod", "quantmod")
     if t.lower == "both":

@@ -45,6 +45,8 @@ class Asked:
     question: str
     kind: str
     score: int
+    now: bool
+    """Whether it is in the present tense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class Made:
     """The tokens of the answer."""
 
 
-_ACTIVE = ("past", "present", "perfect")
+_ACTIVE = ("past", "present", "perfect", "future")
+_PASSIVE = ("passive", "perfect_passive", "future_passive")
 _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "ccomp", "pcomp")
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
@@ -74,6 +77,7 @@ _NO_PLACE = words("""
     increase rise decrease include base lead play compete end lag finish rank trade own operate
     control support consist depend
 """)
+_BASED = words("bear headquarter base locate bury raise")
 _MOTION = words(
     "travel go fly move return flee head arrive come sail relocate emigrate drive march"
 )
@@ -157,7 +161,10 @@ def _because(part: Token) -> bool:
 def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     """The question with its score; None where it does not stand alone or says too little."""
     text = re.sub(r"\s+", " ", made.text).strip(" ,")
-    text = f"{text[0].upper()}{text[1:]}?"
+    text = f"{text[0].upper()}{text[1:]}"
+    if clause.source is not None:
+        text += f", according to {written(phrase(clause.source))}"
+    text += "?"
     own = {t.at for t in made.of}
     told = [t for t in made.tokens if t.at not in own]
     asked_subject = any(t.at == clause.subject.at for t in made.of)
@@ -165,17 +172,27 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     names = {t.name.text for t in told if t.name and t.label in NAMED}
     subject_named = any(t.label in NAMED for t in phrase(clause.subject))
-    content = [t for t in told if t.tag[0] in "NVJC" and t.lemma not in ("be", "have", "do")]
-    if not names or len(content) < 3 or len(text.split()) > 26 or len(text.split()) < 5:
+    content = [
+        t
+        for t in told
+        if (t.tag[0] in "NVJ" or t.tag == "CD") and t.lemma not in ("be", "have", "do")
+    ]
+    length = len(text.split())
+    if not 4 <= length <= 28:
         return None
-    thin = len(names) < 2 and len(content) < 4
+    placed = made.kind == "where" and clause.verb.lemma in _BASED
+    if len(content) < (2 if placed else 3):
+        return None
+    if not names and not (asked_subject and len(content) >= 6):
+        return None
+    thin = len(names) < 2 and len(content) < 4 and not placed
     if thin and (asked_subject or not subject_named) and made.kind != "how many":
         return None
     dated = any(t.label == "DATE" and t.text.isdigit() and len(t.text) == 4 for t in told)
     score = _KINDS[made.kind] + 2 * min(len(names), 3) + dated + (len(content) > 5)
     score += 2 * any(n.casefold() in headline for n in names) + (made.span.sentence < 4)
-    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported")
-    return Asked(made.span, text, made.kind, score)
+    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + 3 * clause.now
+    return Asked(made.span, text, made.kind, score, clause.now)
 
 
 _KINDS = {
@@ -202,6 +219,8 @@ def _of_name(name: Name) -> Span:
 
 
 def _were(clause: Clause) -> str:
+    if clause.now:
+        return "are" if clause.many else "is"
     return "were" if clause.many else "was"
 
 
@@ -210,14 +229,23 @@ def _past(clause: Clause) -> str | None:
     verb = clause.verb
     if clause.form == "past":
         return verb.text
+    if clause.form == "future":
+        return f"will {verb.lemma}"
+    if clause.now:
+        return verb.text if (verb.tag == "VBP") == clause.many else None
     return past(verb.lemma) if clause.form == "present" else past_of(verb.lower)
 
 
 def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | None:
     """A question for the subject: `Who won the prize in 2010`."""
     front, left, right = _around(clause, parts)
-    were = "were" if word.startswith("How many") else "was"
-    if clause.form in ("passive", "perfect_passive"):
+    many = word.startswith("How many")
+    were = ("are" if many else "is") if clause.now else ("were" if many else "was")
+    if clause.now and many != clause.many:
+        return None
+    if clause.form == "future_passive":
+        were = "will be"
+    if clause.form in _PASSIVE:
         said = [were, left, clause.verb.text]
     elif clause.form == "be":
         said = [were, left]
@@ -232,8 +260,13 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], tail: str = "")
     """A question for another part: `When did Apple buy Beats`."""
     front, left, right = _around(clause, parts)
     subject = written(clause.subject_tokens)
-    if clause.form in ("past", "present", "perfect"):
-        said = ["did", subject, left, clause.verb.lemma]
+    if clause.form == "future":
+        said = ["will", subject, left, clause.verb.lemma]
+    elif clause.form == "future_passive":
+        said = ["will", subject, left, "be", clause.verb.text]
+    elif clause.form in _ACTIVE:
+        did = ("do" if clause.many else "does") if clause.now else "did"
+        said = [did, subject, left, clause.verb.lemma]
     elif clause.form == "be":
         said = [_were(clause), subject, left]
     else:
@@ -293,13 +326,24 @@ def asked_with(name: Name, verb: Token) -> str | None:
         return f"Which {LAST_WORDS[parts[-1]]}"
     if len(parts) > 1 and parts[0] in FIRST_WORDS:
         return f"Which {FIRST_WORDS[parts[0]]}"
-    if name.label == "ORG" and (len(parts) > 1 or (name.text.isupper() and len(name.text) > 2)):
+    if (
+        name.label == "ORG"
+        and not _PRIZES & set(parts)
+        and (len(parts) > 1 or (name.text.isupper() and len(name.text) > 2))
+    ):
         capital = all(t.tag in ("NNP", "NNPS", "IN", "CC", "DT", "HYPH") for t in name.tokens)
-        return "Which organization" if capital and parts[0] not in COUNTRIES else None
+        return _SOME if capital and parts[0] not in COUNTRIES else None
     return None
 
 
+_PRIZES = words(
+    "Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy"
+)
 _OF_TEAMS = words("beat defeat thrash trounce outscore")
+
+
+_SOME = "Which organization"
+"""What is asked with for an organization of no known kind, where it does something itself."""
 
 
 def _is_thing(name: Name) -> bool:
@@ -369,14 +413,20 @@ def _striking(clause: Clause) -> bool:
 
 def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """The agent of a passive clause, asked in the active: `Who founded Apple`."""
-    if clause.form not in ("passive", "perfect_passive") or clause.named:
+    if clause.form not in _PASSIVE or clause.named:
         return
     for agent in (p for p in parts if p.dep == "agent"):
         for noun in agent.having("pobj"):
             name = _pure(noun)
             word = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if name is None or word is None or verb is None or clause.verb.having("oprd", "xcomp"):
+            if (
+                name is None
+                or word is None
+                or verb is None
+                or clause.now
+                or clause.verb.having("oprd", "xcomp")
+            ):
                 continue
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
@@ -399,7 +449,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         name = _pure(noun)
         word = asked_with(name, clause.verb) if name else None
         tokens = _tokens(clause, rest, subject=True)
-        if name is not None and word is not None:
+        if name is not None and word is not None and word != _SOME:
             kind = "who" if word == "Who" else "which"
             yield Made(
                 _of_name(name), word, tokens, _inverted(word, clause, rest), kind, phrase(noun)
@@ -571,8 +621,9 @@ def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for part in parts:
         if part.dep == "dobj" and clause.verb.lemma in _PAY and clause.form in _ACTIVE:
             span = _amount(part, "MONEY")
-            if span and not part.having("prep", "acl", "relcl"):
-                rest = _rest(parts, part)
+            rest = _rest(parts, part)
+            for_ = any(p.dep in ("prep", "xcomp") and said_time(p) is None for p in rest)
+            if span and for_ and not part.having("prep", "acl", "relcl"):
                 yield Made(span[0], "How much", _tokens(clause, rest, subject=True),
                            _inverted("How much", clause, rest), "how much", span[1])  # fmt: skip
         if part.dep == "prep" and part.lower in ("for", "at", "by"):
@@ -698,12 +749,10 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if name is None or name.label not in ("PERSON", "ORG"):
                 continue
             word = asked_with(name, clause.verb)
-            if word is None:
+            if word is None or word == _SOME:
                 continue
             rest = _rest(parts, prep)
-            lead = f"{prep.lower} {'whom' if word == 'Who' else word.lower().replace('which', 'which', 1)}"
-            if word != "Who":
-                lead = f"{prep.lower} which {word.removeprefix('Which ')}"
+            lead = f"{prep.lower} {'whom' if word == 'Who' else 'w' + word[1:]}"
             yield Made(_of_name(name), lead, _tokens(clause, rest, subject=True),
                        _inverted(lead, clause, rest), "whom", phrase(prep))  # fmt: skip
 
@@ -735,9 +784,7 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """What somebody was accused of, sentenced to, fined for."""
     wanted = _CHARGES.get(clause.verb.lemma, ())
-    if not wanted or (
-        clause.form not in ("passive", "perfect_passive") and clause.verb.lemma != "plead"
-    ):
+    if not wanted or (clause.form not in _PASSIVE and clause.verb.lemma != "plead"):
         return
     for prep in (p for p in parts if p.dep == "prep" and p.lower in wanted):
         tokens = [t for t in phrase(prep) if t.at > prep.at]

@@ -178,6 +178,10 @@ def _settle(names: Sequence[Name]) -> None:
         if " " in name.text:
             whole.setdefault(name.last.text, set()).add(name.text)
     for name in names:
+        if name.text in whole and name.label in NAMED and listed(name.text) is None:
+            name.label = "PERSON"
+            for token in name.tokens:
+                token.label = "PERSON"
         if name.label != "PERSON":
             continue
         if " " in name.text:
@@ -236,6 +240,9 @@ def written(tokens: Iterable[Token]) -> str:
             text = text[0].lower() + text[1:]
         if t.name is not None and t.label == "PERSON" and len(t.name.tokens) == 1 and t.name.full:
             text = t.name.full
+        if last is not None and (gone := t.prev) is not None and gone.prev is last and not near:
+            if last.end == gone.start and gone.end == t.start and gone.tag in ("HYPH", ":", "SYM"):
+                out, near = out + gone.text, True  # a score: 2–1
         out += text if near or not out else f" {text}"
         last = t
     return out
