@@ -99,7 +99,7 @@ def _asked_for(question: str, tree: Tree, sentence: Sequence[Token]) -> Iterator
 
 
 _KINDS = re.compile(
-    r"(?P<number>how many\b)|(?P<money>(?:for )?how much\b)|(?P<share>by what percentage\b)"
+    r"(?P<number>(?:\w+ )?how many\b)|(?P<money>(?:for )?how much\b)|(?P<share>by what percentage\b)"
     r"|(?P<long>(?:for )?how long\b)|(?P<age>at what age\b)|(?P<cause>why\b)|(?P<means>how\b)"
     r"|(?P<time>when\b)|(?P<place>where\b)|(?P<person>(?:\w+ )?whom?\b)|(?P<named>(?:\w+ )?which\b)"
     r"|(?P<thing>what\b)"
@@ -110,7 +110,7 @@ def _fits(kind: str, low: str, name: Name) -> bool:
     """Whether a name is of the kind that a question asks for."""
     match kind:
         case "number":
-            noun = low.split()[2:]
+            noun = low.partition("how many")[2].split()
             after = [name.root.head.lower, *(t.lower for t in name.root.head.children)]
             return name.label == "CARDINAL" and bool(set(noun[:6]) & set(after))
         case "money":

@@ -17,7 +17,6 @@ from builders.generate.patterns import Asked, questions
 from builders.generate.trees import NAMED, Tree, tree
 from builders.rows import AnswerType, Article, Candidate
 from builders.text.dates import candidates
-from builders.text.en import tokens
 from builders.text.pipeline import NAME
 
 Span = tuple[int, int, AnswerType, str | None]
@@ -195,7 +194,9 @@ class SpacyFinder:
                 taken.append((a, b))
                 yield a, b, "entity", ent.label_
         for a, b, kind in (
-            self.known.matches(doc.text, tokens.spans(doc.text)) if self.known else ()
+            self.known.matches(doc.text, [(t.idx, t.idx + len(t)) for t in doc])
+            if self.known
+            else ()
         ):
             if all(b <= s or e <= a for s, e in taken):
                 yield a, b, "entity", kind

@@ -157,7 +157,11 @@ def _clause(verb: Token, digest: bool, person: Token | None) -> Clause | None:
     if named:
         place = verb.having("nsubj", "nsubjpass")[0].at
     elif subject.lower in ("he", "she"):
-        here = {t.name.full for t in _sentence(subject) if t.name and t.label == "PERSON"}
+        here = {
+            t.name.full
+            for t in _sentence(subject)
+            if t.name and t.label == "PERSON" and t.at < subject.at
+        }
         subject, named = person, True
         if subject is None or subject.name is None or here - {subject.name.full}:
             return None
@@ -320,6 +324,8 @@ def _aside(child: Token) -> bool:
     if child.dep in ("parataxis", "meta", "intj"):
         return True
     before = _first(child).prev
+    if before is not None and before.text in ("(", "["):
+        return True
     comma = before is not None and before.text in (",", "–", "—", "--", "(")
     if child.dep in ("relcl", "acl", "advcl") and comma:
         return True
@@ -349,7 +355,11 @@ def said_time(part: Token) -> str | None:
             t.label in ("DATE", "TIME") or t.text in WEEKDAYS or t.text in MONTHS for t in heads
         ):
             return None
-        if part.lower == "for" or (part.lower in ("in", "at", "of") and _stretch(heads)):
+        if (
+            part.lower == "for"
+            or part.head.lemma == "sentence"
+            or (part.lower in ("in", "at", "of") and _stretch(heads))
+        ):
             return None
     if any(t.text.isdigit() and len(t.text) == 4 and t.text[0] in "12" for t in inside):
         return "absolute"

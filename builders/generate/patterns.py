@@ -67,9 +67,9 @@ _PASSIVE = ("passive", "perfect_passive", "future_passive")
 _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "ccomp", "pcomp")
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
-    add include show use need want know mean think feel look seem turn become remain begin start
-    continue try allow enable help ask lead follow leave run cause provide offer receive base
-    cite note mark reach meet
+    include show use need want know mean think feel look seem turn become remain begin start
+    continue try allow enable help ask leave run
+    meet
 """)
 """Verbs that say little without their object: `What did he make?` asks nothing."""
 _NO_PLACE = words("""
@@ -78,6 +78,7 @@ _NO_PLACE = words("""
     control support consist depend
 """)
 _BASED = words("bear headquarter base locate bury raise")
+_DANGLING = ("and", "or", "but", "which", "that", "the", "a", "as", "than")
 _MOTION = words(
     "travel go fly move return flee head arrive come sail relocate emigrate drive march"
 )
@@ -94,6 +95,19 @@ _TO_DO = words("""
     agree decide plan refuse promise vow threaten offer pledge fail attempt urge order vote seek
     propose resolve opt choose swear intend prepare
 """)
+_TOLD = words("order ask require force urge tell instruct authorize allow schedule forbid compel")
+_ABOUT = {
+    "call": ("for",), "focus": ("on",), "respond": ("to",), "agree": ("to", "on"),
+    "comply": ("with",), "object": ("to",), "vote": ("for", "against"), "apply": ("for",),
+    "lead": ("to",), "result": ("in",), "benefit": ("from",), "suffer": ("from",),
+    "recover": ("from",), "contribute": ("to",), "participate": ("in",), "withdraw": ("from",),
+    "apologise": ("for",), "apologize": ("for",), "campaign": ("for", "against"),
+    "warn": ("of", "about", "against"), "complain": ("of", "about"), "protest": ("against",),
+    "invest": ("in",), "depend": ("on",), "refer": ("to",), "rely": ("on",), "react": ("to",),
+    "push": ("for",), "plead": ("for",), "appeal": ("for", "against"), "search": ("for",),
+    "qualify": ("for",), "compete": ("in", "for"), "speak": ("about",), "point": ("to",),
+}  # fmt: skip
+"""Verbs and the prepositions that belong to them."""
 _CHARGES = {
     "accuse": ("of",), "charge": ("with",), "convict": ("of",), "acquit": ("of",),
     "sentence": ("to",), "fine": ("for",), "arrest": ("for", "on"), "indict": ("on", "for"),
@@ -161,6 +175,8 @@ def _because(part: Token) -> bool:
 def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     """The question with its score; None where it does not stand alone or says too little."""
     text = re.sub(r"\s+", " ", made.text).strip(" ,")
+    if text.split()[-1] in _DANGLING:
+        return None
     text = f"{text[0].upper()}{text[1:]}"
     if clause.source is not None:
         text += f", according to {written(phrase(clause.source))}"
@@ -170,8 +186,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     asked_subject = any(t.at == clause.subject.at for t in made.of)
     if not alone(told, clause.subject, asked=asked_subject) or breaks(told) or relative(told):
         return None
-    names = {t.name.text for t in told if t.name and t.label in NAMED}
-    subject_named = any(t.label in NAMED for t in phrase(clause.subject))
+    names = {_named(t) for t in told} - {""}
+    subject_named = any(_named(t) for t in clause.subject_tokens)
     content = [
         t
         for t in told
@@ -193,6 +209,13 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     score += 2 * any(n.casefold() in headline for n in names) + (made.span.sentence < 4)
     score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + 3 * clause.now
     return Asked(made.span, text, made.kind, score, clause.now)
+
+
+def _named(token: Token) -> str:
+    """The name that a token is a part of; also one that the pipeline has no kind for."""
+    if token.name is not None:
+        return token.name.text if token.label in NAMED else ""
+    return token.text if token.tag in ("NNP", "NNPS") and len(token.text) > 2 else ""
 
 
 _KINDS = {
@@ -337,7 +360,7 @@ def asked_with(name: Name, verb: Token) -> str | None:
 
 
 _PRIZES = words(
-    "Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy"
+    "Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy Program Programme Law Bill Agreement Treaty Plan Package Initiative Project Fund Report Review Deal Pact"
 )
 _OF_TEAMS = words("beat defeat thrash trounce outscore")
 
@@ -464,8 +487,13 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 def _thing_asked(clause: Clause, noun: Token) -> bool:
     """Whether `What did … ?` asks for this object well."""
+    return clause.verb.lemma not in _LIGHT and _a_thing(noun)
+
+
+def _a_thing(noun: Token) -> bool:
+    """Whether a noun phrase is about a thing, and says by itself which one."""
     tokens = phrase(noun)
-    if clause.verb.lemma in _LIGHT or noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 9:
+    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 9:
         return False
     if noun.lower in ROLES or noun.lower in ("people", "man", "woman", "men", "women", "children"):
         return False
@@ -616,6 +644,26 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, "How many", tokens, text, "how many", whole)
 
 
+def _in_how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """A number after a preposition: `In how many countries did Renault sell cars`."""
+    for prep in (p for p in parts if p.dep == "prep" and p.lower in ("in", "from", "to", "with")):
+        for noun in prep.having("pobj"):
+            whole = _number(noun)
+            if whole is None or noun.tag != "NNS" or noun.lower in _UNITS:
+                continue
+            if noun.having("conj", "poss", "det") or noun.label in ("DATE", "TIME", "QUANTITY"):
+                continue
+            span = _answer(whole, "phrase", "CARDINAL")
+            if span is None:
+                continue
+            cut = {t.at for t in whole}
+            counted = [t for t in phrase(noun) if t.at not in cut]
+            rest = _rest(parts, prep)
+            word = f"{prep.lower} how many {written(counted)}"
+            told = [*_tokens(clause, rest, subject=True), *counted]
+            yield Made(span, word, told, _inverted(word, clause, rest), "how many", whole)
+
+
 def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """Money that was paid, or the share by which something rose."""
     for part in parts:
@@ -759,7 +807,8 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """What somebody agreed, refused, or was ordered to do."""
-    if clause.verb.lemma not in _TO_DO or clause.form not in _ACTIVE:
+    wanted = _TO_DO if clause.form in _ACTIVE else _TOLD if clause.form in _PASSIVE else ()
+    if clause.verb.lemma not in wanted:
         return
     for part in (p for p in parts if p.dep == "xcomp" and p.tag == "VB"):
         mark = [c for c in part.children if c.dep == "aux" and c.lower == "to"]
@@ -775,10 +824,28 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         before = [p for p in rest if p.at < part.at]
-        if len(before) != len(rest) or not rest:
+        if len(before) != len(rest) or not (rest or len(tokens) > 3):
             continue
         text = _inverted("What", clause, rest, tail="to do")
         yield Made(span, "What", _tokens(clause, rest, subject=True), text, "what", tokens)
+
+
+def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """What somebody called for, focused on, suffered from."""
+    wanted = _ABOUT.get(clause.verb.lemma, ())
+    if not wanted or clause.form not in _ACTIVE or any(p.dep == "dobj" for p in parts):
+        return
+    for prep in (p for p in parts if p.dep == "prep" and p.lower in wanted):
+        for noun in prep.having("pobj"):
+            if noun.name is not None or not _a_thing(noun):
+                continue
+            span = _answer(phrase(noun), "phrase", "OBJECT")
+            rest = _rest(parts, prep)
+            if span is None or any(p.at > prep.at and said_time(p) is None for p in rest):
+                continue
+            text = _inverted("What", clause, [p for p in rest if p.at < prep.at], prep.lower)
+            told = _tokens(clause, [p for p in rest if p.at < prep.at], subject=True)
+            yield Made(span, "What", told, text, "what", phrase(noun))
 
 
 def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -815,6 +882,6 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
-    _who, _active, _object, _where, _when, _how_many, _how_much, _how_long, _why, _how, _whom,
-    _to_do, _charged, _age,
+    _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why, _how, _whom,
+    _to_do, _about, _charged, _age,
 )  # fmt: skip

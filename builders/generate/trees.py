@@ -236,13 +236,15 @@ def written(tokens: Iterable[Token]) -> str:
     for t in kept:
         near = last is not None and last.at + 1 == t.at and last.end == t.start
         text = t.text
-        if t.first and t.tag not in ("NNP", "NNPS") and not t.label and text != "I":
+        if t.first and t.tag not in ("NNP", "NNPS") and t.label not in (*NAMED, "NORP"):
             text = text[0].lower() + text[1:]
         if t.name is not None and t.label == "PERSON" and len(t.name.tokens) == 1 and t.name.full:
             text = t.name.full
-        if last is not None and (gone := t.prev) is not None and gone.prev is last and not near:
-            if last.end == gone.start and gone.end == t.start and gone.tag in ("HYPH", ":", "SYM"):
-                out, near = out + gone.text, True  # a score: 2–1
+        gone = t.prev
+        if last is not None and gone is not None and gone.prev is last and not near:
+            close = last.end == gone.start and gone.end == t.start
+            if close and gone.tag in ("HYPH", ":", "SYM"):  # the score of a match
+                out, near = out + gone.text, True
         out += text if near or not out else f" {text}"
         last = t
     return out
