@@ -51,7 +51,7 @@ ASKED = [
     (
         "Facebook paid $19 billion for WhatsApp.",
         "How much did Facebook pay for WhatsApp?",
-        "19 billion",
+        "$19 billion",
     ),
     (
         "Spain closed its border with France because the virus had spread.",

@@ -122,7 +122,7 @@ _UNITS = words("""
     tonnes tons a.m. p.m. things ways
 """)
 _LENGTHS = words("years months weeks days hours minutes decades year month week day decade hour")
-_PEOPLE_KINDS = ("PERSON",)
+_NO_LENGTH = words("declare call ask order announce plan vote pay seek sentence approve sign agree")
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
@@ -279,7 +279,7 @@ def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | No
     return " ".join(x for x in (word, *said, right, front) if x)
 
 
-def _inverted(word: str, clause: Clause, parts: Sequence[Token], tail: str = "") -> str:
+def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = "") -> str:
     """A question for another part: `When did Apple buy Beats`."""
     front, left, right = _around(clause, parts)
     subject = written(clause.subject_tokens)
@@ -294,7 +294,7 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], tail: str = "")
         said = [_were(clause), subject, left]
     else:
         said = [_were(clause), subject, left, clause.verb.text]
-    return " ".join(x for x in (word, *said, right, tail, front) if x)
+    return " ".join(x for x in (word, *said, close, right, front) if x)
 
 
 def _around(clause: Clause, parts: Sequence[Token]) -> tuple[str, str, str]:
@@ -327,6 +327,8 @@ def asked_with(name: Name, verb: Token) -> str | None:
     root = name.root
     if name.label == "PERSON":
         return "Who" if name.full and not _is_thing(name) else None
+    if verb.lemma in _OF_TEAMS and any(c.label == "PERSON" for c in verb.children):
+        return None
     if verb.lemma in _OF_TEAMS and name.label in ("ORG", "GPE"):
         return "Which team"
     if name.text in COUNTRIES:
@@ -717,7 +719,7 @@ def _amount(noun: Token, label: str) -> tuple[Span, Sequence[Token]] | None:
 
 def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """How long something lasted: `for three years`."""
-    if clause.form == "be":
+    if clause.form == "be" or clause.verb.lemma in _NO_LENGTH:
         return
     for prep in (p for p in clause.parts if p.dep == "prep" and p.lower == "for"):
         for noun in prep.having("pobj"):
@@ -826,7 +828,7 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         before = [p for p in rest if p.at < part.at]
         if len(before) != len(rest) or not (rest or len(tokens) > 3):
             continue
-        text = _inverted("What", clause, rest, tail="to do")
+        text = _inverted("What", clause, rest, close="to do")
         yield Made(span, "What", _tokens(clause, rest, subject=True), text, "what", tokens)
 
 
@@ -863,7 +865,7 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         rest = _rest(parts, prep)
-        text = _inverted("What", clause, rest, tail=prep.lower)
+        text = _inverted("What", clause, rest, close=prep.lower)
         yield Made(span, "What", _tokens(clause, rest, subject=True), text, "what", tokens)
 
 
