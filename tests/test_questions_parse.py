@@ -1,4 +1,4 @@
-"""Questions and answers from a parse: tables of sentences, what is asked of them and what is not."""
+"""Questions and answers from a parse: tables of sentences, what is asked of them, what is not."""
 
 from datetime import date, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers from a parsed article without a model: the likeliest sentence, the part that is asked for.
+"""Answers from a parsed article without a model: the likeliest sentence, the part asked for.
 
 Nothing here knows how questions are made: a question is its words, and the word that it opens with.
 """
@@ -99,10 +99,11 @@ def _asked_for(question: str, tree: Tree, sentence: Sequence[Token]) -> Iterator
 
 
 _KINDS = re.compile(
-    r"(?P<number>(?:\w+ )?how many\b)|(?P<money>(?:for )?how much\b)|(?P<share>by what percentage\b)"
+    r"(?P<number>(?:\w+ )?how many\b)|(?P<money>(?:for )?how much\b)"
+    r"|(?P<share>by what percentage\b)"
     r"|(?P<long>(?:for )?how long\b)|(?P<age>at what age\b)|(?P<cause>why\b)|(?P<means>how\b)"
-    r"|(?P<time>when\b)|(?P<place>where\b)|(?P<person>(?:\w+ )?whom?\b)|(?P<named>(?:\w+ )?which\b)"
-    r"|(?P<thing>what\b)"
+    r"|(?P<time>when\b)|(?P<place>where\b)|(?P<person>(?:\w+ )?whom?\b)"
+    r"|(?P<named>(?:\w+ )?which\b)|(?P<thing>what\b)"
 )
 
 

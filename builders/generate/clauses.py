@@ -20,8 +20,8 @@ _LOST = words("""
     also however meanwhile then now currently recently already still later earlier finally
     initially subsequently just even again therefore thus instead additionally today moreover
     furthermore previously immediately soon ago since thereafter afterwards nevertheless
-    nonetheless indeed too here there once officially eventually yesterday tonight shortly ultimately
-    quickly suddenly formally simply first last clearly actually certainly surprisingly
+    nonetheless indeed too here there once officially eventually yesterday tonight shortly
+    ultimately quickly suddenly formally simply first last clearly actually certainly surprisingly
     unfortunately sadly originally consequently accordingly similarly likewise hence so yet
 """)
 """Adverbs that a question is told without."""
@@ -44,8 +44,9 @@ _IF = words("if unless whether though although while whereas")
 class Clause:
     """A finite verb of the past, its subject, and what else depends on it.
 
-    `form`: `past` (went), `present` (goes, told of what happened), `passive` (was taken), `perfect`
-    (has gone), `perfect_passive`, `future`, `future_passive`, `be` (was, with what it says). `parts`: the dependents that a question may hold, in order.
+    `form`: `past` (went), `present` (goes), `future` (will go), `perfect` (has gone), `passive`
+    (was taken), `perfect_passive`, `future_passive`, `be` (was, with what it says). `parts`: the
+    dependents that a question may hold, in order.
     """
 
     verb: Token

@@ -91,7 +91,7 @@ class ParseBackend:
         return out
 
     def _best(self, article: Article, day: date) -> dict[tuple[int, int], Asked]:
-        """The best question of each span; those in the present tense only soon after the article."""
+        """The best question of each span; those in the present tense only soon after."""
         late = (day - article.day).days > _LATE_DAYS
         found: dict[tuple[int, int], Asked] = {}
         for asked in self.finder.read(article).asked:

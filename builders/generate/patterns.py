@@ -51,10 +51,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a pattern gives: the answer, the question's words, and the tokens that it is told with."""
+    """What a pattern gives: the answer, the question, and the tokens that it is told with."""
 
     span: Span
-    word: str
     tokens: Sequence[Token]
     text: str
     kind: str
@@ -112,8 +111,8 @@ _CHARGES = {
     "accuse": ("of",), "charge": ("with",), "convict": ("of",), "acquit": ("of",),
     "sentence": ("to",), "fine": ("for",), "arrest": ("for", "on"), "indict": ("on", "for"),
     "suspect": ("of",), "nominate": ("for",), "sue": ("for",), "criticize": ("for",),
-    "criticise": ("for",), "praise": ("for",), "blame": ("for",), "plead": ("to",), "name": ("after",),
-    "award": ("for",),
+    "criticise": ("for",), "praise": ("for",), "blame": ("for",), "plead": ("to",),
+    "name": ("after",), "award": ("for",),
 }  # fmt: skip
 _UNITS = words("""
     percent per cent year years day days week weeks month months hour hours minute minutes second
@@ -312,6 +311,20 @@ def _tokens(clause: Clause, parts: Sequence[Token], *, subject: bool) -> list[To
     return sorted([*found, clause.verb], key=lambda t: t.at)
 
 
+def _made(
+    clause: Clause,
+    rest: Sequence[Token],
+    span: Span,
+    word: str,
+    kind: str,
+    of: Sequence[Token],
+    close: str = "",
+) -> Made:
+    """What a pattern gives that asks for another part than the subject."""
+    told = _tokens(clause, rest, subject=True)
+    return Made(span, told, _inverted(word, clause, rest, close), kind, of)
+
+
 def _rest(parts: Sequence[Token], *without: Token) -> list[Token]:
     return [p for p in parts if all(p is not w for w in without)]
 
@@ -353,7 +366,7 @@ def asked_with(name: Name, verb: Token) -> str | None:
         return f"Which {FIRST_WORDS[parts[0]]}"
     if (
         name.label == "ORG"
-        and not _PRIZES & set(parts)
+        and not _NO_BODIES & set(parts)
         and (len(parts) > 1 or (name.text.isupper() and len(name.text) > 2))
     ):
         capital = all(t.tag in ("NNP", "NNPS", "IN", "CC", "DT", "HYPH") for t in name.tokens)
@@ -361,9 +374,11 @@ def asked_with(name: Name, verb: Token) -> str | None:
     return None
 
 
-_PRIZES = words(
-    "Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy Program Programme Law Bill Agreement Treaty Plan Package Initiative Project Fund Report Review Deal Pact"
-)
+_NO_BODIES = words("""
+    Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy Program
+    Programme Law Bill Agreement Treaty Plan Package Initiative Project Fund Report Review Deal Pact
+""")
+"""What ends names of things that do nothing themselves."""
 _OF_TEAMS = words("beat defeat thrash trounce outscore")
 
 
@@ -421,10 +436,8 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     text = _own_question(word, clause, parts)
     if text:
         kind = "who" if word == "Who" else "which"
-        yield Made(
-            _of_name(name), word, _tokens(clause, parts, subject=False), text, kind,
-            phrase(clause.subject),
-        )  # fmt: skip
+        told = _tokens(clause, parts, subject=False)
+        yield Made(_of_name(name), told, text, kind, phrase(clause.subject))
 
 
 def _striking(clause: Clause) -> bool:
@@ -458,9 +471,8 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             subject = written(clause.subject_tokens)
             text = " ".join(x for x in (word, left, verb, subject, right, front) if x)
             kind = "who" if word == "Who" else "which"
-            yield Made(
-                _of_name(name), word, _tokens(clause, rest, subject=True), text, kind, phrase(noun)
-            )
+            told = _tokens(clause, rest, subject=True)
+            yield Made(_of_name(name), told, text, kind, phrase(noun))
 
 
 def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -473,18 +485,13 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         name = _pure(noun)
         word = asked_with(name, clause.verb) if name else None
-        tokens = _tokens(clause, rest, subject=True)
         if name is not None and word is not None and word != _SOME:
             kind = "who" if word == "Who" else "which"
-            yield Made(
-                _of_name(name), word, tokens, _inverted(word, clause, rest), kind, phrase(noun)
-            )
+            yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
         elif name is None and rest and _thing_asked(clause, noun):
             span = _answer(phrase(noun), "phrase", "OBJECT")
             if span is not None:
-                yield Made(
-                    span, "What", tokens, _inverted("What", clause, rest), "what", phrase(noun)
-                )
+                yield _made(clause, rest, span, "What", "what", phrase(noun))
 
 
 def _thing_asked(clause: Clause, noun: Token) -> bool:
@@ -537,15 +544,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             ):
                 continue
             rest = _rest(parts, prep)
-            text = _inverted("Where", clause, rest)
-            yield Made(
-                _of_name(name),
-                "Where",
-                _tokens(clause, rest, subject=True),
-                text,
-                "where",
-                phrase(prep),
-            )
+            yield _made(clause, rest, _of_name(name), "Where", "where", phrase(prep))
 
 
 def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -569,14 +568,7 @@ def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if any(said_time(p) for p in rest):
                 continue
             span = Span(first + a, first + b, "date", label, part.sentence)
-            yield Made(
-                span,
-                "When",
-                _tokens(clause, rest, subject=True),
-                _inverted("When", clause, rest),
-                "when",
-                tokens,
-            )
+            yield _made(clause, rest, span, "When", "when", tokens)
 
 
 def _source(token: Token) -> str:
@@ -643,7 +635,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             text = _inverted(word, clause, rest)
             tokens = [*_tokens(clause, rest, subject=True), *thing_]
         if text:
-            yield Made(span, "How many", tokens, text, "how many", whole)
+            yield Made(span, tokens, text, "how many", whole)
 
 
 def _in_how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -663,7 +655,7 @@ def _in_how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             rest = _rest(parts, prep)
             word = f"{prep.lower} how many {written(counted)}"
             told = [*_tokens(clause, rest, subject=True), *counted]
-            yield Made(span, word, told, _inverted(word, clause, rest), "how many", whole)
+            yield Made(span, told, _inverted(word, clause, rest), "how many", whole)
 
 
 def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -674,8 +666,7 @@ def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             rest = _rest(parts, part)
             for_ = any(p.dep in ("prep", "xcomp") and said_time(p) is None for p in rest)
             if span and for_ and not part.having("prep", "acl", "relcl"):
-                yield Made(span[0], "How much", _tokens(clause, rest, subject=True),
-                           _inverted("How much", clause, rest), "how much", span[1])  # fmt: skip
+                yield _made(clause, rest, span[0], "How much", "how much", span[1])
         if part.dep == "prep" and part.lower in ("for", "at", "by"):
             for noun in part.having("pobj"):
                 label = "PERCENT" if part.lower == "by" else "MONEY"
@@ -694,8 +685,7 @@ def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                     word = "For how much"
                 else:
                     continue
-                yield Made(span[0], word, _tokens(clause, rest, subject=True),
-                           _inverted(word, clause, rest), "how much", phrase(part))  # fmt: skip
+                yield _made(clause, rest, span[0], word, "how much", phrase(part))
         if (
             part.dep in ("npadvmod", "dobj")
             and clause.verb.lemma in _CHANGE
@@ -704,8 +694,7 @@ def _how_much(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             span = _amount(part, "PERCENT")
             if span:
                 rest = _rest(parts, part)
-                yield Made(span[0], "By what percentage", _tokens(clause, rest, subject=True),
-                           _inverted("By what percentage", clause, rest), "how much", span[1])  # fmt: skip
+                yield _made(clause, rest, span[0], "By what percentage", "how much", span[1])
 
 
 def _amount(noun: Token, label: str) -> tuple[Span, Sequence[Token]] | None:
@@ -735,8 +724,7 @@ def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if span is None or any(t.tag == "POS" for t in phrase(noun)):
                 continue
             rest = _rest(parts, prep)
-            yield Made(span, "For how long", _tokens(clause, rest, subject=True),
-                       _inverted("How long", clause, rest), "how long", phrase(prep))  # fmt: skip
+            yield _made(clause, rest, span, "How long", "how long", phrase(prep))
 
 
 def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -754,14 +742,7 @@ def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         rest = _rest(parts, part)
-        yield Made(
-            span,
-            "Why",
-            _tokens(clause, rest, subject=True),
-            _inverted("Why", clause, rest),
-            "why",
-            tokens,
-        )
+        yield _made(clause, rest, span, "Why", "why", tokens)
 
 
 def _how(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -779,14 +760,7 @@ def _how(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if span is None:
                 continue
             rest = _rest(parts, prep)
-            yield Made(
-                span,
-                "How",
-                _tokens(clause, rest, subject=True),
-                _inverted("How", clause, rest),
-                "how",
-                tokens,
-            )
+            yield _made(clause, rest, span, "How", "how", tokens)
 
 
 def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -803,8 +777,7 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 continue
             rest = _rest(parts, prep)
             lead = f"{prep.lower} {'whom' if word == 'Who' else 'w' + word[1:]}"
-            yield Made(_of_name(name), lead, _tokens(clause, rest, subject=True),
-                       _inverted(lead, clause, rest), "whom", phrase(prep))  # fmt: skip
+            yield _made(clause, rest, _of_name(name), lead, "whom", phrase(prep))
 
 
 def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -828,8 +801,7 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         before = [p for p in rest if p.at < part.at]
         if len(before) != len(rest) or not (rest or len(tokens) > 3):
             continue
-        text = _inverted("What", clause, rest, close="to do")
-        yield Made(span, "What", _tokens(clause, rest, subject=True), text, "what", tokens)
+        yield _made(clause, rest, span, "What", "what", tokens, close="to do")
 
 
 def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -845,9 +817,8 @@ def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             rest = _rest(parts, prep)
             if span is None or any(p.at > prep.at and said_time(p) is None for p in rest):
                 continue
-            text = _inverted("What", clause, [p for p in rest if p.at < prep.at], prep.lower)
-            told = _tokens(clause, [p for p in rest if p.at < prep.at], subject=True)
-            yield Made(span, "What", told, text, "what", phrase(noun))
+            rest = [p for p in rest if p.at < prep.at]
+            yield _made(clause, rest, span, "What", "what", phrase(noun), close=prep.lower)
 
 
 def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -865,8 +836,7 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         rest = _rest(parts, prep)
-        text = _inverted("What", clause, rest, close=prep.lower)
-        yield Made(span, "What", _tokens(clause, rest, subject=True), text, "what", tokens)
+        yield _made(clause, rest, span, "What", "what", tokens, close=prep.lower)
 
 
 def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -878,12 +848,11 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                     rest = _rest(parts, prep)
                     span = _answer([number], "phrase", "AGE")
                     if span:
-                        yield Made(span, "At what age", _tokens(clause, rest, subject=True),
-                                   _inverted("At what age", clause, rest), "age", phrase(prep))  # fmt: skip
+                        yield _made(clause, rest, span, "At what age", "age", phrase(prep))
 
 
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
-    _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why, _how, _whom,
-    _to_do, _about, _charged, _age,
+    _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why,
+    _how, _whom, _to_do, _about, _charged, _age,
 )  # fmt: skip
