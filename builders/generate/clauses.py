@@ -328,7 +328,7 @@ def _aside(child: Token) -> bool:
     if before is not None and before.text in ("(", "["):
         return True
     comma = before is not None and before.text in (",", "–", "—", "--", "(")
-    if child.dep in ("relcl", "acl", "advcl") and comma:
+    if child.dep in ("relcl", "acl", "advcl", "npadvmod") and comma:
         return True
     if child.dep == "prep" and (comma or child.lower in ("including", "despite")):
         return child.at > child.head.at
@@ -400,7 +400,7 @@ def breaks(tokens: Sequence[Token]) -> bool:
 _OUTSIDE = words("""
     he she they it him them i you we us me my your our mine ours yours myself ourselves this that
     these those such another other others same latter former both each either neither one ones
-    here there which who whom whose what following more
+    here there which who whom whose what following more whether how why
 """)
 _OWN = words("his her its their himself herself itself themselves")
 _KNOWN_THINGS = words("""

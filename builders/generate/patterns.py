@@ -377,6 +377,7 @@ def asked_with(name: Name, verb: Token) -> str | None:
 _NO_BODIES = words("""
     Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy Program
     Programme Law Bill Agreement Treaty Plan Package Initiative Project Fund Report Review Deal Pact
+    Lake River Park Island Street Road Building Bridge One Two Summit Conference Forum Convention
 """)
 """What ends names of things that do nothing themselves."""
 _OF_TEAMS = words("beat defeat thrash trounce outscore")
