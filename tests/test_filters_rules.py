@@ -230,7 +230,7 @@ def test_entities_are_those_of_the_runs_pipeline(
         (verdict,) = EntityRequired().judge([made], context)
         return verdict.keep
 
-    assert keeps("rules") == keeps(str(tmp_path / "finds-none")) == by_capitals
+    assert keeps("en_core_web_sm") == keeps(str(tmp_path / "finds-none")) == by_capitals
     assert keeps(str(tmp_path / "finds")) == by_pipeline
 
 

@@ -23,10 +23,10 @@ _LONG = 25
 """Words from which questions and answers share the last bar."""
 
 
-_RULES = (
-    "Questions by rules are plain: they ask for the subject, the object or the date of a simple "
-    "sentence, and of the thousand of the sample that we read, about 26 were bad; most of their "
-    "causes are mended."
+_PARSED = (
+    "Questions are asked by patterns over the dependency parse of a small pipeline (en_core_web_sm "
+    "3.8.0): plain ones, about what one clause says. Of some 200 rows of real news that we read "
+    "while the patterns were made, about 4 in 100 were wrong and 8 in 100 clumsy."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
@@ -40,9 +40,9 @@ _PROMPTS = (
 
 def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
     """What wrote the questions: backends, models, parameters and prompts; and the calls a row."""
-    rules: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "rules"}]
+    parsed: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "parse"}]
     if "writes questions" in models:
-        rules = []
+        parsed = []
     made: list[Mapping[str, Scalar]] = []
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
@@ -59,7 +59,7 @@ def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple
             }
         )
         texts.append({"task": task, "prompt": asked.identity, "text": shown_prompt(asked, task)})
-    tables = [Statistics("writers", "What wrote the questions", rules, _RULES)] if rules else []
+    tables = [Statistics("writers", "What wrote the questions", parsed, _PARSED)] if parsed else []
     if made:
         tables.append(Statistics("models", "Language models", made))
         tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))

@@ -11,8 +11,8 @@ from builders.core.dataset import Dataset, FromParquet, Table
 from builders.core.run import DatasetBuilder, Run
 from builders.facts import steps as facts
 from builders.generate.backends import AnyModel
+from builders.generate.parsed import Parsed
 from builders.generate.questions import GenerateSettings
-from builders.generate.rules.backend import Rules
 from builders.rows.gold import outcomes
 from builders.streamingqa import card
 from builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
@@ -20,6 +20,7 @@ from builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
     NewsQuestions,
+    Parses,
     QuestionTools,
     SearchIndex,
     eval_quarters,
@@ -58,7 +59,7 @@ class StreamingQA(DatasetBuilder):
     def models(self) -> dict[str, AnyModel]:
         """The language models by what they do."""
         found: dict[str, AnyModel] = {}
-        if not isinstance(self.generate.backend, Rules):
+        if not isinstance(self.generate.backend, Parsed):
             found["writes questions"] = self.generate.backend
         for one in self.filters:
             model = getattr(one, "backend", None)
@@ -81,6 +82,7 @@ class StreamingQA(DatasetBuilder):
             facts=facts.facts(run, "dump", facts.all_relations(run))
             if "dump" in run.inputs
             else None,
+            parses=None if self.limit or not self.generate.parses else Parses(draws=draws),
             generate=self.generate,
             filters=self.filters,
             seed=run.seed,

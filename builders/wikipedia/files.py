@@ -54,7 +54,7 @@ def find_pages(files: str | Path | Sequence[str | Path]) -> list[Path]:
     `UserError` where one names nothing, or two files have one name: pages are known by it.
     """
     hint = "files end in .xml, .xml.bz2, .xml.gz, .jsonl, .jsonl.zst or .parquet"
-    found = find_files(files, lambda n: bool(_TAKEN.search(n)), "file of pages", hint)
+    found = find_files(files, is_pages, "file of pages", hint)
     kept = [f for f in found if not _INDEX.search(f.name)]
     if not kept:
         hint = "give the dump that lies beside it"
@@ -64,6 +64,11 @@ def find_pages(files: str | Path | Sequence[str | Path]) -> list[Path]:
         if by_name.setdefault(path.name, path) is not path:
             raise UserError(f"two files have the name {path.name}", where=path, hint="rename one")
     return kept
+
+
+def is_pages(name: str) -> bool:
+    """Whether a file of a folder has pages, by its name."""
+    return bool(_TAKEN.search(name))
 
 
 def page_file(path: Path) -> PageFile:
