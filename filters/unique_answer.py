@@ -9,7 +9,6 @@ from pydantic import PositiveInt
 from builders.core.config import Strict
 from builders.text.dates import time_of
 from builders.text.en.rivals import Asked, asked_for, rivals
-from builders.text.en.tense import asks_state
 from builders.text.sentences import split_sentences
 from builders.wmt.passages import passage_prefix
 from filters.base import FilterContext, FilterVerdict, QuestionItem, Search, judged, needed
@@ -20,9 +19,8 @@ class UniqueAnswer(Strict):
 
     A search gives `k` passages, published up to the question's day; a sentence of theirs with all
     names, numbers and content words of the question, and another name, number or date where the
-    answer would stand, drops it. What holds for a time only is compared with what was written
-    within `days` of the article: questions for a state (the last mayor is no rival of this one),
-    and past questions that do not say their time yet, for they will be told the article's month.
+    answer would stand, drops it. A question that says no time is compared with what was written
+    within `days` of its article: the last mayor, or the winner of the year before, is no rival.
     It reads `most` sentences at most; questions whose form it cannot compare are kept.
     """
 
@@ -47,8 +45,7 @@ class UniqueAnswer(Strict):
 
     def _rival(self, item: QuestionItem, asked: Asked, search: Search) -> str | None:
         text, draw = item.question.question, item.question.draw
-        untold = time_of(text) is None
-        near = untold and (draw.subset == "past" or asks_state(text))
+        near = time_of(text) is None
         left = self.most
         for hit in search.search(text, draw.question_day, self.k):
             if near and abs(hit.day - draw.article_day) > timedelta(self.days):

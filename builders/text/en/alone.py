@@ -301,7 +301,7 @@ def _is_anchored(
         former = bool(lows & {"former", "previous"})
         if not former or not nouns or lows & words("day week month year night"):
             return bool(former and after and after.low == "of")
-    capital = [w for w in phrase if w.text[0].isupper() and w.label not in ("DATE", "CARDINAL")]
+    capital = [w for w in phrase if w.text != w.low and w.label not in ("DATE", "CARDINAL")]
     names = capital if any(w.low not in _OFFICES for w in capital) else []
     peoples = [w for w in names if w.label == "NORP" or w.tag == "JJ"]
     if len(names) > len(peoples) or (names and not any(w.low in _MANY - _NATIONAL for w in nouns)):
