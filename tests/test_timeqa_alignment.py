@@ -5,6 +5,7 @@ import itertools
 import random
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import date
@@ -217,6 +218,13 @@ STINTS: list[tuple[str, str, list[tuple[str, str | None]], list[str | None]]] = 
      [("2003", "2005"), ("2005", "2009"), ("2010", None)], ["0:7", "0:7", "0:7"]),
     ("a year of foundation", "He is with Leeds United, founded in 1919.",
      [("2003", "2005")], ["0:11"]),
+    ("the lead is of one stint", "A man of Leeds United since 2003.\nHe moved.\n"
+     "He was at Leeds United again.", [("2003", "2005"), ("2012", "2014")], ["0:9", "2:10"]),
+    ("a term of its own", "He led Leeds United from 2003 to 2005.\nHe left.\n"
+     "Asked to lead Leeds United once more, he stayed to 2009.",
+     [("2003", "2005"), ("2006", "2009")], ["0:7", "2:14"]),
+    ("the paragraph says more", "He led Leeds United from 2003 to 2005. He had done so in 1990.",
+     [("1990", "1990"), ("2003", "2005")], ["0:7", "0:7"]),
     ("a birth is no date", "The captain of Leeds United, born in 1980, left in 2014.",
      [("1979", "1981"), ("2012", "2014")], [None, "0:15"]),
 ]  # fmt: skip
@@ -232,11 +240,15 @@ def test_mentions_and_stints(
     assert [None if r.rule == "none" else f"{r.paragraph}:{r.start}" for r in found] == wanted
 
 
-def best_sum(scores: list[dict[int, float]], shared: float) -> float:
+def cost(chosen: Sequence[int], shared: list[float]) -> float:
+    """What the things cost that several have."""
+    return sum((n - 1) * shared[thing] for thing, n in Counter(chosen).items())
+
+
+def best_sum(scores: list[dict[int, float]], shared: list[float]) -> float:
     """The greatest sum of all assignments, by trying each."""
     return max(
-        sum(s[n] for s, n in zip(scores, chosen, strict=True))
-        - shared * (len(chosen) - len(set(chosen)))
+        sum(s[n] for s, n in zip(scores, chosen, strict=True)) - cost(chosen, shared)
         for chosen in itertools.product(*scores)
     )
 
@@ -244,17 +256,16 @@ def best_sum(scores: list[dict[int, float]], shared: float) -> float:
 def test_the_assignment_is_the_best() -> None:
     chance = random.Random(5)
     for _ in range(300):
-        shared = chance.choice((0.0, 0.5, 2.0))
         things = range(chance.randint(1, 4))
+        shared = [chance.choice((0.0, 0.5, 2.0)) for _ in things]
         scores = [
             {n: round(chance.uniform(0, 4), 2) for n in things if chance.random() < 0.8} or {0: 1.0}
             for _ in range(chance.randint(1, 4))
         ]
         found = [n for n in assigned(scores, shared) if n is not None]
-        cost = shared * (len(found) - len(set(found)))
-        total = sum(s[n] for s, n in zip(scores, found, strict=True)) - cost
+        total = sum(s[n] for s, n in zip(scores, found, strict=True)) - cost(found, shared)
         assert total == pytest.approx(best_sum(scores, shared), abs=0.01)
-    assert assigned([{}, {3: 1.0}], 0.5) == [None, 3]
+    assert assigned([{}, {1: 1.0}], [0.5, 0.5]) == [None, 1]
 
 
 def test_what_a_page_tells_near_the_evidence() -> None:

@@ -2,7 +2,9 @@
 
 The segments of one object and the mentions of it in one page are matched as a small assignment
 problem: each segment gets the mention whose surroundings state its dates best (`_Weights`), and a
-mention that another segment has costs `shared`.
+mention that another segment has costs `shared`. A mention near which a boundary of another segment
+stands, and none of this one, is that one's: it loses `others`. What the first mention gains goes to
+one segment alone where the object has several stints.
 
 The dates near a mention are those of its unit (its sentence, list item, table row or infobox pair)
 at most `_NEAR` characters away; where it has none, those of the innermost heading that has some
@@ -10,8 +12,9 @@ at most `_NEAR` characters away; where it has none, those of the innermost headi
 Segments that follow on one another are one *stint*. Dates contradict a stint where all of them lie
 before it, or all after it, by more than a year (`_SLACK`), for data and texts differ by seasons. A
 mention whose dates contradict the stint and state a boundary of another stint of the object is no
-evidence: where nothing else is left, the segment is unanswerable from the page. Other contradicted
-mentions lose `contradicted`: a page may well name a club first with the year of its foundation.
+evidence, unless its paragraph has a boundary of this segment: where nothing else is left, the
+segment is unanswerable from the page. Other contradicted mentions lose `contradicted`: a page may
+well name a club first with the year of its foundation.
 
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
 list item, or row), less in its paragraph or in the title of its section. The start counts for more
@@ -76,6 +79,8 @@ class _Weights(NamedTuple):
     weak: float = 0.25
     contradicted: float = 0.5
     """What a mention loses whose dates are not the segment's."""
+    others: float = 5.0
+    """What a mention loses that states a boundary of another segment only."""
     shared: float = 0.5
     """What a mention costs that another segment has."""
 
@@ -121,11 +126,13 @@ def matched(
     kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
     first = min(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
     stints = _stints(segments)
+    recurs = len(set(stints)) > 1
     scores: list[dict[int, float]] = [{} for _ in segments]
     for n, mention in enumerate(mentions):
         near = _near(page, mention)
         fits = [near.fits(*stint) for stint in stints]
-        told = any(fit and near.tells(s) for fit, s in zip(fits, segments, strict=True))
+        tells = [near.tells(s) for s in segments]
+        told = any(fit and tell for fit, tell in zip(fits, tells, strict=True))
         own = (
             _W.first * (n == first)
             + _W.linked * mention.linked
@@ -133,20 +140,24 @@ def matched(
             - _KIND[kinds[n]]
         )
         for i, segment in enumerate(segments):
-            if fits[i] is False and told:
+            if fits[i] is False and told and not near.in_paragraph(segment):
                 continue
             score = own + _evidence(near, mention, segment)
-            scores[i][n] = round(score - _W.contradicted * (fits[i] is False), 6)
-    return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
+            score -= _W.contradicted * (fits[i] is False)
+            score -= _W.others * (not tells[i] and any(tells))
+            scores[i][n] = round(score, 6)
+    shared = [_W.shared + _W.first * (recurs and n == first) for n in range(len(mentions))]
+    return [None if n is None else mentions[n] for n in assigned(scores, shared)]
 
 
-def assigned(scores: Sequence[Mapping[int, float]], shared: float) -> list[int | None]:
+def assigned(scores: Sequence[Mapping[int, float]], shared: Sequence[float]) -> list[int | None]:
     """What each bidder gets, so that the sum of the scores is best; None: it wants nothing.
 
     `scores`: what each thing is worth to each bidder. A thing that several have costs all but one
-    of them `shared`. An auction: a bidder without a thing takes the one of the greatest worth less
-    its price, and raises the price by as much as the next best lets it; the bidder before it looks
-    again. No price rises above `shared`, at which everyone may have the thing.
+    of them what `shared` says of it, which is not negative. An auction: a bidder without a thing
+    takes the one of the greatest worth less its price, and raises the price by as much as the next
+    best lets it; the bidder before it looks again. No price rises above that, at which everyone
+    may have the thing.
     """
     found: list[int | None] = [None] * len(scores)
     price: dict[int, float] = {}
@@ -157,10 +168,10 @@ def assigned(scores: Sequence[Mapping[int, float]], shared: float) -> list[int |
         offers = sorted((price.get(n, 0.0) - worth, n) for n, worth in scores[i].items())
         cost, n = offers[0]
         found[i], paid = n, price.get(n, 0.0)
-        if paid >= shared:
+        if paid >= shared[n]:
             continue
-        next_best = min([c for c, _ in offers[1:2]] + [shared - scores[i][n]])
-        price[n] = min(shared, paid + next_best - cost + _STEP)
+        next_best = min([c for c, _ in offers[1:2]] + [shared[n] - scores[i][n]])
+        price[n] = min(shared[n], paid + next_best - cost + _STEP)
         if n in owner:
             waiting.append(owner[n])
         owner[n] = i
@@ -218,6 +229,10 @@ class _Near(NamedTuple):
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
         return any(touches(self.telling, b) for b in boundaries(segment) if b)
+
+    def in_paragraph(self, segment: rows.Segment) -> bool:
+        """Whether a boundary of the segment is among the dates of the paragraph."""
+        return any(touches(self.paragraph, b) for b in boundaries(segment) if b)
 
 
 def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
