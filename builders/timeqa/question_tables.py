@@ -15,7 +15,7 @@ from builders.core.config import Strict
 from builders.core.hashing import share, text_sha256
 from builders.core.schema import typed_rows, writing
 from builders.text.prompts import targets
-from builders.timeqa.matching import told_days
+from builders.timeqa.matching import hinted, told_days
 from builders.timeqa.questions import (
     STEP,
     Pair,
@@ -118,7 +118,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
     flow = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(flow, key=attrgetter("subject")):
-        label = subjects.at(subject)[0].label
+        about = subjects.at(subject)[0]
         page = pages.at(subject)[0]
         unnamed = gaps.at(subject)
         pairs = []
@@ -126,7 +126,19 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
             own = tuple(history)
             gaps_of = tuple(gap for gap in unnamed if gap.relation == relation)
             ids = tuple(s.id for s in own)
-            pairs.append(Pair(subject, label, relation, own, gaps_of, ids, told_days(page, own)))
+            pairs.append(
+                Pair(
+                    subject,
+                    about.label,
+                    relation,
+                    own,
+                    gaps_of,
+                    ids,
+                    told_days(page, own),
+                    hinted(page, own, about.label),
+                    (about.began, about.ended),
+                )
+            )
         yield pairs, page
 
 
