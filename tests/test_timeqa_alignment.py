@@ -27,8 +27,9 @@ from builders.text.sentences import sentence_starts
 from builders.text.words import fold_in_place
 from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, align_page, keep_pairs
 from builders.timeqa.alignment import ObjectNames as Names
-from builders.timeqa.matching import assigned, told_days
+from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
+from builders.timeqa.told import hinted, life, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -84,6 +85,7 @@ def segment(start: str | None = None, end: str | None = None, of: str = "Q2") ->
     )
 
 
+HARVARD = Names("Harvard University", (), None)
 LEEDS = Names("Leeds United F.C.", ("LUFC", "The Whites"), "Leeds United F.C.")
 
 RULES: list[tuple[str, str, str, Names, tuple[str, str | None]]] = [
@@ -268,13 +270,56 @@ def test_the_assignment_is_the_best() -> None:
     assert assigned([{}, {1: 1.0}], [0.5, 0.5]) == [None, 1]
 
 
-def test_what_a_page_tells_near_the_evidence() -> None:
+def test_what_a_page_tells_of_which_days() -> None:
     told = page(
-        "He joined Leeds United in 2003. Before, in 1998, he was at a club.\nIn 1990 he sang.\n"
-        "Leeds United bought him. In 1991 he sang."
+        "He joined Leeds United in 2003. He was born in 1998.\nIn 1990 he sang, since 1992 well.\n"
+        "In the 1980s he slept, from 1981 to 1985 in Hull.\nSince 2010 he has left Leeds United."
     )
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    assert [first.year for first, _ in told_days(told, [row])] == [1998, 2003]
+    found = [(first.year, last.year) for first, last in told_days(told, [row])]
+    assert found == [
+        (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
+        (2010, 2010), (2010, 9999),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "began", "ended"),
+    [
+        ("! birth date: 5 May 1985\nA man.", date(1985, 5, 5), None),
+        ("! established: 1923\n! closed: 1999\nA bank.", date(1923, 12, 31), date(1999, 1, 1)),
+        ("Ann Lee (born 5 May 1985) sings.", date(1985, 5, 5), None),
+        ("A club of Hull. It was founded in 1904.", date(1904, 12, 31), None),
+        ("A club of Hull. It won in 1904.", None, None),
+        ("A club.\nOf Hull.\nIt was founded in 1904.", None, None),
+    ],
+)
+def test_life_of_a_subject(text: str, began: date | None, ended: date | None) -> None:
+    assert life(page(text)) == (began, ended)
+
+
+HINTS: list[tuple[str, str, Names, bool]] = [
+    ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
+    ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),
+    ("a word of it alone", "He likes Harvard's law faculty.", HARVARD, False),
+    ("a word with another date", "In 1980 he saw Harvard's law faculty.", HARVARD, False),
+    ("both boundaries", "| 1993–1999; American university", HARVARD, True),
+    ("one boundary", "| 1993; American university", HARVARD, False),
+    ("a date in the heading", "= Years / 1993–1999\nHe was in Harvard's care.", HARVARD, True),
+    ("no proper name", "He has been an editor.", Names("editor", (), None), True),
+    ("nothing", "He slept.", HARVARD, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "wanted"), [h[1:] for h in HINTS], ids=[h[0] for h in HINTS]
+)
+def test_what_a_page_may_tell_in_other_words(text: str, names: Names, wanted: bool) -> None:
+    one = page(text)
+    [row] = align_page(one, [(segment("1993", "1999"), names)], Alignment())
+    row = replace(row, rule="none", paragraph=None, start=None, end=None, mention=None)
+    assert hinted(one, [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
+    assert hinted(one, [replace(row, verification="human")], "Ann Lee") == frozenset()
 
 
 STATED: list[tuple[str, str | None, str | None, tuple[bool | None, bool | None]]] = [

@@ -164,7 +164,8 @@ def inside(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:
         known.append((own.end_first, own.end_last))
     if pointwise:
         if time.kind == "in":
-            assert a.length == PART and a.first <= min(firsts) and max(firsts) <= a.last
+            assert a.length == PART
+            assert any(f and t and a.first <= f and t <= a.last for f, t in known)
         if time.kind == "between":
             assert a.last < min(firsts) or b.first > max(firsts)
         assert min(u.length for u in time.units) >= 28

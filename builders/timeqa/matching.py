@@ -33,23 +33,17 @@ from builders.text.dates import (
     Dates,
     DayInterval,
     Written,
-    dates_in,
     of_birth,
     states,
     touches,
 )
-from builders.text.names import ADDED, GENERIC, without_bracket
-from builders.text.sentences import sentence_at, sentence_starts
-from builders.text.words import WORD, fold_in_place, name_words
+from builders.text.sentences import sentence_at
 from builders.timeqa.mentions import Mention, PageText
 
-_LISTED = ("list", "table", "infobox")
 _SLACK = timedelta(days=366)
 """By how much dates may miss a stint."""
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
-_TELLING = 4
-"""Letters of a word that tells an object."""
 _STEP = 1e-3
 """Least raise of a price: the sum of the scores is the best one but for so much a segment."""
 
@@ -180,120 +174,6 @@ def assigned(scores: Sequence[Mapping[int, float]], shared: Sequence[float]) -> 
             waiting.append(owner[n])
         owner[n] = i
     return found
-
-
-def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
-    """The stretches of days of which a page tells something near the evidence of a pair.
-
-    Dates count in the paragraphs of its mentions, in the lists and tables of their sections, and in
-    sentences that have the words of a mention; a decade or century does not.
-    """
-    evidence = {s.paragraph for s in segments if s.paragraph is not None}
-    listed = {page.paragraphs[n].section for n in evidence if page.paragraphs[n].kind in _LISTED}
-    words = {s.mention for s in segments if s.mention}
-    found: set[DayInterval] = set()
-    for n, one in enumerate(page.paragraphs):
-        whole = n in evidence or (one.kind in _LISTED and one.section in listed)
-        if not whole and not any(w in one.text for w in words):
-            continue
-        dates = dates_in(one.text)
-        starts = sentence_starts(one.text) if one.kind == "text" and not whole else [0]
-        for date_ in (*dates.stretches, *dates.written):
-            left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
-            if of_birth(one.text, date_) or not (
-                whole or any(w in one.text[left:right] for w in words)
-            ):
-                continue
-            if date_ in dates.stretches or (date_.last - date_.first).days < 367:
-                found.add((date_.first, date_.last))
-    return tuple(sorted(found))
-
-
-def hinted(
-    page: rows.Page, segments: Sequence[rows.AlignedSegment], subject: str
-) -> frozenset[int]:
-    """The segments, by index, that a page does not name, but may tell in other words.
-
-    The page links to the object (`his deputy`); or a sentence, list item, row or pair has a word of
-    its names and a date of the segment (`in 1995 he went to Harvard's law faculty`), or states both
-    boundaries of the segment and none of a segment that the page names (`1911-1912, German
-    university`). An object whose label is no proper name (`politician`) may be told anywhere. What
-    people checked is not looked into. `subject`: its label, whose words say nothing.
-    """
-    missing = {n for n, s in enumerate(segments) if s.rule == "none" and s.verification != "human"}
-    if not missing:
-        return frozenset()
-    units = _units(page)
-    found = {n for n in missing if _is_linked(page, segments[n])}
-    named = [s for s in segments if s.rule != "none"]
-    common = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
-    for n in missing - found:
-        segment = segments[n]
-        words = _words_of(segment) - common
-        lower = segment.object_label.islower()
-        both = [b for b in boundaries(segment) if b]
-        for unit in units:
-            held = not words.isdisjoint(unit.words)
-            if (held and (lower or unit.tells(segment))) or (
-                len(both) == 2
-                and both[0] != both[1]
-                and unit.has(both)
-                and not any(unit.has([b for b in boundaries(s) if b]) for s in named)
-            ):
-                found.add(n)
-                break
-    return frozenset(found)
-
-
-class _Unit(NamedTuple):
-    """A sentence, list item, row or pair of a page: its words and its dates."""
-
-    words: frozenset[str]
-    dates: Dates
-
-    def has(self, both: Sequence[DayInterval]) -> bool:
-        """Whether all of these boundaries are written."""
-        return all(touches(self.dates.written, one) for one in both)
-
-    def tells(self, segment: rows.Segment) -> bool:
-        """Whether a date of the segment is written: a boundary of it, or a day inside it."""
-        start, end = boundaries(segment)
-        first = start[0] if start else end[0] if end else date.min
-        last = end[1] if end else segment.snapshot if segment.end_open else date.max
-        return any(
-            w.first <= last and first <= w.last and (w.last - w.first).days < 367
-            for w in (*self.dates.written, *self.dates.stretches)
-        )
-
-
-def _units(page: rows.Page) -> list[_Unit]:
-    """The units of a page, those without dates with the ones of their section's title."""
-    found = []
-    for one in page.paragraphs:
-        title = dates_in(one.section.rpartition(" / ")[2])
-        starts = sentence_starts(one.text) if one.kind == "text" else [0]
-        for left, right in zip(starts, [*starts[1:], len(one.text)], strict=True):
-            text = one.text[left:right]
-            dates = dates_in(text)
-            words = frozenset(WORD.findall(fold_in_place(text)))
-            found.append(_Unit(words, dates if dates.written else title))
-    return found
-
-
-def _words_of(segment: rows.AlignedSegment) -> frozenset[str]:
-    """The words of an object's names that tell it: neither short nor generic."""
-    names = (segment.object_label, *segment.aliases)
-    words = (w for name in names for w in name_words(name))
-    return frozenset(w for w in words if len(w) >= _TELLING) - GENERIC - ADDED
-
-
-def _is_linked(page: rows.Page, segment: rows.AlignedSegment) -> bool:
-    names = {name_words(n) for n in (segment.object_label, *segment.aliases)}
-    return any(
-        name_words(link.target) in names or name_words(without_bracket(link.target)) in names
-        for one in page.paragraphs
-        for link in one.links
-    )
 
 
 class _Near(NamedTuple):

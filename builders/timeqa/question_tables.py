@@ -15,7 +15,6 @@ from builders.core.config import Strict
 from builders.core.hashing import share, text_sha256
 from builders.core.schema import typed_rows, writing
 from builders.text.prompts import targets
-from builders.timeqa.matching import hinted, told_days
 from builders.timeqa.questions import (
     STEP,
     Pair,
@@ -25,6 +24,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
+from builders.timeqa.told import hinted, life, told_days
 
 T = TypeVar("T")
 
@@ -121,6 +121,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
         about = subjects.at(subject)[0]
         page = pages.at(subject)[0]
         unnamed = gaps.at(subject)
+        began, ended = life(page)
+        lived = about.began or began, about.ended or ended
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
@@ -136,7 +138,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     ids,
                     told_days(page, own),
                     hinted(page, own, about.label),
-                    (about.began, about.ended),
+                    lived,
                 )
             )
         yield pairs, page

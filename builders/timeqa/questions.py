@@ -55,6 +55,8 @@ _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
 _PURPOSE: dict[HardKind, int] = {kind: bits(kind) for kind in _KINDS}
 _TEMPLATE = {kind: bits("template", kind) for kind in get_args(Specifier)}
+_WINDOWS = 8
+"""Times as often a window is drawn as a moment: most pages tell of most years."""
 _SHARES = 1 << 20
 """In what whole numbers chances are drawn."""
 _NO_UNIT = TimeUnit(0, 0, 0, 0)
@@ -311,7 +313,7 @@ class _Asker:
         draws = Draws(self.own_key)
         count = int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
         for _ in range(count):
-            for _ in range(self.settings.tries):
+            for _ in range(self.settings.tries * _WINDOWS):
                 time = outside_time(
                     self.line,
                     self.settings.window_years,
