@@ -227,6 +227,10 @@ STINTS: list[tuple[str, str, list[tuple[str, str | None]], list[str | None]]] = 
      [("2003", "2005"), ("2006", "2009")], ["0:7", "2:14"]),
     ("the paragraph says more", "He led Leeds United from 2003 to 2005. He had done so in 1990.",
      [("1990", "1990"), ("2003", "2005")], ["0:7", "0:7"]),
+    ("a place of birth is no club", "He was born near Leeds, in 1985.\nHe was 18 at Leeds.",
+     [("2003", "2005")], ["1:13"]),
+    ("a boundary far from it", "Leeds United, which in the 1980s had won every cup that there was "
+     "to be won in the whole country, made him captain in 2003.", [("2003", "2005")], ["0:0"]),
     ("a birth is no date", "The captain of Leeds United, born in 1980, left in 2014.",
      [("1979", "1981"), ("2012", "2014")], [None, "0:15"]),
 ]  # fmt: skip
@@ -276,11 +280,18 @@ def test_what_a_page_tells_of_which_days() -> None:
         "In the 1980s he slept, from 1981 to 1985 in Hull.\nSince 2010 he has left Leeds United."
     )
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    found = [(first.year, last.year) for first, last in told_days(told, [row])]
-    assert found == [
+    found = told_days(told, [row])
+    assert [(first.year, last.year) for first, last in found.anywhere] == [
         (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
         (2010, 2010), (2010, 9999),
     ]  # fmt: skip
+    assert [first.year for first, _ in found.near] == [2003, 2010, 2010]
+
+
+def test_a_list_with_one_mention_tells_near_it() -> None:
+    told = page("He joined Leeds United in 2003.\n| Hull; 1998\n| Leeds United; 2003\n* 1990")
+    [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
+    assert [first.year for first, _ in told_days(told, [row]).near] == [1998, 2003]
 
 
 @pytest.mark.parametrize(
@@ -435,6 +446,9 @@ FOUND: list[tuple[str, str, list[str]]] = [
     ("Leeds United", "He left Leeds United, and Leeds\u2011United too.", ["Leeds United"] * 2),
     ("Leeds United F.C.", "He joined Leeds United F.C. in May.", ["Leeds United F.C."]),
     ("Leeds United F.C.", "He joined Leeds United FC.", ["Leeds United FC"]),
+    ("Yahoo!", "He led Yahoo! from 2003.", ["Yahoo!"]),
+    ("Warner Bros.", "Made by Warner Bros. in 2003.", ["Warner Bros."]),
+    ("Warner Bros.", "Made by Warner Bros in 2003.", ["Warner Bros"]),
     ("Leeds United F.C.", "He joined Leeds United.", ["Leeds United"]),
     ("Leeds United F.C.", "The Leeds United F.C. Women won.", []),
     ("Leeds United", "Leeds United's ground; Leeds Unitedly.", ["Leeds United"]),

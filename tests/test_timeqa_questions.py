@@ -17,6 +17,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
+from builders.timeqa.told import Told
 from tests.histories import Interval, day
 
 NOW = date(2022, 9, 15)
@@ -293,6 +294,17 @@ def test_what_the_page_may_tell_in_other_words_is_not_unanswerable() -> None:
         asked, dropped = ask_pair(one, relation(), Questions(unanswerable=0), SEED)
         assert {a.answers.answerable for a in asked} == kinds
         assert {d.reason for d in dropped} == ({"told_otherwise"} if one is told else set())
+
+
+def test_before_is_not_asked_where_the_page_tells_of_others() -> None:
+    earlier = ((date(1990, 1, 1), date(1990, 12, 31)),)
+    later = ((date(2020, 1, 1), date(2020, 12, 31)),)
+    one = segment("Q2", "2003", "2009")
+    for near, wanted in (((), {"before", "after"}), (earlier, {"after"}), (later, {"before"})):
+        pair = Pair("Q1", "Ann Lee", "P54", (one,), told=Told((), near))
+        asked, _ = ask_pair(pair, relation(), Questions(hard=4, unanswerable=0), SEED)
+        kinds = {a.time.specifier for a in asked if a.difficulty == "hard"}
+        assert kinds - {"in", "between"} == wanted
 
 
 def test_nobody_is_asked_about_before_birth() -> None:

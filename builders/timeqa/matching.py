@@ -16,6 +16,10 @@ evidence, unless its paragraph has a boundary of this segment: where nothing els
 segment is unanswerable from the page. Other contradicted mentions lose `contradicted`: a page may
 well name a club first with the year of its foundation.
 
+The history of a subject is mostly told in one place: a mention gains `together` with the others of
+the history. Where somebody was born says little (`birth`), and
+nothing about a club of that name.
+
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
 list item, or row), less in its paragraph or in the title of its section. The start counts for more
 than the end, for texts say when something begins and go on. The first mention is preferred too:
@@ -23,6 +27,7 @@ pages introduce things once, and annotators keep to it. The weights are few and 
 on annotated answers (`builders.timeqa.measure`), of which a part was held back.
 """
 
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -44,6 +49,8 @@ _SLACK = timedelta(days=366)
 """By how much dates may miss a stint."""
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
+_BIRTH: Final = re.compile(r"\bbirth")
+_BORN: Final = re.compile(r"\bborn\b[^.;:]*\b(?:in|at|near)\b[^.;:]*$")
 _STEP = 1e-3
 """Least raise of a price: the sum of the scores is the best one but for so much a segment."""
 
@@ -75,6 +82,10 @@ class _Weights(NamedTuple):
     """First mention in text; where there is none in text in a list, then a table, an infobox."""
     linked: float = 0.75
     weak: float = 0.25
+    together: float = 1.0
+    """Times the share of the other objects of the history that the same place tells."""
+    birth: float = 1.5
+    """What a mention loses that says where somebody was born."""
     contradicted: float = 0.5
     """What a mention loses whose dates are not the segment's."""
     others: float = 5.0
@@ -112,12 +123,27 @@ def stated(
     )
 
 
+Place = tuple[str, rows.ParagraphKind]
+"""The text of a section, or its list, table or infobox."""
+_NOWHERE: Final[Mapping[Place, float]] = {}
+
+
+def place_of(page: PageText, mention: Mention) -> Place:
+    """Where a mention stands."""
+    one = page.page.paragraphs[mention.paragraph]
+    return one.section, one.kind
+
+
 def matched(
-    page: PageText, mentions: Sequence[Mention], segments: Sequence[rows.Segment]
+    page: PageText,
+    mentions: Sequence[Mention],
+    segments: Sequence[rows.Segment],
+    together: Mapping[Place, float] = _NOWHERE,
 ) -> list[Mention | None]:
     """The mention of an object that is the evidence of each of its segments; None: there is none.
 
     Of equal ones the first. A mention goes to one segment where that costs no more than `shared`.
+    `together`: the share of the other objects of the history whose evidence stands in a place.
     """
     if not mentions:
         return [None] * len(segments)
@@ -127,14 +153,21 @@ def matched(
     recurs = len(set(stints)) > 1
     scores: list[dict[int, float]] = [{} for _ in segments]
     for n, mention in enumerate(mentions):
+        born = _of_birth(page, mention)
+        if born and mention.weak:
+            continue
         near = _near(page, mention)
-        fits = [near.fits(*stint) for stint in stints]
         tells = [near.tells(s) for s in segments]
+        fits = [
+            near.in_unit(s) or near.fits(*stint) for s, stint in zip(segments, stints, strict=True)
+        ]
         told = any(fit and tell for fit, tell in zip(fits, tells, strict=True))
         own = (
             _W.first * (n == first)
             + _W.linked * mention.linked
             - _W.weak * mention.weak
+            - _W.birth * born
+            + _W.together * together.get(place_of(page, mention), 0.0)
             - _KIND[kinds[n]]
         )
         for i, segment in enumerate(segments):
@@ -200,6 +233,10 @@ class _Near(NamedTuple):
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
         return any(touches(self.telling, b) for b in boundaries(segment) if b)
+
+    def in_unit(self, segment: rows.Segment) -> bool:
+        """Whether a boundary of the segment is among the dates of the unit, however far."""
+        return any(touches(self.unit, b) for b in boundaries(segment) if b)
 
     def in_paragraph(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates of the paragraph."""
@@ -279,6 +316,14 @@ def _evidence(near: _Near, mention: Mention, segment: rows.Segment) -> float:
     if any(first[0] <= w.first and w.last <= last[1] for w in written):
         score += _W.inside
     return score
+
+
+def _of_birth(page: PageText, mention: Mention) -> bool:
+    """Whether a mention is a place of birth: `born in the province of Brescia`."""
+    one = page.page.paragraphs[mention.paragraph]
+    if one.kind == "infobox":
+        return bool(_BIRTH.search(one.text.partition(":")[0]))
+    return bool(_BORN.search(one.text[max(0, mention.start - _NEAR) : mention.start]))
 
 
 def _year(boundary: DayInterval) -> DayInterval:

@@ -29,7 +29,6 @@ from builders.rows import (
     Specifier,
     Verification,
 )
-from builders.text.dates import DayInterval
 from builders.text.given_away import names, significant
 from builders.text.words import word_tokens
 from builders.timeqa.times import (
@@ -48,8 +47,12 @@ from builders.timeqa.times import (
     time_text,
     unit_text,
 )
+from builders.timeqa.told import Told
 
 STEP = "ask"
+_SEASON = 366
+"""Days by which what a page tells has to miss a pair to be of another one."""
+_UNTOLD = Told()
 _MONTH = 31
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
@@ -67,7 +70,7 @@ class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
     `ids`: of the segments, as they are released; `told`: the stretches of days about which the page
-    says something near the evidence of the pair, so that it may answer where no segment does;
+    says something, so that it may answer where no segment does;
     `hinted`: the segments, by index, that the page does not name but may tell in other words;
     `life`: first and last day on which the subject certainly was; None: not known.
     """
@@ -78,7 +81,7 @@ class Pair:
     segments: tuple[AlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     ids: tuple[str, ...] = ()
-    told: tuple[DayInterval, ...] = ()
+    told: Told = _UNTOLD
     hinted: frozenset[int] = frozenset()
     life: tuple[date | None, date | None] = (None, None)
 
@@ -92,7 +95,18 @@ class Pair:
         """Whether the page may answer a question about this time."""
         first, last = time.days()
         assert first and last
-        return any(begins <= last and first <= ends for begins, ends in self.told)
+        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere)
+
+    def is_told_beyond(self, time: Time, first: int, last: int) -> bool:
+        """Whether the page may name others before the first day, or after the last, of a pair.
+
+        Then a question about `before` or `after` a time has more answers than the pair's.
+        """
+        if time.specifier == "before":
+            return any(ends.toordinal() < first - _SEASON for _, ends in self.told.near)
+        if time.specifier == "after":
+            return any(begins.toordinal() > last + _SEASON for begins, _ in self.told.near)
+        return False
 
 
 class QuestionTemplates(Strict):
@@ -122,7 +136,7 @@ class Questions(Strict):
         default=30, ge=0, description="Least days from the time of `after` to the snapshot"
     )
     mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
-        default={"between": 0.40, "in": 0.39, "before": 0.32, "after": 0.28, "decade": 0.20},
+        default={"between": 0.40, "in": 0.39, "before": 0.80, "after": 0.60, "decade": 0.20},
         description=(
             "Weights of what a hard question asks, of what has room: `before` of the first segment "
             "of a history alone, `after` of the last, `decade` where the part lies inside"
@@ -196,8 +210,8 @@ def ask_pair(
     without its two units), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are
     after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a
     segment without a boundary that can be printed), `no_room` (hard, of a segment with no moment
-    inside it), `told_otherwise` (the page does not name the answer, and may tell it in other
-    words).
+    inside it), `told_otherwise` (the page does not name the answer, and may tell it in other words;
+    or it may name others before or after the pair's).
     """
     asker = _Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -336,6 +350,8 @@ class _Asker:
         settled = self.settle(time, i, difficulty)
         if isinstance(settled, str):
             return settled
+        if difficulty == "hard" and self.pair.is_told_beyond(time, self.line.first, self.line.last):
+            return "told_otherwise"
         answerable = self.answers(settled).answerable
         if answerable == "not_in_page" and not self.pair.hinted.isdisjoint(settled):
             return "told_otherwise"

@@ -29,21 +29,33 @@ _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
 
 
-def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
+class Told(NamedTuple):
     """The stretches of days of which a page tells something that may answer about a pair.
 
-    Every date of the page counts, for who held what before the first segment is told anywhere;
-    but a birth, a decade, a century does not, and a stretch without an end (`since 2003`) counts
-    only near the evidence: in the paragraphs of the mentions, in the lists and tables of their
-    sections, and in sentences that have the words of a mention.
+    `anywhere`: every date, for who held what before the first segment is told anywhere; but no
+    birth, decade or century, and of stretches without an end (`since 2003`) only those near.
+    `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
+    mention, and in sentences that have them.
     """
+
+    anywhere: tuple[DayInterval, ...] = ()
+    near: tuple[DayInterval, ...] = ()
+
+
+def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> Told:
+    """What a page tells of which days; `segments`: of one pair."""
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
-    listed = {page.paragraphs[n].section for n in evidence if page.paragraphs[n].kind in _LISTED}
     names = {s.mention for s in segments if s.mention}
+    listed = {
+        (one.section, one.kind)
+        for one in page.paragraphs
+        if one.kind in _LISTED and any(w in one.text for w in names)
+    }
     found: set[DayInterval] = set()
+    beside: set[DayInterval] = set()
     for n, one in enumerate(page.paragraphs):
         dates = dates_in(one.text)
-        whole = n in evidence or (one.kind in _LISTED and one.section in listed)
+        whole = n in evidence or (one.section, one.kind) in listed
         starts = sentence_starts(one.text) if one.kind == "text" and not whole else [0]
         for date_ in (*dates.stretches, *dates.written):
             if of_birth(one.text, date_):
@@ -54,7 +66,9 @@ def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> tuple
             short = (date_.last - date_.first).days < _YEAR
             if short or (date_ in dates.stretches and (near or not endless)):
                 found.add((date_.first, date_.last))
-    return tuple(sorted(found))
+                if near:
+                    beside.add((date_.first, date_.last))
+    return Told(tuple(sorted(found)), tuple(sorted(beside)))
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
