@@ -50,7 +50,7 @@ _SLACK = timedelta(days=366)
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
 _BIRTH: Final = re.compile(r"\bbirth")
-_BORN: Final = re.compile(r"\bborn\b[^.;:]*\b(?:in|at|near)\b[^.;:]*$")
+_BORN: Final = re.compile(r"\b[Bb]orn\b[^.;:]*\b(?:in|at|near)\b[^.;:]*$")
 _STEP = 1e-3
 """Least raise of a price: the sum of the scores is the best one but for so much a segment."""
 

@@ -91,11 +91,17 @@ class Pair:
         born, died = self.life
         return born.toordinal() if born else -FAR, died.toordinal() if died else FAR
 
-    def is_told(self, time: Time) -> bool:
-        """Whether the page may answer a question about this time."""
+    def is_told(self, time: Time, line_last: int) -> bool:
+        """Whether the page may answer a question about this time, which lies beside the pair.
+
+        It tells something of these days, or near the evidence what came after the pair's last day
+        and before these days, which may have lasted: `in 2011 she married again`.
+        """
         first, last = time.days()
         assert first and last
-        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere)
+        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere) or any(
+            line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
+        )
 
     def is_told_beyond(self, time: Time, first: int, last: int) -> bool:
         """Whether the page may name others before the first day, or after the last, of a pair.
@@ -136,7 +142,7 @@ class Questions(Strict):
         default=30, ge=0, description="Least days from the time of `after` to the snapshot"
     )
     mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
-        default={"between": 0.40, "in": 0.39, "before": 0.80, "after": 0.60, "decade": 0.20},
+        default={"between": 0.44, "in": 0.40, "before": 0.80, "after": 0.50, "decade": 0.15},
         description=(
             "Weights of what a hard question asks, of what has room: `before` of the first segment "
             "of a history alone, `after` of the last, `decade` where the part lies inside"
@@ -337,7 +343,7 @@ class _Asker:
                 )
                 if time is None:
                     return
-                if time in self.seen or self.pair.is_told(time):
+                if time in self.seen or self.pair.is_told(time, self.line.last):
                     continue
                 if self.ask(time, None, "hard") is None:
                     break
