@@ -34,7 +34,7 @@ from builders.core.parallel import ordered_map
 from builders.core.schema import arrow_schema, batches, reading
 from builders.text.names import Name, is_name, names_of, other_forms
 from builders.text.words import name_words
-from builders.timeqa.matching import Place, matched, place_of, stated
+from builders.timeqa.matching import matched, stated
 from builders.timeqa.mentions import Mention, PageText, Passages
 
 PAGES = 32
@@ -85,8 +85,8 @@ def align_page(
     by_object: dict[str, list[rows.Segment]] = {}
     for segment, _ in segments:
         by_object.setdefault(segment.object, []).append(segment)
-    ways: dict[str, tuple[rows.AlignmentRule, Sequence[Mention]]] = {}
-    for object_ in by_object:
+    found: dict[rows.Segment, tuple[rows.AlignmentRule, Mention | None]] = {}
+    for object_, own in by_object.items():
         title = titles[object_]
         links = text.linked(title)
         linked = [
@@ -105,25 +105,9 @@ def align_page(
                 names[object_], title, others, settings.min_similarity, refused
             )
             rule, mentions = "similar", [similar] if similar else []
-        ways[object_] = rule, mentions
-    first = {o: matched(text, ways[o][1], own) for o, own in by_object.items()}
-    found: dict[rows.Segment, tuple[rows.AlignmentRule, Mention | None]] = {}
-    for object_, own in by_object.items():
-        rule, mentions = ways[object_]
-        together = _together(text, {o: best for o, best in first.items() if o != object_})
-        for segment, best in zip(own, matched(text, mentions, own, together), strict=True):
+        for segment, best in zip(own, matched(text, mentions, own), strict=True):
             found[segment] = (rule if best else "none"), best
     return [_aligned(text, segment, own, *found[segment]) for segment, own in segments]
-
-
-def _together(
-    text: PageText, others: Mapping[str, Sequence[Mention | None]]
-) -> Mapping[Place, float]:
-    """The share of the other objects that each place of the page has evidence for."""
-    counts = Counter(
-        place for best in others.values() for place in {place_of(text, m) for m in best if m}
-    )
-    return {place: n / len(others) for place, n in counts.items()}
 
 
 def _names(segments: Sequence[tuple[rows.Segment, ObjectNames]]) -> Mapping[str, list[Name]]:

@@ -53,7 +53,7 @@ _ORIGINAL: Mapping[tuple[str, str], float] = {
     ("hard", "no answer"): 0.15,
 }
 _MIX = (
-    "`original`: the share in the questions of the paper's release. An open segment is asked about "
+    "`share of the original`: of the questions of the paper's release. An open segment is asked about "
     "with `after` its start in easy mode; the original closes such segments. `before` and `after` "
     "are left out where the page tells of others before or after the segments."
 )
@@ -94,7 +94,7 @@ def _mix(questions: Path) -> Statistics:
             "asks": kind,
             "rows": asked[mode, kind],
             "share": asked[mode, kind] / whole[mode],
-            "original": _ORIGINAL.get((mode, kind)),
+            "share of the original": _ORIGINAL.get((mode, kind)),
         }
         for mode, kind in sorted({*asked, *_ORIGINAL}, key=lambda k: (k[0], _ASKS.index(k[1])))
         if (mode, kind) in asked

@@ -3,8 +3,7 @@
 The segments of one object and the mentions of it in one page are matched as a small assignment
 problem: each segment gets the mention whose surroundings state its dates best (`_Weights`), and a
 mention that another segment has costs `shared`. A mention near which a boundary of another segment
-stands, and none of this one, is that one's: it loses `others`. What the first mention gains goes to
-one segment alone where the object has several stints.
+stands, and none of this one, is that one's: it loses `others`.
 
 The dates near a mention are those of its unit (its sentence, list item, table row or infobox pair)
 at most `_NEAR` characters away; where it has none, those of the innermost heading that has some
@@ -16,9 +15,7 @@ evidence, unless its paragraph has a boundary of this segment: where nothing els
 segment is unanswerable from the page. Other contradicted mentions lose `contradicted`: a page may
 well name a club first with the year of its foundation.
 
-The history of a subject is mostly told in one place: a mention gains `together` with the others of
-the history. Where somebody was born says little (`birth`), and
-nothing about a club of that name.
+Where somebody was born says little (`birth`), and nothing about a club of that name.
 
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
 list item, or row), less in its paragraph or in the title of its section. The start counts for more
@@ -82,8 +79,6 @@ class _Weights(NamedTuple):
     """First mention in text; where there is none in text in a list, then a table, an infobox."""
     linked: float = 0.75
     weak: float = 0.25
-    together: float = 1.0
-    """Times the share of the other objects of the history that the same place tells."""
     birth: float = 1.5
     """What a mention loses that says where somebody was born."""
     contradicted: float = 0.5
@@ -123,34 +118,20 @@ def stated(
     )
 
 
-Place = tuple[str, rows.ParagraphKind]
-"""The text of a section, or its list, table or infobox."""
-_NOWHERE: Final[Mapping[Place, float]] = {}
-
-
-def place_of(page: PageText, mention: Mention) -> Place:
-    """Where a mention stands."""
-    one = page.page.paragraphs[mention.paragraph]
-    return one.section, one.kind
-
-
 def matched(
     page: PageText,
     mentions: Sequence[Mention],
     segments: Sequence[rows.Segment],
-    together: Mapping[Place, float] = _NOWHERE,
 ) -> list[Mention | None]:
     """The mention of an object that is the evidence of each of its segments; None: there is none.
 
     Of equal ones the first. A mention goes to one segment where that costs no more than `shared`.
-    `together`: the share of the other objects of the history whose evidence stands in a place.
     """
     if not mentions:
         return [None] * len(segments)
     kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
     first = min(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
     stints = _stints(segments)
-    recurs = len(set(stints)) > 1
     scores: list[dict[int, float]] = [{} for _ in segments]
     for n, mention in enumerate(mentions):
         born = _of_birth(page, mention)
@@ -167,7 +148,6 @@ def matched(
             + _W.linked * mention.linked
             - _W.weak * mention.weak
             - _W.birth * born
-            + _W.together * together.get(place_of(page, mention), 0.0)
             - _KIND[kinds[n]]
         )
         for i, segment in enumerate(segments):
@@ -177,18 +157,16 @@ def matched(
             score -= _W.contradicted * (fits[i] is False)
             score -= _W.others * (not tells[i] and any(tells))
             scores[i][n] = round(score, 6)
-    shared = [_W.shared + _W.first * (recurs and n == first) for n in range(len(mentions))]
-    return [None if n is None else mentions[n] for n in assigned(scores, shared)]
+    return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
 
 
-def assigned(scores: Sequence[Mapping[int, float]], shared: Sequence[float]) -> list[int | None]:
+def assigned(scores: Sequence[Mapping[int, float]], shared: float) -> list[int | None]:
     """What each bidder gets, so that the sum of the scores is best; None: it wants nothing.
 
     `scores`: what each thing is worth to each bidder. A thing that several have costs all but one
-    of them what `shared` says of it, which is not negative. An auction: a bidder without a thing
-    takes the one of the greatest worth less its price, and raises the price by as much as the next
-    best lets it; the bidder before it looks again. No price rises above that, at which everyone
-    may have the thing.
+    of them `shared`. An auction: a bidder without a thing takes the one of the greatest worth less
+    its price, and raises the price by as much as the next best lets it; the bidder before it looks
+    again. No price rises above `shared`, at which everyone may have the thing.
     """
     found: list[int | None] = [None] * len(scores)
     price: dict[int, float] = {}
@@ -199,10 +177,10 @@ def assigned(scores: Sequence[Mapping[int, float]], shared: Sequence[float]) -> 
         offers = sorted((price.get(n, 0.0) - worth, n) for n, worth in scores[i].items())
         cost, n = offers[0]
         found[i], paid = n, price.get(n, 0.0)
-        if paid >= shared[n]:
+        if paid >= shared:
             continue
-        next_best = min([c for c, _ in offers[1:2]] + [shared[n] - scores[i][n]])
-        price[n] = min(shared[n], paid + next_best - cost + _STEP)
+        next_best = min([c for c, _ in offers[1:2]] + [shared - scores[i][n]])
+        price[n] = min(shared, paid + next_best - cost + _STEP)
         if n in owner:
             waiting.append(owner[n])
         owner[n] = i
