@@ -53,9 +53,9 @@ _ORIGINAL: Mapping[tuple[str, str], float] = {
     ("hard", "no answer"): 0.15,
 }
 _MIX = (
-    "`share of the original`: of the questions of the paper's release. An open segment is asked about "
-    "with `after` its start in easy mode; the original closes such segments. `before` and `after` "
-    "are left out where the page tells of others before or after the segments."
+    "`share of the original`: of the questions of the paper's release. An open segment is asked "
+    "about with `after` its start in easy mode; the original closes such segments. `before` and "
+    "`after` are left out where the page tells of others before or after the segments."
 )
 
 

@@ -103,15 +103,17 @@ class Pair:
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
         )
 
-    def is_told_beyond(self, time: Time, first: int, last: int) -> bool:
+    def is_told_beyond(self, time: Time, first: int, last: int, named: bool) -> bool:
         """Whether the page may name others before the first day, or after the last, of a pair.
 
-        Then a question about `before` or `after` a time has more answers than the pair's.
+        Then a question about `before` or `after` a time has more answers than the pair's. Where the
+        page does not name the pair's answer (`named` false), any date beyond may be of another.
         """
+        days = self.told.near if named else self.told.anywhere
         if time.specifier == "before":
-            return any(ends.toordinal() < first - _SEASON for _, ends in self.told.near)
+            return any(ends.toordinal() < first - _SEASON for _, ends in days)
         if time.specifier == "after":
-            return any(begins.toordinal() > last + _SEASON for begins, _ in self.told.near)
+            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
         return False
 
 
@@ -356,9 +358,10 @@ class _Asker:
         settled = self.settle(time, i, difficulty)
         if isinstance(settled, str):
             return settled
-        if difficulty == "hard" and self.pair.is_told_beyond(time, self.line.first, self.line.last):
-            return "told_otherwise"
         answerable = self.answers(settled).answerable
+        ends = self.line.first, self.line.last
+        if difficulty == "hard" and self.pair.is_told_beyond(time, *ends, answerable == "yes"):
+            return "told_otherwise"
         if answerable == "not_in_page" and not self.pair.hinted.isdisjoint(settled):
             return "told_otherwise"
         variants = self.serving.get(time.specifier)
