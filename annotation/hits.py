@@ -49,6 +49,8 @@ from builders.release.manifest import FileEntry
 from builders.rows.gold import FILE, NoGoldError, read_gold
 
 _EXPERT_SEED = 0
+_PREVIEWED = 20
+"""HITs in `preview.html`."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +287,7 @@ def write_batch(
     with whole(batch.folder) as folder:
         _write(folder / ITEMS, "".join(_item_lines(batch)))
         _write(folder / PRIVATE, _pretty({"attention": known}))
-        preview = render(layout, seen.hits, batch=batch.id, mode="preview")
+        preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
         made = platform.export(seen, layout, folder / batch.platform, delivery)

@@ -226,9 +226,11 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     browser.all("textarea")[0].send_keys("Who left office in 1971?")
     browser.all("textarea")[1].send_keys("U Thant")
     browser.press("Finish")
-    assert browser.text("#code") == "C0DE"
     link = browser.one("#end a")
     assert link.get_attribute("download") == f"{batch}-hit-1-W1.json"
+    browser.click(link)
+    browser.press("The file is saved")
+    assert browser.text("#code") == "C0DE"
     assert (
         browser.js(
             "return Object.keys(localStorage).filter((k) => k.includes(arguments[0]))",
@@ -239,6 +241,36 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
     browser.go(address + "?workerId=W1")
     assert "already" in browser.text("#end h2")
     assert browser.text("#code") == "C0DE"
+
+
+def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
+    """Finish, and load the page again before saving: the answers are there, and no code is."""
+    browser.size("wide")
+    text, batch = shown("judge_question", "static", code="C0DE")
+    address = browser.write(text) + "?workerId=W1"
+    browser.go(address)
+    browser.keys("g")
+    browser.press("Finish")
+    for clear in (False, True):  # a page from disk may find its localStorage empty
+        browser.one("#end a")
+        if clear:
+            browser.js("localStorage.clear()")
+        browser.refresh()
+        assert "save your answers" in browser.text("#end h2")
+        assert browser.all("#code") == []
+    browser.press("Back to my answers")
+    browser.keys("b", "1")
+    browser.press("Finish")
+    browser.click(browser.one("#end a"))
+    path = browser.folder / f"{batch}-hit-1-W1.json"
+    browser.until(path.exists, path.name)
+    assert json.loads(path.read_text("utf-8"))["answers"]["item-0"]["verdict"] == "bad"
+    assert browser.all("#code") == []
+    browser.press("The file is saved")
+    assert browser.text("#code") == "C0DE"
+    browser.refresh()
+    assert "already" in browser.text("#end h2")
+    assert browser.one("#end a").get_attribute("download") == path.name
 
 
 def test_the_results_file_is_the_submission(browser: Browser) -> None:
@@ -438,9 +470,10 @@ def test_a_submission_is_posted_and_kept_where_that_fails(
     browser.open(text, "?workerId=W")
     browser.keys("g")
     browser.press("Submit")
-    browser.wait("return document.getElementById('says').textContent.includes('could not be sent')")
-    browser.press("Submit")
-    browser.wait("return document.getElementById('code') !== null")
+    browser.wait("return document.querySelector('#end h2')?.textContent === 'Not sent yet'")
+    assert browser.all("#code") == []
+    browser.refresh()  # what has not arrived is sent by the next load
+    assert browser.text("#code") == "DONE"
     assert browser.one("#end a").get_attribute("href") == "https://x.org/c"
     assert [path for path, _ in got] == ["/busy", "/busy"]
     sent = json.loads(got[1][1])

@@ -1,20 +1,8 @@
 // The flow: which HIT and worker, items, drafts, time.
 
-let hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
+let hits, hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
 let answers = {}, seconds = {}, since = null, saving = null;
 const address = new URLSearchParams(location.search);
-const memory = (() => { try { return window.localStorage; } catch (e) { return null; } })();
-
-function keep(key, value) {
-  try {
-    if (value === null) memory.removeItem(key);
-    else memory.setItem(key, value);
-  } catch (e) { /* no storage here: the page works without drafts */ }
-}
-
-function kept(key) {
-  try { return memory.getItem(key); } catch (e) { return null; }
-}
 
 function fail(text) {
   byId('notice').textContent = text;
@@ -29,10 +17,13 @@ function parameter(names) {
 // Calls once a frame is drawn. Before, on a busy machine, Chromium may show a page an empty
 // localStorage: its draft would be gone, and written over.
 function drawn(call) {
-  requestAnimationFrame(() => requestAnimationFrame(() => call()));
+  requestAnimationFrame(() => requestAnimationFrame(async () => {
+    await call();
+    document.body.dataset.ready = '';
+  }));
 }
 
-function start() {
+async function start() {
   settings = JSON.parse(byId('settings').textContent);
   byId('help').addEventListener('click', help);
   byId('instructions').addEventListener('toggle', () => {
@@ -40,7 +31,6 @@ function start() {
     if (!byId('instructions').open && document.activeElement === document.body) byId('help').focus({ preventScroll: true });
   });
   if (byId('examples')) byId('examples').open = innerWidth >= 960;
-  let hits;
   try {
     const text = byId('data').textContent.trim();
     hits = settings.mode === 'mturk' ? [decoded(text)] : JSON.parse(text);
@@ -54,10 +44,10 @@ function start() {
   idle = settings.mode === 'mturk' && (!assignment || assignment === 'ASSIGNMENT_ID_NOT_AVAILABLE');
   if (settings.mode === 'preview') worker = worker || 'preview';
   if (settings.mode === 'static' && !worker) {
-    askWho(hits);
+    await askWho();
     return;
   }
-  begin(hits);
+  await begin();
 }
 
 function decoded(text) {
@@ -73,47 +63,78 @@ function encoded(text) {
   return btoa(out);
 }
 
-function askWho(hits) {
+async function askWho() {
   const form = byId('who');
+  byId('worker').value = (await kept('factdrift:worker')) || '';
   form.hidden = false;
-  byId('worker').value = kept('factdrift:worker') || '';
   form.addEventListener('submit', (e) => {
     e.preventDefault();
     worker = clean(byId('worker').value);
     if (!worker) return;
     keep('factdrift:worker', worker);
     form.hidden = true;
-    begin(hits);
+    begin();
   });
 }
 
-function begin(hits) {
+// The HIT of this worker: of those in the page, or the file beside it that the address names.
+async function theirs() {
   const wanted = address.get('hit');
-  if (!hits.length) return fail('There is nothing to do here: this page has no items.');
-  if (wanted === null) hit = hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
-  else hit = hits.find((h) => h.id === wanted) || hits[/^\d{1,9}$/.test(wanted) ? Number(wanted) - 1 : -1];
+  const number = /^\d{1,9}$/.test(wanted || '') ? Number(wanted) - 1 : -1;
+  if (!settings.files) {
+    if (wanted !== null) return hits.find((h) => h.id === wanted) || hits[number];
+    return hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
+  }
+  const own = wanted === null ? spread(worker) % settings.files : number;
+  if (own < 0 || own >= settings.files) return undefined;
+  const answer = await fetch('hits/' + String(own + 1).padStart(4, '0') + '.json', { credentials: 'omit' });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.json();
+}
+
+async function begin() {
+  if (!hits.length && !settings.files) return fail('There is nothing to do here: this page has no items.');
+  try {
+    hit = await theirs();
+  } catch (e) {
+    const disk = location.protocol === 'file:' ? ' This page has to come from a web server; pages that open from disk are made with --split-pages.' : ' Please load the page again.';
+    return fail('Your set of items could not be loaded.' + disk);
+  }
   if (!hit) return fail('This page has no such set of items. Please use the link that you were given.');
-  if (kept(place('done'))) return finish(true);
-  restore();
-  byId('footer').hidden = false;
+  for (const it of hit.items) for (const [name, n] of Object.entries(it.same || {})) it.fields[name] = hit.texts[n];
+  const [done, made] = settings.mode === 'static' ? [await kept(place('done')), await kept(place('made'))] : [null, null];
+  await restore();
+  window.addEventListener('beforeunload', (e) => { if (unsaved) e.preventDefault(); });
+  if (done) return thanks(JSON.parse(done), made && JSON.parse(made), true);
+  if (location.protocol === 'file:' && settings.mode === 'static' && !settings.post) {
+    fail('This page is opened from a file: your answers are sent nowhere by themselves. At the end, save the results file and hand it in.');
+  }
+  listen();
+  return made ? handOver(JSON.parse(made)) : work();
+}
+
+function listen() {
   byId('next').addEventListener('click', next);
   byId('back').addEventListener('click', () => go(at - 1));
-  document.addEventListener('keydown', keys);
-  document.addEventListener('visibilitychange', clock);
-  window.addEventListener('pagehide', () => { clock(); save(); });
+  document.addEventListener('visibilitychange', () => { if (!byId('end').checkVisibility()) clock(); });
+  window.addEventListener('pagehide', () => { if (!byId('item').hidden) { clock(); save(); } });
   document.addEventListener('pointerdown', (e) => {
     clicked = false;
     if (e.target.closest('.options input, .options label')) byKey = null;
   });
   document.addEventListener('mouseup', () => setTimeout(() => {
-    clicked = item.sources.some((s) => s.select && s.select());
+    clicked = Boolean(item) && item.sources.some((s) => s.select && s.select());
   }));
   document.addEventListener('selectionchange', floating);
   byId('mark').addEventListener('pointerdown', (e) => e.preventDefault());
   byId('mark').addEventListener('click', () => { item.sources.some((s) => s.select && s.select()); floating(); });
+}
+
+function work() {
+  byId('footer').hidden = false;
+  document.addEventListener('keydown', keys);
   if (idle) fail('This is a preview. Accept the task to work on it.');
   go(Math.min(at, hit.items.length - 1), true);
-  return undefined;
 }
 
 // A number for a worker, the same on every visit.
@@ -126,21 +147,21 @@ function spread(text) {
 // On touch screens a selection is marked by a button: there is no end of a drag to see.
 function floating() {
   const touch = matchMedia('(pointer: coarse)').matches;
-  byId('mark').hidden = !touch || !item.sources.some((s) => s.selection && s.target(false) && s.selection());
+  byId('mark').hidden = !touch || !item || !item.sources.some((s) => s.selection && s.target(false) && s.selection());
 }
 
 function place(what) {
   return 'factdrift:' + what + ':' + batch + ':' + hit.id + ':' + worker;
 }
 
-function restore() {
+async function restore() {
   for (const it of hit.items) {
     answers[it.id] = {};
     seconds[it.id] = 0;
   }
   if (idle) return;
   try {
-    const draft = JSON.parse(kept(place('draft')) || '{}');
+    const draft = JSON.parse((await kept(place('draft'))) || '{}');
     for (const it of hit.items) {
       if (draft.answers && has(draft.answers, it.id)) answers[it.id] = draft.answers[it.id];
       if (draft.seconds && draft.seconds[it.id] > 0) seconds[it.id] = draft.seconds[it.id];
