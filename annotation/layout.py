@@ -116,6 +116,8 @@ class Pay(Strict):
     currency: str = "USD"
     per_hit: Decimal = Field(gt=0)
     minutes_per_hit: Decimal = Field(gt=0)
+    bonus: Decimal = Field(default=Decimal(0), ge=0)
+    """Paid beside it for work that is approved and failed no check, where the platform can."""
 
     @property
     def hourly(self) -> Decimal:
@@ -130,6 +132,30 @@ class Qualifications(Strict):
     countries: tuple[str, ...] = ()
     expert: bool = False
     adult: bool = False
+
+
+CheckKind = Literal["known", "instruction", "nonsense"]
+"""What an attention item is: one whose answer is known, one that says what to answer, one that
+makes no sense."""
+
+
+class Rejection(Strict):
+    """What rejects a submission, and so its pay; a platform has its own defaults.
+
+    That many failed attention items of these kinds: `failures`, or `long_failures` where a HIT is
+    paid for `long_minutes` or more. `experts`: an expert's no to a worker's batch, too. One failed
+    item sets the answers of a submission aside in any case.
+    """
+
+    checks: tuple[CheckKind, ...] = ("known", "instruction", "nonsense")
+    failures: int = Field(default=1, ge=1)
+    long_failures: int = Field(default=1, ge=1)
+    long_minutes: Decimal = Field(default=Decimal(5), gt=0)
+    experts: bool = True
+
+    def enough(self, pay: Pay) -> int:
+        """How many failures reject a HIT that is paid so."""
+        return self.long_failures if pay.minutes_per_hit >= self.long_minutes else self.failures
 
 
 class Rule(Strict):
@@ -173,7 +199,11 @@ class Layout(Strict):
     balance: str | None = None
     """A column of the dataset over whose values the sampled rows are spread evenly: `relation`."""
     attention: tuple[Mapping[str, object], ...] = ()
-    """Items with known answers: `fields` and `answers`, mixed in one a HIT."""
+    """Items with known answers: `fields`, `answers` and perhaps their `kind` (`CheckKind`)."""
+    attention_per_hit: int = Field(default=1, ge=1)
+    """Attention items that are mixed into a HIT."""
+    rejects: Mapping[str, Rejection] = {}
+    """By the name of a platform, what rejects there, in place of the platform's own rule."""
     min_seconds: float = Field(default=3, ge=0)
     """Less time on an item than this is flagged as too fast."""
 

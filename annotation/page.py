@@ -47,7 +47,8 @@ SCRIPTS = (
 )
 WORKER = ["PROLIFIC_PID", "workerId", "participant"]
 ASSIGNMENT = ["SESSION_ID", "assignmentId"]
-"""Parameters of a page's address in which recruiting sites name the worker and assignment."""
+STUDY = ["STUDY_ID"]
+"""Parameters of a page's address in which recruiting sites name worker, assignment and study."""
 TASK = "task.html.j2"
 _DELIVER = ("post", "code", "complete", "submit")
 _SHORT = 200
@@ -62,6 +63,7 @@ def render(
     mode: PageMode,
     deliver: Mapping[str, str] = {},
     files: int = 0,
+    served: bool = False,
 ) -> str:
     """The page of a layout for the HITs of a batch.
 
@@ -72,7 +74,8 @@ def render(
     `deliver["submit"]`/mturk/externalSubmit. A static page of several HITs takes that of `?hit=`
     (id, or number from 1), else one by the worker's id, for
     which it asks where its address names none. With `files` it holds no HIT and loads that one
-    from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them.
+    from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them. A `served` page
+    asks `annotation.receive` for its HIT and hands its submission to it.
     `UserError`: the template names what is not there.
     """
     unknown = [f"{key!r}" for key in deliver if key not in _DELIVER]
@@ -92,12 +95,14 @@ def render(
         "mode": mode,
         "fields": {k: v.model_dump(mode="json") for k, v in layout.fields.items()},
         "answers": {k: _answer_settings(v) for k, v in layout.answers.items()},
-        "post": deliver.get("post"),
+        "post": "submissions" if served else deliver.get("post"),
         "code": deliver.get("code"),
-        "complete": _address(deliver.get("complete")),
+        "complete": web_address(deliver.get("complete")),
         "files": files,
+        "served": served,
         "worker": WORKER,
         "assignment": ASSIGNMENT,
+        "study": STUDY,
     }
     scripts = [script, unpack] if packed else [script]
     text = (
@@ -115,7 +120,7 @@ def render(
             settings=Markup(_json(settings)),  # noqa: S704 - escaped for a script
             data=Markup("${data}" if packed else _json([_public_hit(h) for h in hits])),  # noqa: S704
             submit=submit,
-            policy=_policy(scripts, style, deliver.get("post"), submit, own=bool(files)),
+            policy=_policy(scripts, style, deliver.get("post"), submit, own=bool(files) or served),
         )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -368,12 +373,13 @@ def _policy(
 
 
 def _origin(address: str) -> str:
-    _address(address)
+    web_address(address)
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _address(address: str | None) -> str | None:
+def web_address(address: str | None) -> str | None:
+    """An http(s) address, as it was given; `UserError` for anything else."""
     if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
         raise UserError(f"not an address of the web: {address!r}", hint="https://…")
     return address

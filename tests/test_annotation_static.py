@@ -12,7 +12,7 @@ import pytest
 
 from annotation.batch import Batch
 from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery
+from annotation.platforms.base import Delivery, Verdict
 from annotation.submission import Refused, Submission
 from builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
@@ -33,7 +33,7 @@ def test_links(split: bool, tmp_path: Path) -> None:
     batch = batch_of(tmp_path, delivery=Delivery(split=split))
     one, two = (hit.id for hit in batch.hits)
     files = ["hit-0001.html?", "hit-0002.html?"]
-    who = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
+    who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
     names = [p + who for p in (files if split else ["task.html?hit=1&", "task.html?hit=2&"])]
     assert [tuple(link.values()) for link in links(batch)] == [
         ("1", one, names[0]),
@@ -60,7 +60,7 @@ def test_what_it_reads(tmp_path: Path) -> None:
     given = [submission(batch, "A1"), {"format": "else"}]
     found = list(PLATFORMS["static"].read(hand_in(tmp_path, given)))
     assert [type(one) for one in found] == [Submission, Refused]
-    assert PLATFORMS["static"].feedback(tmp_path, lambda one: "", tmp_path) == []
+    assert PLATFORMS["static"].feedback(tmp_path, lambda one: Verdict(""), tmp_path) == []
 
 
 class Taker(BaseHTTPRequestHandler):

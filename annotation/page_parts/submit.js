@@ -14,6 +14,7 @@ function submission() {
     out.seconds += seconds[it.id];
   });
   out.seconds = round(out.seconds);
+  if (study) out.study = study;
   return out;
 }
 
@@ -37,6 +38,7 @@ async function submit() {
   }
   byId('next').disabled = true;
   await keep(place('made'), JSON.stringify(made));
+  if (settings.served) await keep(unsent(), JSON.stringify(made));
   handOver(made);
 }
 
@@ -52,8 +54,8 @@ async function send(made) {
   let reply;
   try {
     const answer = await fetch(settings.post, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(made), referrerPolicy: 'no-referrer', credentials: 'omit' });
-    if (!answer.ok) throw new Error(String(answer.status));
     reply = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new Error(reply.says || String(answer.status));
   } catch (e) {
     ending('Not sent yet', [
       el('p', { text: 'Your answers could not be sent (' + (e.message || 'no connection') + '). They are kept in this browser: try again, now or later. If it goes on, save them as a file and tell us.' }),
@@ -61,7 +63,7 @@ async function send(made) {
     ]);
     return;
   }
-  closed({ how: 'sent', code: reply.code || settings.code, complete: reply.complete || settings.complete }, null);
+  closed({ how: 'sent', code: reply.code || settings.code, complete: reply.complete || settings.complete, more: reply.more }, null);
 }
 
 // The file is the only copy: the code comes when the worker says that it is there.
@@ -81,11 +83,13 @@ function download(made, then) {
 }
 
 function back() {
-  return el('button', { type: 'button', class: 'quiet', text: 'Back to my answers', onclick: () => {
+  return el('button', { type: 'button', class: 'quiet', text: 'Back to my answers', onclick: async () => {
     unsaved = false;
+    if (settings.served) await keep(unsent(), null);
+    if (!hit.items.length) return location.reload();
     byId('end').hidden = true;
     for (const id of ['item', 'footer', 'instructions', 'help']) byId(id).hidden = false;
-    work();
+    return work();
   } });
 }
 
@@ -96,6 +100,7 @@ async function closed(done, made) {
   await keep(place('done'), JSON.stringify(done));
   keep(place('draft'), null);
   if (!made) keep(place('made'), null);
+  if (settings.served) await keep(unsent(), null);
   thanks(done, made, false);
 }
 
@@ -108,6 +113,7 @@ function thanks(done, made, again) {
     parts.push(el('p', { text: 'Your completion code:' }), el('p', { class: 'code' }, el('code', { id: 'code', text: done.code }), copy));
   }
   if (done.complete) parts.push(el('p', {}, el('a', { class: 'button', href: done.complete, rel: 'noreferrer', text: 'Back to where you came from' })));
+  if (done.more) parts.push(el('p', {}, el('button', { type: 'button', class: 'main', text: 'Next set of items', onclick: () => location.reload() })));
   ending(again ? 'You have submitted this already' : 'Thank you', parts);
 }
 

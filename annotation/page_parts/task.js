@@ -1,6 +1,6 @@
 // The flow: which HIT and worker, items, drafts, time.
 
-let hits, hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
+let hits, hit, batch, worker = '', assignment = '', study = '', at = 0, item, idle = false;
 let answers = {}, seconds = {}, since = null, saving = null;
 const address = new URLSearchParams(location.search);
 
@@ -40,6 +40,7 @@ async function start() {
   }
   batch = settings.mode === 'mturk' ? hits[0].batch : settings.batch;
   assignment = parameter(settings.assignment);
+  study = parameter(settings.study);
   worker = parameter(settings.worker).trim().slice(0, 200);
   idle = settings.mode === 'mturk' && (!assignment || assignment === 'ASSIGNMENT_ID_NOT_AVAILABLE');
   if (settings.mode === 'preview') worker = worker || 'preview';
@@ -81,6 +82,12 @@ async function askWho() {
 async function theirs() {
   const wanted = address.get('hit');
   const number = /^\d{1,9}$/.test(wanted || '') ? Number(wanted) - 1 : -1;
+  if (settings.served) {
+    const answer = await asks('hit', { hit: wanted });
+    const reply = await answer.json().catch(() => ({}));
+    if (!answer.ok && !reply.says) throw new Error(String(answer.status));
+    return reply.hit || reply;
+  }
   if (!settings.files) {
     if (wanted !== null) return hits.find((h) => h.id === wanted) || hits[number];
     return hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
@@ -92,8 +99,21 @@ async function theirs() {
   return answer.json();
 }
 
+// Asks the server that the page comes from, as this worker.
+function asks(what, more) {
+  const body = JSON.stringify({ worker, assignment, study, ...more });
+  return fetch(what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, credentials: 'omit' });
+}
+
 async function begin() {
-  if (!hits.length && !settings.files) return fail('There is nothing to do here: this page has no items.');
+  if (!hits.length && !settings.files && !settings.served) return fail('There is nothing to do here: this page has no items.');
+  const waiting = settings.served && await kept(unsent());
+  if (waiting) {
+    // What has not arrived goes first, whichever HIT is to come.
+    const made = JSON.parse(waiting);
+    hit = { id: made.hit, items: [] };
+    return handOver(made);
+  }
   try {
     hit = await theirs();
   } catch (e) {
@@ -101,6 +121,8 @@ async function begin() {
     return fail('Your set of items could not be loaded.' + disk);
   }
   if (!hit) return fail('This page has no such set of items. Please use the link that you were given.');
+  if (hit.done) return thanks(hit.done, null, true);
+  if (hit.says) return fail(hit.says);
   for (const it of hit.items) for (const [name, n] of Object.entries(it.same || {})) it.fields[name] = hit.texts[n];
   const [done, made] = settings.mode === 'static' ? [await kept(place('done')), await kept(place('made'))] : [null, null];
   await restore();
@@ -152,6 +174,10 @@ function floating() {
 
 function place(what) {
   return 'factdrift:' + what + ':' + batch + ':' + hit.id + ':' + worker;
+}
+
+function unsent() {
+  return 'factdrift:unsent:' + batch + ':' + worker;
 }
 
 async function restore() {

@@ -17,22 +17,22 @@ from typing import Any
 
 from annotation.batch import Batch
 from annotation.layout import Layout
-from annotation.page import hit_file, render
+from annotation.page import hit_file, render, web_address
 from annotation.platforms.base import Delivery, Platform
 from annotation.submission import FORMAT, Refused, Submission, from_text, from_value
 
 PAGE, HITS = "task.html", "hits"
 _DELIVER = ("post", "code", "complete")
 LINKS = "links.csv"
-PARTICIPANT = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
-"""Of a link: Prolific puts the participant's id there; a page takes it unfilled for no id."""
+IDS = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+"""Of a link: Prolific puts its ids there; a page takes what was not filled in for no id."""
 
 
 class Static(Platform):
     """Self-contained pages; `Delivery` says where their answers go."""
 
     name = "static"
-    heeds = (*_DELIVER, "split")
+    heeds = (*_DELIVER, "split", "url")
 
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
         """`task.html` and `hits/0001.json` …, or `hit-0001.html` …; `links.csv`."""
@@ -79,9 +79,10 @@ def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:
     """Every HIT as often as it is to be judged; round by round, so that a cut list is even."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
+    root = f"{(web_address(delivery.url) or '').rstrip('/')}/" if delivery.url else ""
     write.writerow(["assignment", "hit", "link"])
     for turn in range(1, layout.assignments + 1):
         for number, hit in enumerate(batch.hits, 1):
             page = f"hit-{number:04}.html?" if delivery.split else f"{PAGE}?hit={number}&"
-            write.writerow([turn, hit.id, page + PARTICIPANT])
+            write.writerow([turn, hit.id, root + page + IDS])
     return out.getvalue()
