@@ -200,7 +200,8 @@ def _answerable(layout: Layout) -> str:
             for name, one in sorted(asked.items())
         ]
 
-    return json.dumps([values(layout.answers), layout.rule.of, sorted(layout.rule.accept)])
+    rule = layout.rule
+    return json.dumps([values(layout.answers), rule.of, sorted(rule.accept), sorted(rule.reject)])
 
 
 def _canonical(answers: Mapping[str, Json]) -> str:

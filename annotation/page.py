@@ -33,7 +33,7 @@ from markupsafe import Markup, escape
 
 from annotation.batch import Hit, attention_items
 from annotation.checks import problems
-from annotation.layout import FOLDER, Layout, LayoutAnswer, layouts, load_layout
+from annotation.layout import FOLDER, WAYS_OUT, Layout, LayoutAnswer, layouts, load_layout
 from builders.core.config import did_you_mean, shown
 from builders.core.errors import UserError
 from builders.core.files import resource
@@ -98,6 +98,7 @@ def render(
         "post": "submissions" if served else deliver.get("post"),
         "code": deliver.get("code"),
         "complete": web_address(deliver.get("complete")),
+        "practice": [one.model_dump(mode="json") for one in layout.practice],
         "files": files,
         "served": served,
         "worker": WORKER,
@@ -157,7 +158,8 @@ def render_task(layout: Layout) -> Markup:
         raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
     except (_TemplateError, jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
         raise UserError(str(error), where=shown(path), line=_line_of(error, path)) from None
-    missing = [name for name in layout.answers if name not in places.placed]
+    own = [name for name in layout.answers if name not in WAYS_OUT]
+    missing = [name for name in own if name not in places.placed]
     if missing:
         hint = f"add {{{{ answer({missing[0]!r}) }}}}"
         raise UserError(f"nowhere asked: {', '.join(missing)}", where=shown(path), hint=hint)
@@ -222,7 +224,7 @@ class _TaskPlaces:
                 continue
             long = name in marked_in or field.kind == "paragraphs" or field.join
             (source if long else brief).append(self.show(name))
-        work = [self.answer(name) for name in self.layout.answers]
+        work = [self.answer(name) for name in self.layout.answers if name not in WAYS_OUT]
         inner = Markup().join(
             Markup('<div class="{}">{}</div>').format(name, Markup().join(places))
             for name, places in (("brief", brief), ("source", source), ("work", work))
@@ -267,6 +269,10 @@ def _line_of(error: BaseException, path: Path) -> int | None:
 def _layout_line(place: Path) -> str:
     layout = load_layout(str(place))
     known = attention_items(layout)
+    for number, one in enumerate(layout.practice, 1):
+        if found := problems(layout, one.fields, one.answers):
+            text = f"practice item {number}: {found[0]}"
+            raise UserError(text, where=shown(place / "layout.yaml"))
     render(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
     for number, item in enumerate(known, 1):
         given = item.answers or {}

@@ -7,6 +7,7 @@ function submission() {
   const round = (x) => Math.round(x * 10) / 10;
   const out = { format: 'factdrift-submission/1', batch, hit: hit.id, worker, assignment, seconds: 0, answers: {}, item_seconds: {} };
   hit.items.forEach((it, i) => {
+    if (it.practice) return;
     const made = open(i)[0];
     for (const v of made.views) v.refresh();
     out.answers[it.id] = results(made.views.filter((v) => !v.scope.up));

@@ -105,8 +105,28 @@ function asks(what, more) {
   return fetch(what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, credentials: 'omit' });
 }
 
+// Whether the worker takes part; asked once for a batch.
+async function consented() {
+  const box = byId('consent');
+  const key = 'factdrift:consent:' + batch + ':' + worker;
+  if (!box || idle || (await kept(key))) return true;
+  box.hidden = false;
+  byId('instructions').hidden = true;
+  document.body.dataset.ready = '';
+  const agrees = await new Promise((found) => {
+    byId('agree').addEventListener('click', () => found(true));
+    byId('decline').addEventListener('click', () => found(false));
+  });
+  box.hidden = true;
+  byId('instructions').hidden = false;
+  if (agrees) keep(key, 'yes');
+  else ending('You do not take part', [el('p', { text: 'Nothing was sent. Please return the task where you found it.' })]);
+  return agrees;
+}
+
 async function begin() {
   if (!hits.length && !settings.files && !settings.served) return fail('There is nothing to do here: this page has no items.');
+  if (!(await consented())) return undefined;
   const waiting = settings.served && await kept(unsent());
   if (waiting) {
     // What has not arrived goes first, whichever HIT is to come.
@@ -125,6 +145,10 @@ async function begin() {
   if (hit.says) return fail(hit.says);
   for (const it of hit.items) for (const [name, n] of Object.entries(it.same || {})) it.fields[name] = hit.texts[n];
   const [done, made] = settings.mode === 'static' ? [await kept(place('done')), await kept(place('made'))] : [null, null];
+  const trained = 'factdrift:trained:' + settings.layout + ':' + worker;
+  if (settings.practice.length && !idle && !made && !(await kept(trained))) {
+    hit.items.unshift(...settings.practice.map((p, n) => ({ id: 'practice-' + n, fields: p.fields, practice: p })));
+  }
   await restore();
   window.addEventListener('beforeunload', (e) => { if (unsaved) e.preventDefault(); });
   if (done) return thanks(JSON.parse(done), made && JSON.parse(made), true);
@@ -192,14 +216,14 @@ async function restore() {
       if (draft.answers && has(draft.answers, it.id)) answers[it.id] = draft.answers[it.id];
       if (draft.seconds && draft.seconds[it.id] > 0) seconds[it.id] = draft.seconds[it.id];
     }
-    at = Math.max(0, Number(draft.at) || 0);
+    at = Math.max(0, hit.items.findIndex((it) => it.id === draft.at));
   } catch (e) { keep(place('draft'), null); }
 }
 
 function save() {
   clearTimeout(saving);
   saving = null;
-  if (!idle && hit) keep(place('draft'), JSON.stringify({ at, answers, seconds }));
+  if (!idle && hit && hit.items && hit.items.length) keep(place('draft'), JSON.stringify({ at: hit.items[at].id, answers, seconds }));
 }
 
 // Adds the time since the last look to the item, while the page can be seen.
@@ -211,7 +235,7 @@ function clock() {
 
 function open(index) {
   const it = hit.items[index];
-  const next = { id: it.id, fields: it.fields, sources: [], views: [] };
+  const next = { id: it.id, fields: it.fields, practice: it.practice, sources: [], views: [] };
   const root = byId('task').content.cloneNode(true);
   const scope = { defs: settings.answers, values: answers[it.id], up: null, item: next, name: null, edited: editedIn(answers[it.id]) };
   const nested = (defs) => Object.values(defs).flatMap((d) => [d.field, ...nested(d.answers)]);
@@ -227,6 +251,13 @@ function open(index) {
   for (const slot of root.querySelectorAll('[data-answer]')) {
     const name = slot.dataset.answer;
     slot.append(makeAnswer(name, settings.answers[name], scope, next.views).node);
+  }
+  const ways = ['broken', 'comment'].filter((n) => has(settings.answers, n) && !it.practice);
+  if (ways.length) {
+    const views = ways.map((n) => makeAnswer(n, settings.answers[n], scope, next.views));
+    const box = el('details', { class: 'ways' }, el('summary', { text: 'Something is wrong, or you want to tell us something' }), ...views.map((v) => v.node));
+    box.open = views.some((v) => v.get() !== undefined && v.get().length !== 0);
+    (root.querySelector('.work') || root).append(box);
   }
   next.scope = scope;
   next.rest = el('button', { type: 'button', class: 'small rest', onclick: noToTheRest }, 'No to the rest ', el('kbd', { 'aria-hidden': 'true', text: '0' }));
@@ -250,15 +281,17 @@ function go(index, first) {
   checked = false;
   let root;
   [item, root] = open(at);
-  byId('item').replaceChildren(root);
+  const n = hit.items.filter((it) => !it.practice).length, before = hit.items.length - n;
+  const title = item.practice ? 'Practice ' + (at + 1) + ' of ' + before : n > 1 ? 'Item ' + (at + 1 - before) + ' of ' + n : '';
+  byId('item').replaceChildren(el('h2', { class: 'sr', text: title || 'The item' }), root);
   if (idle) for (const node of byId('item').querySelectorAll('input, textarea, .answer button')) node.disabled = true;
   changed();
-  const n = hit.items.length;
-  byId('count').textContent = n > 1 ? 'Item ' + (at + 1) + ' of ' + n : '';
-  byId('bar').style.width = (100 * at) / n + '%';
+  const last = at + 1 === hit.items.length;
+  byId('count').textContent = title;
+  byId('bar').style.width = (100 * at) / hit.items.length + '%';
   byId('back').hidden = at === 0;
-  byId('next').textContent = idle ? (at + 1 < n ? 'Next' : 'End of the preview') : at + 1 < n ? 'Next' : settings.mode === 'preview' || settings.mode === 'mturk' || settings.post ? 'Submit' : 'Finish';
-  byId('next').disabled = idle && at + 1 === n;
+  byId('next').textContent = item.practice ? 'Check' : !last ? 'Next' : idle ? 'End of the preview' : settings.mode === 'preview' || settings.mode === 'mturk' || settings.post ? 'Submit' : 'Finish';
+  byId('next').disabled = idle && last;
   byId('says').textContent = '';
   if (!first) {
     byId('instructions').open = false;
@@ -291,19 +324,46 @@ function next() {
     return;
   }
   if (!check()) return;
+  if (item.practice && !item.told) {
+    tell();
+    return;
+  }
+  if (item.practice && at + 1 === settings.practice.length) keep('factdrift:trained:' + settings.layout + ':' + worker, 'yes');
   if (at + 1 < hit.items.length) {
     go(at + 1);
     save();
     return;
   }
   for (let i = 0; i < hit.items.length - 1; i += 1) {
-    if (broken(open(i)[0].views).length) {
+    if (!hit.items[i].practice && broken(open(i)[0].views).length) {
       go(i);
       check();
       return;
     }
   }
   submit();
+}
+
+// What was right in a practice item, and why.
+function tell() {
+  const given = results(item.views.filter((v) => !v.scope.up));
+  const listed = (v) => JSON.stringify(Array.isArray(v) ? v.slice().sort() : v);
+  const words = (def, v) => (Array.isArray(v) ? v : [v]).map((one) => {
+    const known = (def.choices || []).find((c) => c.value === one);
+    return known ? known.label : one === true ? 'Yes' : one === false ? 'No' : textOf(one);
+  }).join('; ');
+  const plain = (def) => ['choice', 'choices', 'flag'].includes(def.kind);
+  const other = Object.entries(item.practice.answers).filter(([name, v]) => !plain(settings.answers[name]) || listed(given[name]) !== listed(v));
+  const wrong = other.some(([name]) => plain(settings.answers[name]));
+  const box = el('section', { class: 'feedback', tabindex: '-1', role: 'status' },
+    el('h3', { text: wrong ? 'Not quite' : 'That is right' }),
+    ...other.map(([name, v]) => el('p', { text: (plain(settings.answers[name]) ? 'Expected' : 'A good answer') + ', ' + settings.answers[name].label + ' ' + words(settings.answers[name], v) })),
+    el('p', { text: item.practice.why }));
+  item.told = true;
+  (byId('item').querySelector('.work') || byId('item')).append(box);
+  box.scrollIntoView({ block: 'center' });
+  box.focus({ preventScroll: true });
+  byId('next').textContent = 'Go on';
 }
 
 // Whether the item is whole; says what is not, and goes there.
