@@ -104,7 +104,9 @@ def _question(fields: Fields) -> dict[str, Any]:
 
 
 def _expert(fields: Fields) -> dict[str, Any]:
-    said: dict[str, Any] = {"statement": fields["cloze"], "supported": "no"}
+    said: dict[str, Any] = {"statement": fields["cloze"]}
+    if fields.get("prediction"):
+        said["supported"] = "no"
     passages = [p["text"] if isinstance(p, Mapping) else p for p in fields.get("results") or []]
     found = next(
         (

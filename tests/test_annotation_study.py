@@ -109,6 +109,7 @@ const check = document.querySelector('#item').innerText.includes('This is check'
 const pick = (text) => [...document.querySelectorAll('#item .option')]
   .find((o) => o.checkVisibility() && o.innerText.startsWith(text));
 const first = (!check && pick('Correct')) || pick('Not in the page');
+if (!first) return;  // it is being sent
 first.click();
 if (pick('Known')) pick('Known').click();
 document.getElementById('next').click();
