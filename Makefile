@@ -47,7 +47,7 @@ lm: $(VENV)/.lm ## install what language models need (torch)
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
 # name: RECIPE=, DUMP=, N=, … are its arguments and options (from_make in builders/cli.py).
-COMMANDS := release templates hits receive judgments bands layouts
+COMMANDS := release templates hits receive judgments bands layouts clean
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(COMMANDS): export FACTDRIFT_MAKE = $(given)
 $(foreach v,$(given),$(eval $(COMMANDS): export FACTDRIFT_$(v) = $$($(v))))
@@ -106,5 +106,5 @@ lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 	@$(BIN)/python -m pip list --format=freeze --exclude-editable --disable-pip-version-check \
 		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
 
-clean: ## remove build/ (releases/ and .venv stay)
-	rm -rf build
+clean: $(VENV)/.run ## remove from build/ what no newest release needs; ALL=1: all
+	@$(BIN)/python -m builders $@

@@ -8,7 +8,7 @@ import typer
 
 from builders.core.errors import UserError
 from builders.core.files import resource
-from builders.core.inputs import with_inputs, without_day
+from builders.core.inputs import Kind, with_inputs, without_day
 from builders.core.progress import say
 
 Post = Annotated[str | None, typer.Option(help="Address that takes submissions.")]
@@ -75,9 +75,13 @@ def hits(
     """
     from annotation.hits import BatchOrder, make_batch, make_expert_batches, summary
     from annotation.platforms.base import Delivery
+    from builders.recipes.recipe import fetched
     from builders.wikidata.shards import snapshot_of
 
-    news, pages = (without_day(given.get(name, ()))[0] for name in ("news", "pages"))
+    kinds: tuple[Kind, Kind] = ("news", "pages")
+    news, pages = (
+        fetched(name, without_day(given.get(name, ()))[0], build / "inputs", say) for name in kinds
+    )
     if len(pages) > 1:
         raise UserError("HITs take one file of pages", hint="a Parquet file with all of them")
     order = BatchOrder(

@@ -124,6 +124,69 @@ def steps(
 app.command()(with_inputs(steps))
 
 
+def rebuild(
+    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    *,
+    given: Mapping[str, list[str]],
+    look_in: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where it goes.")] = Path("rebuilt"),
+    build: Build = Path("build"),
+    templates: Templates = TEMPLATES,
+    jobs: Jobs = 2,
+    memory: Memory = "4GB",
+) -> None:
+    """Make a release again from its manifest, and say whether it is the same to the byte."""
+    from builders.release.rebuild import rebuild_release
+    from builders.release.release import Options
+
+    options = Options(
+        given=given,
+        snapshot=None,
+        out=out,
+        build=build,
+        templates=templates,
+        jobs=jobs,
+        memory=memory,
+        say=say,
+    )
+    problems = rebuild_release(folder, options, look_in or ())
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise UserError(f"{len(problems)} file(s) differ", where=folder)
+    typer.echo(f"{folder}: made again, the same to the byte")
+
+
+app.command()(with_inputs(rebuild))
+
+
+@app.command()
+def clean(
+    *,
+    build: Build = Path("build"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say it, and remove nothing.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also what releases need, and answers of models.")
+    ] = False,
+) -> None:
+    """Say what lies in the build folder, and remove what the newest releases do not need."""
+    from builders.core.files import locked
+    from builders.core.tidy import clean as remove
+    from builders.core.tidy import look, table
+
+    found = look(build)
+    with locked(build, "wait for it to end"):
+        for line in table(found, everything):
+            typer.echo(line)
+        kept = sum(one.size for one in found if one.stays(everything))
+        size = sum(one.size for one in found) - kept if dry_run else remove(found, everything)
+    verb = "would be removed" if dry_run else "removed"
+    typer.echo(f"{size / 1e6:,.1f} MB {verb}, {kept / 1e6:,.1f} MB kept")
+
+
 @app.command()
 def mine(
     dump: Annotated[
@@ -177,22 +240,24 @@ def mine(
             memory=memory,
         )
     else:
+        from builders.recipes.recipe import fetched
         from builders.wikidata.mine import SHARE, merge, mine_share
         from builders.wikidata.mine import mine as mine_dump
 
-        shares = [Path(one) for one in dump or [] if (Path(one) / SHARE).is_file()]
+        dumps = fetched("wikidata", dump or [], out / "inputs", say)
+        shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"jobs": jobs, "say": say}
         if shares:
             mined = merge(shares, out, memory=memory, **given)
         elif shard:
             given |= {"undated": undated, "snapshot": snapshot}
-            mine_share(dump or [], out, _share(shard), **given)
+            mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
             return
         else:
             given |= {"undated": undated, "snapshot": snapshot}
-            mined = mine_dump(dump or [], out, memory=memory, **given)
+            mined = mine_dump(dumps, out, memory=memory, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
 
 
@@ -209,9 +274,15 @@ def _share(text: str) -> "Share":
 
 @app.command()
 def corpus(
-    archives: Annotated[list[str], typer.Argument(help="News archives: files, globs, folders.")],
+    archives: Annotated[
+        list[str], typer.Argument(help="News archives, or files of pages with --release.")
+    ],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for passages.parquet.")],
+    out: Annotated[Path, typer.Option(help="Folder for passages.parquet, or for the configs.")],
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A release folder made with `text: false`: its pages' text is put back."),
+    ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day; a quarter's corpus ends so.")
     ] = None,
@@ -225,7 +296,15 @@ def corpus(
     jobs: Jobs = 2,
     memory: Memory = "600MB",
 ) -> None:
-    """Rebuild the passages that questions are answered from, out of your own archives."""
+    """Rebuild the texts that questions are answered from, out of your own archives or pages."""
+    if release is not None:
+        from builders.release.contexts import put_back
+
+        done = put_back(release, archives, out, jobs=jobs)
+        say(f"{done.rows:,} rows with their text in {out}")
+        if done.changed or done.missing:
+            say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
+        return
     from builders.wikidata.shards import snapshot_of
     from builders.wmt.passages import write_passages
 

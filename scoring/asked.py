@@ -7,9 +7,9 @@ disk.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +23,17 @@ from builders.core.dates import Period
 from builders.core.errors import UserError
 from builders.release.manifest import ConfigEntry, Manifest, load, locate
 from builders.rows.asking import Asking, asking_of_columns
+from scoring.memory import give_back
 from scoring.words import Ints, Words, found
 
-NO_DAY = np.iinfo(np.int64).min
+NO_DAY = np.iinfo(np.int32).min
 _MANY = 40
 """Years up to which each is a stratum; where there are more, decades are."""
 _FAR = 20
 """Quarters behind a cut-off that are told apart."""
+_LARGE = 1 << 31
+_FACTS = 1 << 16
+"""Rows whose facts are looked at together."""
 _CODED = pa.dictionary(pa.int32(), pa.string())
 QUINTILES = ("1 (least known)", "2", "3", "4", "5 (best known)")
 
@@ -48,7 +52,7 @@ class Lists(NamedTuple):
     @property
     def rows(self) -> Ints:
         """The row of each number."""
-        return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=self.starts.dtype), self.sizes)
 
     def of(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the given rows in a row, and for each the place of its row in `rows`."""
@@ -121,12 +125,27 @@ class Asked:
     @cached_property
     def key(self) -> Ints:
         """A number for each name that is the same for names that are one when normalised."""
-        return found(self.names.texts, self.keys)
+        return found(self.names.texts, self.keys).astype(np.int32)
 
     @cached_property
     def keys(self) -> pa.Array:
         """The different normalised names."""
         return pc.unique(self.names.texts)
+
+    def facts(self, chosen: NDArray[np.bool_]) -> Iterator[Ints]:
+        """The chosen rows of facts that are asked about at several times, some facts at a time.
+
+        Sorted by `history`; all chosen rows of a fact come together.
+        """
+        rows = np.flatnonzero(chosen & (self.history >= 0))
+        rows = rows[np.argsort(self.history[rows], kind="stable")]
+        begins = np.flatnonzero(np.diff(self.history[rows], prepend=-1))
+        first = 0
+        while first < len(rows):
+            further = begins[np.searchsorted(begins, first + _FACTS) :]
+            last = int(further[0]) if len(further) else len(rows)
+            yield rows[first:last]
+            first = last
 
     def prompt_hashes(self, digits: int) -> pa.Array:
         """The sha256 of each prompt in hex, its first digits."""
@@ -160,7 +179,8 @@ class Asked:
                 mine = [row for row in wanted if first <= row < last]
                 names = [name for name in columns if name in file.schema_arrow.names]
                 at = first
-                for batch in file.iter_batches(1 << 14, columns=names) if mine else ():
+                batches = file.iter_batches(1 << 14, columns=names, use_threads=False)
+                for batch in batches if mine else ():
                     here = [row for row in mine if at <= row < at + batch.num_rows]
                     picked = batch.take(pa.array([row - at for row in here], pa.int64()))
                     found.update(zip(here, picked.to_pylist(), strict=True))
@@ -195,7 +215,7 @@ def read_asked(
         parts.append(part)
         first += part.size
     (targets, previous, choices), names = _names(parts)
-    pa.default_memory_pool().release_unused()
+    give_back()
     subject = _together([part.text(part.asking.subject) for part in parts])
     asked = Asked(
         folder=folder,
@@ -208,14 +228,14 @@ def read_asked(
         previous=previous,
         choices=choices,
         day=np.concatenate([part.day for part in parts]),
-        subject=_ints(subject.indices, -1),
+        subject=_codes(subject),
         subjects=subject.dictionary,
         history=_numbers([part.texts(part.asking.history) for part in parts]),
         group=_groups(parts),
         evidence=_together([part.text(part.asking.evidence) for part in parts]),
     )
     del parts
-    pa.default_memory_pool().release_unused()
+    give_back()
     return asked
 
 
@@ -259,7 +279,7 @@ class _Part:
                 column = _one(table.column(name))
                 keep = _answers if name in as_answers else _as_is if name == "id" else _small
                 read[name].append(keep(column))
-            pa.default_memory_pool().release_unused()
+            give_back()
         self.size = at - first
         self._columns = {name: _stacked(read.pop(name)) for name in columns}
 
@@ -279,10 +299,9 @@ class _Part:
     def answers(self, name: str | None) -> "Forms":
         """The names in a column of answers; where there is none, each row has none."""
         if name is None:
-            return np.zeros(self.size + 1, np.int64), pa.array([], pa.string())
+            return np.zeros(self.size, np.int32), pa.array([], pa.string())
         lists = self._columns.pop(name)  # they are large, and nobody asks twice
-        starts = lists.offsets.to_numpy().astype(np.int64)
-        return starts - starts[0], lists.flatten()
+        return lists.value_lengths().to_numpy(), lists.flatten()
 
     @cached_property
     def day(self) -> Ints:
@@ -294,7 +313,7 @@ class _Part:
             else:
                 column = pc.floor(pc.divide(column.cast(pa.float64()), 86_400.0)).cast(pa.int64())
             days = pc.coalesce(days, column)
-        return _ints(days, NO_DAY)
+        return _ints(days, NO_DAY).astype(np.int32)
 
     def config(self, cutoff: date | None) -> Config:
         strata = [_stratum(name, self.column(name)) for name in self.asking.strata]
@@ -321,8 +340,9 @@ class _Part:
         for name in self.asking.popularity:
             known = pc.coalesce(known, self.column(name))
         values = _ints(known, -1)
-        subjects = _ints(self.column(self.asking.subject).indices, -1)
-        of_subject = np.full(len(subjects), -1, np.int64)
+        subject = self.column(self.asking.subject)
+        subjects = _codes(subject)
+        of_subject = np.full(len(subject.dictionary) + 1, -1, np.int64)
         of_subject[subjects] = values
         ranked = np.sort(of_subject[of_subject >= 0])
         if len(ranked) < len(QUINTILES):
@@ -340,17 +360,17 @@ def _names(parts: Sequence[_Part]) -> tuple[list[Lists], pa.Array]:
         [part.answers(part.asking.choices) for part in parts],
     )
     names = _together([flat for forms in kinds for _, flat in forms])
-    codes = _ints(names.indices, -1)
+    codes = _codes(names)
     lists = []
     for forms in kinds:
-        sizes = np.concatenate([np.diff(starts) for starts, _ in forms])
-        starts = np.concatenate(([0], np.cumsum(sizes)))
+        starts = _starts(np.concatenate([sizes for sizes, _ in forms]))
         lists.append(Lists(starts, codes[: starts[-1]]))
         codes = codes[starts[-1] :]
     return lists, names.dictionary
 
 
 Forms = tuple[Ints, pa.Array]
+"""How many names each row has, and the names."""
 
 
 def _answers(column: pa.Array) -> pa.ListArray:
@@ -394,16 +414,17 @@ def _stacked(parts: Sequence[pa.Array]) -> pa.Array:
 def _in_order(texts: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same with a dictionary of the texts that there are, in the order of their first rows,
     whatever dictionary a file had."""
-    codes = _ints(texts.indices, len(texts.dictionary))
-    first = np.full(len(texts.dictionary) + 1, len(codes), np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    first = first[:-1]
-    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
-    place = np.full(len(first) + 1, -1, np.int32)
-    place[order] = np.arange(len(order))
-    indices = place[codes]
-    numbers = pa.array(indices, mask=indices < 0)
-    return pa.DictionaryArray.from_arrays(numbers, texts.dictionary.take(pa.array(order)))
+    order = pc.unique(texts.indices).drop_null()
+    place = np.zeros(len(texts.dictionary), _small_type(len(order)))
+    place[order.to_numpy()] = np.arange(len(order))
+    numbers = pa.array(place).take(texts.indices)
+    return pa.DictionaryArray.from_arrays(numbers, texts.dictionary.take(order))
+
+
+def _small_type(values: int) -> type[np.signedinteger[Any]]:
+    """The smallest type of numbers that tell so many values apart, and -1."""
+    kinds: tuple[type[np.signedinteger[Any]], ...] = (np.int8, np.int16, np.int32)
+    return next(kind for kind in kinds if values <= np.iinfo(kind).max)
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -418,34 +439,44 @@ def _stratum(name: str, column: pa.Array) -> Stratum:
     different = flat if pa.types.is_dictionary(flat.type) else flat.dictionary_encode()
     values = different.dictionary.to_pylist()
     order = sorted(range(len(values)), key=lambda n: values[n])
-    place = np.empty(len(values) + 1, np.int64)
+    place = np.empty(len(values), _small_type(len(values)))
     place[order] = np.arange(len(values))
-    place[-1] = -1
-    codes = place[_ints(different.indices, -1)]
+    codes = pc.fill_null(pa.array(place).take(different.indices), -1).to_numpy()
     texts = tuple(str(values[n]) if as_numbers else values[n] for n in order)
     if lists:
-        starts = column.offsets.to_numpy().astype(np.int64)
-        return Stratum(name, texts, Lists(starts - starts[0], codes.astype(np.int32)))
+        return Stratum(name, texts, Lists(_starts(column.value_lengths().to_numpy()), codes))
     return Stratum(name, texts, _one_each(codes, codes >= 0))
 
 
 def _one_each(codes: Ints, there: NDArray[np.bool_]) -> Lists:
     """At most one number a row: where there is one."""
-    starts = np.zeros(len(there) + 1, np.int32)
-    np.cumsum(there, out=starts[1:])
-    return Lists(starts, codes[there].astype(np.int32))
+    small = codes.astype(_small_type(int(codes.max(initial=0)) + 1), copy=False)
+    return Lists(_every(len(there)), small) if there.all() else Lists(_starts(there), small[there])
+
+
+@lru_cache(maxsize=1)
+def _every(size: int) -> Ints:
+    """Where the lists of so many rows start if each has one number: the same for all strata."""
+    return _starts(np.ones(size, np.int8))
+
+
+def _starts(sizes: NDArray[Any]) -> Ints:
+    """Where lists of the given sizes start, and the end of the last."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts.astype(np.int32) if starts[-1] < _LARGE else starts
 
 
 def _years(days: Ints) -> list[Stratum]:
     there = days != NO_DAY
     if not there.any():
         return []
-    years = np.zeros(len(days), np.int64)
+    years = np.zeros(len(days), np.int32)
     years[there] = days[there].astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
     different = np.unique(years[there])
     name, step = ("year", 1) if len(different) <= _MANY else ("decade", 10)
     units, codes = np.unique(years[there] // step * step, return_inverse=True)
-    every = np.zeros(len(days), np.int64)
+    every = np.zeros(len(days), np.int32)
     every[there] = codes
     values = tuple(f"{unit:04}" + ("s" if step > 1 else "") for unit in units)
     return [Stratum(name, values, _one_each(every, there))]
@@ -457,10 +488,10 @@ def _lag(days: Ints, cutoff: date) -> list[Stratum]:
     if not there.any():
         return []
     here = Period.of(cutoff, "quarter").index
-    lags = np.zeros(len(days), np.int64)
+    lags = np.zeros(len(days), np.int32)
     lags[there] = np.clip(quarter_of(days[there]) - here, -_FAR, _FAR)
     different, codes = np.unique(lags[there], return_inverse=True)
-    every = np.zeros(len(days), np.int64)
+    every = np.zeros(len(days), np.int32)
     every[there] = codes
     further = {-_FAR: " or less", _FAR: " or more"}
     values = tuple(f"{lag:+d}{further.get(lag, '')}" for lag in different.tolist())
@@ -477,12 +508,18 @@ def quarter_of(days: Ints) -> Ints:
 def _groups(parts: Sequence[_Part]) -> Ints:
     """A number for the question that a row is a variant of; of one that is none, its own."""
     if not any(part.asking.group for part in parts):
-        return np.full(sum(part.size for part in parts), -1, np.int64)
+        return np.full(sum(part.size for part in parts), -1, np.int32)
     return _numbers([part.column(part.asking.group or "id") for part in parts])
 
 
 def _numbers(texts: Sequence[pa.Array]) -> Ints:
-    return _ints(_together(texts).indices, -1)
+    return _codes(_together(texts))
+
+
+def _codes(texts: pa.DictionaryArray) -> Ints:
+    """The place of each text in the dictionary, or -1."""
+    numbers: Ints = pc.fill_null(texts.indices, -1).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _ints(column: pa.Array, missing: int) -> Ints:

@@ -43,30 +43,34 @@ def began(asked: Asked, changed: NDArray[np.bool_]) -> Ints:
     accepted answers the one that began first counts, for who knows it is right. Rows with a past
     answer of their own, and no history, say that the answer began at their time.
     """
-    days = np.full(len(asked), NO_DAY, np.int64)
+    days = np.full(len(asked), NO_DAY, np.int32)
     alone = (asked.history < 0) & (asked.previous.sizes > 0)
     days[alone] = asked.day[alone]
     dated = np.zeros(len(asked), bool)
     for config in asked.configs:
         dated[config.rows] = config.asking.period is not None
-    dated &= (asked.history >= 0) & (asked.day != NO_DAY)
+    dated &= asked.day != NO_DAY
     of_changed = np.zeros(int(asked.history.max(initial=-1)) + 2, bool)
     of_changed[asked.history[changed]] = True
     of_changed[-1] = False  # where history is -1
     dated &= of_changed[asked.history]
-    if not dated.any():
-        return days
-    different, place = np.unique(asked.day[dated], return_inverse=True)
-    when = np.zeros(len(asked), np.int64)
-    when[dated] = asked.history[dated] * len(different) + place
-    times = distinct(when[dated])
+    for rows in asked.facts(dated):
+        days[rows] = _began(asked, rows)
+    return days
+
+
+def _began(asked: Asked, chosen: Ints) -> Ints:
+    """`began` for the chosen rows: all dated ones of some facts that change."""
+    history = asked.history[chosen].astype(np.int64)
+    different, place = np.unique(asked.day[chosen], return_inverse=True)
+    when = history * len(different) + place
+    times = distinct(when)
     width = max(len(asked.keys), 1)
 
     def named(lists: Lists) -> tuple[Ints, Ints]:
-        """Numbers of (history, name) in a list, and the row of each."""
-        rows = lists.rows
-        keys, rows = asked.key[lists.codes][dated[rows]], rows[dated[rows]]
-        return asked.history[rows] * width + keys, rows
+        """Numbers of (history, name) in a list, and the place of each one's row in `chosen`."""
+        owners, codes = lists.of(chosen)
+        return history[owners] * width + asked.key[codes], owners
 
     facts, rows = named(asked.targets)
     every, size = distinct(facts), len(times)
@@ -80,11 +84,9 @@ def began(asked: Asked, changed: NDArray[np.bool_]) -> Ints:
     before = distinct(_places(named(asked.previous), every, times, when))
     begin[np.isin(first, before, assume_unique=True)] = NO_DAY
     of_held = begin[np.cumsum(starts) - 1][np.searchsorted(sorted_held, held)]
-    earliest = np.full(len(asked), np.iinfo(np.int64).max, np.int64)
+    earliest = np.full(len(chosen), np.iinfo(np.int32).max, np.int32)
     np.minimum.at(earliest, rows, of_held)
-    there = dated & (earliest < np.iinfo(np.int64).max)
-    days[there] = earliest[there]
-    return days
+    return np.where(earliest < np.iinfo(np.int32).max, earliest, NO_DAY)
 
 
 def _places(given: tuple[Ints, Ints], every: Ints, times: Ints, when: Ints) -> Ints:

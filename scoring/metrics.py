@@ -43,6 +43,9 @@ RECALLS = (1, 5, 10, 20)
 
 Marks = NDArray[np.int32]
 
+_ROWS = 1 << 16
+"""Rows that are looked at together."""
+
 
 class Scorer:
     """Scores predictions of the rows of a release, some at a time.
@@ -54,15 +57,12 @@ class Scorer:
     def __init__(self, asked: Asked, *, rouge: bool = False) -> None:
         self._asked = asked
         self._width = max(len(asked.keys), 1)
-        self._right = self._pairs(asked.targets)
-        self._past = self._pairs(asked.previous)
-        self._history, self._since = self._earliest()
         self._answerable = asked.targets.sizes > 0
         self._abstentions = pa.array(ABSTENTIONS)
         self._rouge = rouge
         self.verdicts = np.full(len(asked), NONE, np.int8)
         self.marks: dict[str, Marks] = {}
-        self.could_be_outdated = self._changed()
+        self._look_back()
 
     def texts(self, rows: Ints, texts: pa.Array) -> None:
         """Score an answer for each of some different rows; null or blank: none is given."""
@@ -72,7 +72,7 @@ class Scorer:
         blank = pc.equal(pc.utf8_trim_whitespace(different.dictionary), "")
         silent = pc.is_in(words.texts, self._abstentions)
         key = found(words.texts, self._asked.keys)[which]
-        right = self._among(self._right, rows, key) & ~_bools(blank)[which]
+        right = self._among(self._asked.targets, rows, key) & ~_bools(blank)[which]
         abstained = _bools(silent)[which] & ~right
         answerable = self._answerable[rows]
         right |= abstained & ~answerable
@@ -101,7 +101,7 @@ class Scorer:
         given = Lists(starts, keys[flat.indices.to_numpy()])
         owners = given.rows
         rank = np.arange(len(owners)) - starts[owners] + 1
-        right = self._among(self._right, rows[owners], given.codes)
+        right = self._among(self._asked.targets, rows[owners], given.codes)
         best = np.full(len(rows), np.iinfo(np.int64).max, np.int64)
         np.minimum.at(best, owners[right], rank[right])
         for most in RANKS:
@@ -117,7 +117,7 @@ class Scorer:
         """Whether a row's texts are all accepted answers: which is likeliest says nothing."""
         owners = np.repeat(np.arange(len(rows)), lists.value_lengths().to_numpy())
         keys = found(Words.of(lists.flatten()).texts, self._asked.keys)
-        wrong = owners[~self._among(self._right, rows[owners], keys)]
+        wrong = owners[~self._among(self._asked.targets, rows[owners], keys)]
         none: NDArray[np.bool_] = np.bincount(wrong, minlength=len(rows)) == 0
         return none
 
@@ -146,7 +146,7 @@ class Scorer:
         names = self._asked.choices.codes[self._asked.choices.starts[rows] + chosen]
         # the names are read anew from their words only where they are scored as texts
         key = self._asked.key[names]
-        right = self._among(self._right, rows, key)
+        right = self._among(self._asked.targets, rows, key)
         self._put("accuracy", rows, right)
         outdated = self._was_right(rows, key) & ~right
         self.verdicts[rows] = np.where(right, RIGHT, np.where(outdated, OUTDATED, WRONG))
@@ -186,59 +186,65 @@ class Scorer:
             self.marks[name] = np.full(len(self._asked), NONE, np.int32)
         self.marks[name][rows] = np.round(values.astype(np.float64) * SCALE).astype(np.int32)
 
-    def _pairs(self, lists: Lists) -> Ints:
-        """Sorted numbers of (row, normalised name)."""
-        return distinct(lists.rows * self._width + self._asked.key[lists.codes])
-
-    def _among(self, pairs: Ints, rows: Ints, keys: Ints) -> NDArray[np.bool_]:
-        """Whether each row has that name; -1 is a name of none."""
-        wanted = rows * self._width + keys
-        at = np.searchsorted(pairs, wanted)
-        there = at < len(pairs)
-        there[there] = pairs[at[there]] == wanted[there]
-        return there & (keys >= 0)
-
-    def _earliest(self) -> tuple[Ints, Ints]:
-        """Sorted numbers of (what is asked at several times, name), and the first day of each."""
-        rows, codes = self._asked.targets.rows, self._asked.targets.codes
-        told = self._asked.history[rows] >= 0
-        rows, codes = rows[told], codes[told]
-        pairs = self._asked.history[rows] * self._width + self._asked.key[codes]
-        order = np.lexsort((self._asked.day[rows], pairs))
-        different, first = np.unique(pairs[order], return_index=True)
-        return different, self._asked.day[rows][order][first]
+    def _among(self, lists: Lists, rows: Ints, keys: Ints) -> NDArray[np.bool_]:
+        """Whether the list of each row has that name; -1 is a name of none."""
+        owners, codes = lists.of(rows)
+        there = np.zeros(len(rows), bool)
+        there[owners[self._asked.key[codes] == keys[owners]]] = True
+        return there
 
     def _was_right(self, rows: Ints, keys: Ints) -> NDArray[np.bool_]:
         """Whether a name was an answer of the row's fact at an earlier time."""
-        return self._among(self._past, rows, keys) | self._earlier(rows, keys)
+        return self._among(self._asked.previous, rows, keys) | self._earlier(rows, keys)
 
     def _earlier(self, rows: Ints, keys: Ints) -> NDArray[np.bool_]:
         """Whether another row about the fact, of an earlier time, has a name as its answer."""
         history = self._asked.history[rows]
-        wanted = history * self._width + keys
+        wanted = history.astype(np.int64) * self._width + keys
         at = np.searchsorted(self._history, wanted)
         there = (at < len(self._history)) & (keys >= 0) & (history >= 0)
         there[there] = self._history[at[there]] == wanted[there]
         there[there] = self._since[at[there]] < self._asked.day[rows[there]]
         return there
 
-    def _changed(self) -> NDArray[np.bool_]:
-        """The rows that had another answer at an earlier time, as far as the release says."""
+    def _look_back(self) -> None:
+        """Which names each fact had since when, and which rows had another answer at an earlier
+        time, as far as the release says; some rows at a time."""
         asked, width = self._asked, self._width
         changed = np.zeros(len(asked), bool)
-        rows, keys = np.divmod(self._past, width)
-        changed[rows[~self._among(self._right, rows, keys)]] = True
-        # of the names that the fact had before, how many are there, and how many still right?
-        order = np.lexsort((self._since, self._history // width))
-        fact, since = (self._history // width)[order], self._since[order]
-        days, place = np.unique(np.concatenate((since, asked.day)), return_inverse=True)
-        dated = fact * len(days) + place[: len(since)]
-        before = np.searchsorted(dated, asked.history * len(days) + place[len(since) :])
-        before -= np.searchsorted(dated, asked.history * len(days))
-        rows, keys = np.divmod(self._right, width)
-        still = np.bincount(rows[self._earlier(rows, keys)], minlength=len(asked))
-        fewer: NDArray[np.bool_] = (asked.history >= 0) & (before > still)
-        return changed | fewer
+        for first in range(0, len(asked), _ROWS):
+            rows = np.arange(first, min(first + _ROWS, len(asked)))
+            owners, codes = asked.previous.of(rows)
+            changed[rows[owners[~self._among(asked.targets, rows[owners], asked.key[codes])]]] = (
+                True
+            )
+        every: list[tuple[Ints, Ints]] = []
+        for rows in asked.facts(np.ones(len(asked), bool)):
+            owners, codes = asked.targets.of(rows)
+            pairs = asked.history[rows[owners]].astype(np.int64) * width + asked.key[codes]
+            facts, place = np.unique(pairs, return_inverse=True)
+            since = np.full(len(facts), np.iinfo(np.int32).max, np.int32)
+            np.minimum.at(since, place, asked.day[rows[owners]])
+            every.append((facts, since))
+            # of the names that the fact had before, how many are there, and how many still right?
+            days = np.unique(asked.day[rows])
+            times, known = len(days) + 1, np.searchsorted(days, since)
+            dated = np.sort(facts // width * times + known)
+            begin = asked.history[rows].astype(np.int64) * times
+            before = np.searchsorted(dated, begin + np.searchsorted(days, asked.day[rows]))
+            before -= np.searchsorted(dated, begin)
+            right = distinct(owners * len(facts) + place)
+            owners, place = np.divmod(right, max(len(facts), 1))
+            old = since[place] < asked.day[rows[owners]]
+            changed[rows] |= before > np.bincount(owners[old], minlength=len(rows))
+        self._history, self._since = (
+            np.concatenate([*parts, np.zeros(0, kind)])
+            for parts, kind in (
+                ([facts for facts, _ in every], np.int64),
+                ([since for _, since in every], np.int32),
+            )
+        )
+        self.could_be_outdated = changed
 
     def _rouge_l(
         self, rows: Ints, texts: pa.Array, right: NDArray[np.bool_], answerable: NDArray[np.bool_]

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 import builders
-from builders.ckl.gold import BLANK
 from builders.core.cache import AnswerCache
 from builders.core.config import did_you_mean, shown
 from builders.core.errors import UserError
@@ -27,13 +26,14 @@ from builders.core.schema import reading
 from builders.generate.openai_servers import OpenAI
 from builders.generate.transformers_models import Kind, Transformers, kind_of
 from builders.release.manifest import Manifest, SplitEntry, load, locate
+from builders.release.tasks import gaps
 from builders.rows import Asking as Columns
 from builders.rows.asking import asking_of_columns
-from builders.text import render
+from builders.rows.frames import read_frames
 from scoring.askers import Asker, Scorer, Writer
 from scoring.local_models import PLL
 from scoring.predictions import Prediction, beside, write
-from scoring.views import Asking, Question, Row, Said, View, names, read_frames
+from scoring.views import Asking, Question, Row, Said, View, names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -91,7 +91,7 @@ def run_model(order: Order) -> Path:
     asking = Asking(
         view=view,
         frames=read_frames(order.prompts),
-        gaps=_gaps(manifest),
+        gaps=gaps(manifest),
         blank=order.blank,
         most=order.most,
         characters=order.settings.characters,
@@ -303,12 +303,6 @@ def _asker(order: Order, view: View, kind: Kind) -> Asker:
         pll=order.pll,
         blank=order.blank,
     )
-
-
-def _gaps(manifest: Manifest) -> tuple[str, ...]:
-    """What may stand for the answer in the statements of a release: the recipe's blank first."""
-    given = manifest.parameters.get("blank")
-    return tuple(dict.fromkeys([*([given] if isinstance(given, str) else []), render.BLANK, BLANK]))
 
 
 def _path(manifest: Manifest, order: Order, view: View) -> Path:

@@ -10,82 +10,18 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
-
-from builders.core.config import Strict, load
 from builders.core.errors import UserError
-from builders.core.files import resource
 from builders.core.hashing import digest
+from builders.rows.frames import BARE_FRAME, Frame, Frames
 from builders.text.squad import normal
 from scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
 LOWEST = -1e9
 """The score of a choice that the model has no words for."""
-DEFAULT = resource("scoring/prompts.yaml")
-BARE = "bare"
-"""Instead of a prompt file: the row's prompt as it is, after its context if it has one."""
-_SLOT = re.compile(r"<(prompt|context|blank|choices)>")
 _QUOTES = "\"“”'` "
-
-
-class FrameExample(Strict):
-    """A row and its answer, as a model is shown them."""
-
-    prompt: str
-    context: str = ""
-    choices: str = ""
-    answer: str
-
-
-class Frame(Strict):
-    """How rows of one kind are put to a model that writes."""
-
-    instruction: str = ""
-    layout: str = Field(description="one row with its slots; what the model writes follows it")
-    examples: tuple[FrameExample, ...] = ()
-
-    def text(self, values: Mapping[str, str]) -> str:
-        """The instruction, the examples with their answers, and the row; slots are filled once."""
-
-        def filled(text: str, slots: Mapping[str, str]) -> str:
-            return _SLOT.sub(lambda found: slots.get(found[1], ""), text)
-
-        parts = [filled(self.instruction, values)] if self.instruction else []
-        for one in self.examples:
-            slots = {n: filled(text, values) for n, text in one.model_dump().items()}
-            parts.append(f"{filled(self.layout, slots)} {slots['answer']}")
-        return "\n\n".join([*parts, filled(self.layout, values)])
-
-
-_BARE = Frame(layout="<prompt>")
-
-
-class Frames(Strict):
-    """A file of frames: one for statements with a gap, for questions, for those over a text, and
-    for choices; and what a model writes where it has no answer.
-    """
-
-    cloze: Frame = _BARE
-    question: Frame = _BARE
-    passage: Frame = Frame(layout="<context>\n<prompt>")
-    choices: Frame = Frame(layout="<prompt>\n<choices>")
-    no_answer: tuple[str, ...] = ()
-
-    @property
-    def identity(self) -> str:
-        """A hash of all of it."""
-        return digest(self.model_dump(mode="json"))
-
-
-def read_frames(named: str | None) -> Frames:
-    """The frames of a file, the project's own by default, or none with `bare`."""
-    if named == BARE:
-        return Frames()
-    return load(Path(named) if named else DEFAULT, Frames)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +91,7 @@ class Asking:
             options = row.choices
         elif self.view == "likelihood":
             options = tuple(dict.fromkeys([*row.targets[: self.most], *row.previous[: self.most]]))
-        gap = next((one for one in self.gaps if one in row.prompt), None)
+        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context))
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"
@@ -164,13 +100,10 @@ class Asking:
             return Question(before, after, options)
         if self.writes and options:
             return Question(self._framed(row, gap, self.frames.choices, options))
-        frame = self.frames.question if gap is None else self.frames.cloze
-        if row.context:
-            frame = self.frames.passage
         text = self._framed(row, gap, frame)
         if not options:
             return Question(text)
-        if frame == _BARE and gap is not None and self.blank is None:
+        if frame == BARE_FRAME and gap is not None and self.blank is None:
             before, _, after = text.partition(gap)
             return Question(before, after, options)
         return Question(text, "", tuple(f" {option}" for option in options))

@@ -32,6 +32,8 @@ A statement's facts
  F9. Bounds that leave no day contradict the statement as an end before the start does.
  F10. Bounds apply to each fact of a statement that gives several, and each fact may contradict
      itself alone.
+ F11. What happens (a pointwise relation) and has a start alone ended on an unknown day, as if P582
+     were `somevalue`: a treaty of 1963 is no event of 2012. "Open" is said of what lasts.
 
 Lives
  L1. Deaths count as the relation's `ends_with` says; births of the subject always.
@@ -62,7 +64,8 @@ Exclusive relations
      open facts that no successor closed. A dead holder's open statement is open.
  E5. Guard (a) goes before guard (c): open normal rivals of an open preferred statement of another
      object are in doubt and the preferred one is not, whatever their order. Several preferred
-     ones hold together, whatever their order.
+     ones hold together, whatever their order. It goes before guard (b), too: the governor-general
+     of Australia, open and of normal rank, is in doubt beside the preferred monarch.
  E6. A fact in doubt is possible from its own first possible start on, and certain nowhere.
  E7. The order of work is: facts, lives, exclusivity, merging, sightings inside states. A fact in
      doubt does not merge.
@@ -350,7 +353,8 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
             terms = [(hull(starts or [UNKNOWN]), hull(ends or [UNKNOWN]))]
         for start, end in terms:
             start, end = both(start, start_bound), both(end, end_bound)
-            found.append(("term", start, end if ended else None))
+            over = ended or (mode == "pointwise" and start != UNKNOWN)
+            found.append(("term", start, end if over else None))
     facts: list[Fact] = []
     contradictions = 0
     for kind, start, maybe_end in found:
@@ -558,7 +562,7 @@ def successors(fact: Fact, facts: Iterable[Fact], snapshot: int) -> list[Fact]:
     ]
 
 
-def in_doubt(fact: Fact, still_open: Iterable[Fact]) -> bool:
+def in_doubt(fact: Fact, still_open: Iterable[Fact], co_held: bool) -> bool:
     """Whether a fact of an exclusive relation, still open, is in doubt beside the others."""
     if fact not in still_open:
         return False
@@ -567,6 +571,8 @@ def in_doubt(fact: Fact, still_open: Iterable[Fact]) -> bool:
         return False  # "Two open statements of preferred rank are co-holders: both hold"
     if any(f.rank == "preferred" for f in rivals):
         return True  # "open ones of normal rank are in doubt beside it"
+    if co_held:
+        return False  # "has co-holders, and its relation is not exclusive"
     # "open rivals whose order is not sure are all in doubt"
     return any(not surely_later(f, fact) and not surely_later(fact, f) for f in rivals)
 
@@ -697,19 +703,18 @@ def line_of(stated: Sequence[Stated], exclusive: bool, snapshot: int) -> Timelin
             gaps.append(Gap(one.object, *one.life.span, reason, one.labelled))
 
     co_held = exclusive and has_co_holders([f for f, _ in facts])
-    exclusive = exclusive and not co_held
     facts, nameless = begun(facts, snapshot), begun(nameless, snapshot)
     named = [f for f, _ in facts]
 
     def closers(fact: Fact) -> list[Fact]:
         """The sure successors that close an open fact of an exclusive relation."""
-        if not exclusive or fact.end is not None or fact.rank == "preferred":
+        if not exclusive or co_held or fact.end is not None or fact.rank == "preferred":
             return []  # "a statement of preferred rank is never closed so"
         return successors(fact, named, snapshot)
 
     still_open = [f for f in named if f.end is None and not closers(f)]
     segments = [
-        segment_of(f, life, snapshot, closers(f), exclusive and in_doubt(f, still_open))
+        segment_of(f, life, snapshot, closers(f), exclusive and in_doubt(f, still_open, co_held))
         for f, life in facts
     ]
     for f, life in nameless:  # "A successor closes an open gap of the pair too."

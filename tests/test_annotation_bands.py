@@ -199,6 +199,7 @@ def test_a_batch_that_is_out_is_waited_for(tmp_path: Path) -> None:
     assert judges.next().batch
 
 
+@pytest.mark.slow
 def test_rows_that_show_the_same_are_judged_once(tmp_path: Path) -> None:
     judges = _of_file(tmp_path, alike=300)
     done, _ = _run(judges)

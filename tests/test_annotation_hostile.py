@@ -248,7 +248,7 @@ def _big(kind: str, path: Path, good: bytes) -> None:
     ("kind", "name", "taken", "refused"),
     [
         pytest.param("sparse line", "r.jsonl", 2, range(1, 2), marks=pytest.mark.slow),
-        ("lines", "r.jsonl", 2, range(2000, 2200)),
+        pytest.param("lines", "r.jsonl", 2, range(2000, 2200), marks=pytest.mark.slow),
         pytest.param("object", "r.json", 1, range(1, 2), marks=pytest.mark.slow),
         pytest.param("cell", "r.csv", 0, range(2000, 2300), marks=pytest.mark.slow),
     ],

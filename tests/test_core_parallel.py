@@ -63,7 +63,7 @@ def test_a_dead_process_is_told() -> None:
 
 def test_who_stops_early_leaves_nothing_running(tmp_path: Path) -> None:
     begun = time.monotonic()
-    flow = ordered_map(note_and_sleep, [tmp_path] * 9, jobs=2)
+    flow = ordered_map(note_and_sleep, [(tmp_path, 0), *[(tmp_path, 600)] * 8], jobs=2)
     with pytest.raises(KeyboardInterrupt):
         raise_when_there(tmp_path, flow)
     flow.close()
@@ -71,10 +71,10 @@ def test_who_stops_early_leaves_nothing_running(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 300  # what runs would sleep for longer
 
 
-def note_and_sleep(folder: Path) -> None:
-    first = not any(folder.iterdir())
+def note_and_sleep(given: tuple[Path, int]) -> None:
+    folder, seconds = given
     (folder / str(os.getpid())).touch()
-    time.sleep(0 if first else 600)
+    time.sleep(seconds)
 
 
 def raise_when_there(folder: Path, flow: Iterator[None]) -> None:
@@ -101,7 +101,7 @@ from tests.test_core_parallel import note_and_sleep
 if __name__ == "__main__":
     try:
         print("ready", flush=True)
-        list(ordered_map(note_and_sleep, [Path(sys.argv[1])] * 9, jobs=2))
+        list(ordered_map(note_and_sleep, [(Path(sys.argv[1]), 600)] * 9, jobs=2))
     except KeyboardInterrupt:
         sys.exit("stopped")
 """

@@ -29,7 +29,17 @@ CASES: list[tuple[str, str, str]] = [
     ("Who plays for Atlético?", "Atletico", "span name word overlap"),
     ("Which band is The Who?", "who", "span name squad overlap"),
     ("Who wrote it?", "", "overlap"),
-    ("Which album is by The The?", "The The", "name overlap"),
+    ("Which album is by The The?", "The The", "name word overlap"),
+    ("Kia Center", "Kia", "span name squad word overlap"),
+    ("Kia-Center", "Kia", "span name word overlap"),
+    ("Arena of the AC Milan", "AC", "span name squad word overlap"),
+    ("Zakia Center", "Kia", "overlap"),
+    ("kia center", "Kia", "span name squad overlap"),
+    ("Kia Center", "kia", "span name squad overlap"),
+    ("Leeds FC", "Bari FC", ""),
+    ("FC Ust", "Ust FC", ""),
+    ("U2 3D", "U2", "span name squad word overlap"),
+    ("The A-Ha story", "A Ha", "span name word overlap"),
 ]
 
 

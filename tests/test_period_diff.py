@@ -305,11 +305,13 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
         *of("Q2", "Q20", "Q21"),
         *of("Q3", "Q30", "Q31"),
         *of("Q4", "Q20", "Q30"),
+        *of("Q5", "Q20", "Q50"),
     ]
     labels = {"Q3": "Lumen Field", "Q30": "Qwest", "Q31": "Lumen Technologies Field"}
+    labels |= {"Q5": "Kia Center", "Q50": "Kia"}
     entities = [
         Entity(q, labels.get(q, q), (), None if q in ("Q2", "Q21") else q, 1, 1, 1, *NO_LIFE)
-        for q in ("Q1", "Q2", "Q3", "Q4", "Q10", "Q20", "Q21", "Q30", "Q31")
+        for q in ("Q1", "Q2", "Q3", "Q4", "Q5", "Q10", "Q20", "Q21", "Q30", "Q31", "Q50")
     ]
     segments = duck.read(parquet(tmp_path / "s.parquet", Segment, held(facts)), Segment)
     found = duck.keep(pd.compare(segments, periods(P("2019Q4"), P("2020Q1"))))
@@ -323,6 +325,7 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
         "Q2": ("no_page", "Q2 Q21"),
         "Q3": ("name_overlap", "Q31/field Q31/lumen"),
         "Q4": ("less_popular", None),
+        "Q5": ("name_overlap", "Q50/kia"),
     }
 
 

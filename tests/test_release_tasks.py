@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import jinja2
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -21,6 +24,9 @@ from builders.release.parquet import read
 from builders.release.publish import MOST_SPLITS, few_splits
 from builders.release.verify import verify_release
 from builders.rows import Cloze
+from builders.rows.asking import ASKING
+from builders.rows.frames import read_frames
+from builders.rows.timeqa import TimeQuestion
 from builders.text import squad as ours
 from tests.conftest import run
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
@@ -70,12 +76,77 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release: Path) -> None:
         "dataset_kwargs": {"data_files": {"test": "data/new/2021.parquet"}},
     }
     base = found["_new_yaml"]
-    assert base["doc_to_text"] == "{{ prompt }}\nAnswer:"
-    assert base["description"] == f"{tasks.INSTRUCTION}\n\n"
+    assert base["doc_to_text"] == "Statement: {{ prompt }}\nAnswer:"
+    assert base["description"].startswith("Each statement has a gap, _X_. Write what belongs")
     assert base["process_results"] == "squad.process_results"
     assert [metric["metric"] for metric in base["metric_list"]] == ["exact_match", "f1"]
     for path in folder.glob("*-*.yaml"):
         assert (release / read_yaml(path)["dataset_kwargs"]["data_files"]["test"]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "context", "kind"),
+    [
+        ("In 2021: Ann plays for _X_.", "", "cloze"),
+        ("Who is {{ Ann }} <prompt>?", "", "question"),
+        ("Who is she?", "A <prompt> text about {Ann}.", "passage"),
+    ],
+)
+def test_run_model_and_harnesses_use_the_same_words(
+    prompt: str, context: str, kind: str, tmp_path: Path
+) -> None:
+    from scoring.views import Asking as View
+    from scoring.views import Row
+
+    row = {"id": "1", "prompt": prompt, "context": context, "targets": ["x"]}
+    (tmp_path / "a.parquet").parent.mkdir(exist_ok=True)
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    asking = replace(ASKING[TimeQuestion], time=(), strata=(), subject="id")
+    made = load(publish(tmp_path, Sample(ROWS)).folder)
+    one = tasks.Asked("a", asking, {"test": "a.parquet"})
+    frames = read_frames(None)
+    asked = View(view="generate", frames=frames, gaps=tasks.gaps(made)).question(
+        Row(id="1", config="a", split="test", prompt=prompt, targets=("x",), context=context)
+    )
+    tasks._write_lm_eval(tmp_path / "lm", tmp_path, made, [one], "", None)
+    task = read_yaml(tmp_path / "lm" / "_a_yaml")
+    put = jinja2.Template(task["doc_to_text"]).render(**row)
+    assert task["description"] + put == asked.text
+    assert asked.text.startswith(getattr(frames, kind).instruction[:20])
+    tasks._write_inspect(tmp_path / "in", tmp_path, made, [one], "..", None)
+    told = json.loads((tmp_path / "in" / "tasks.json").read_text())["configs"]["a"]
+    filled = tasks.Words(told["instruction"], told["layout"]).filled(prompt, context)
+    assert f"{told['instruction']}\n\n{filled}" == asked.text
+    hub = yaml.safe_load(tasks._hub(tmp_path, made, [one]))["tasks"][0]["solvers"]
+    template = hub[1]["args"]["template"]
+    assert hub[0]["args"]["template"] == told["instruction"]
+    assert template.replace("{context}", context).replace("{prompt}", prompt) == filled or (
+        "<prompt>" in context + prompt
+    )
+
+
+@pytest.mark.parametrize(
+    ("configs", "expected"),
+    [
+        ({"all": "abcd", "recent": "ab", "past": "cd"}, ["recent", "past"]),
+        ({"recent": "ab", "past": "cd", "all": "abcd", "quarters": "abcd"}, ["recent", "past"]),
+        ({"all": "abcd", "quarters": "abcd"}, ["all"]),
+        ({"new": "a", "old": "bcd", "choices": "ac"}, ["new", "old"]),
+        ({"recent": "ab", "all": "abcd"}, ["all"]),
+        ({"one": "a"}, ["one"]),
+    ],
+)
+def test_the_group_of_a_dataset_asks_no_row_twice(
+    configs: dict[str, str], expected: list[str], tmp_path: Path
+) -> None:
+    asking = ASKING[Cloze]
+    given = []
+    for name, ids in configs.items():
+        parts = {"eval": ids[:1], "more": ids[1:]}
+        for split, some in parts.items():
+            pq.write_table(pa.table({"id": list(some)}), tmp_path / f"{name}-{split}.parquet")
+        given.append(tasks.Asked(name, asking, {s: f"{name}-{s}.parquet" for s in parts}))
+    assert [one.config for one in tasks.apart(tmp_path, given)] == expected
 
 
 def test_the_hubs_tasks_ask_for_a_first_target_that_is_a_string(release: Path) -> None:
@@ -111,7 +182,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     assert written
     assert {*written, "eval.yaml"} <= listed.keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
-    monkeypatch.setattr(tasks, "INSTRUCTION", "Say it.")
+    monkeypatch.setattr(tasks, "MAX_TOKENS", 16)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
 
 

@@ -16,11 +16,12 @@ from builders.core.errors import UserError
 from builders.generate.openai_servers import OpenAI
 from builders.generate.transformers_models import Transformers
 from builders.release.manifest import load
+from builders.rows.frames import read_frames
 from scoring import tiny_model
 from scoring.askers import Scorer
 from scoring.predictions import about, prompt_hash
 from scoring.run_model import Order, run_model
-from scoring.views import Asking, read_frames
+from scoring.views import Asking
 from tests import known_models as known
 from tests.conftest import ROOT, run
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
@@ -162,6 +163,7 @@ def test_a_model_that_changed_is_asked_again(release: Path, tmp_path: Path) -> N
     assert (first[0]["prediction"], again[0]["prediction"]) == ("Ann", "Bo")
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_path: Path) -> None:
     """Killed when some batches are kept: the next run asks the others, and writes the same."""
     words = ["run-model", release, "--model", models["masked"], "--batch", 1, "--masks", 2]

@@ -283,7 +283,7 @@ def test_parquet_with_scores_by_answer(release: Path, tmp_path: Path) -> None:
     ("day", "quarters"),
     [
         pytest.param(date(2020, 11, 10), ("2020Q3", "2021Q1"), marks=pytest.mark.slow),
-        (date(2021, 8, 15), ("2021Q2", "2021Q4")),
+        pytest.param(date(2021, 8, 15), ("2021Q2", "2021Q4"), marks=pytest.mark.slow),
         (date(2023, 5, 20), ("2023Q1", "2023Q3")),
     ],
 )
@@ -307,7 +307,7 @@ def test_the_day_on_which_knowledge_stops_is_found(
     assert min(share for value, share in begun.items() if value > last) > 0.8
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_who_knows_all_or_nothing_has_no_day(sample: Path, tmp_path: Path, known: bool) -> None:
     release = sample / "releases/dynamic-templama/1.0.0"
     file = predict(

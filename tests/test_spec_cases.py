@@ -75,6 +75,7 @@ def lived(**life: str) -> tuple[tuple[str, str], ...]:
 MEMBER, HEAD, CHAIR, COACH, STATE = "P54", "P6", "P488", "P286", "P35"
 PARTY, POSITION, CURRENCY, OWNER, WORK = "P102", "P39", "P38", "P127", "P108"
 STUDY, CITIZEN, NOMINEE, AWARD, NAMED = "P69", "P27", "P1411", "P166", "P138"
+EVENT = "P793"
 
 OBJECTS: dict[str, dict[str, str]] = {
     "GDR": {"dissolved": "1990-10-02"},
@@ -393,11 +394,28 @@ CASES = [
             "1952Q1": "updated Elizabeth II McKell",
             "1980Q1": "unchanged Elizabeth II",
             "2008Q3": "updated Bryce Elizabeth II",
-            "2014Q2": "updated Cosgrove Elizabeth II",
-            "2019Q4": "unchanged Cosgrove Elizabeth II",
-            "2022Q3": "unchanged Cosgrove Elizabeth II",
-            "2022Q4": "updated Cosgrove",
+            "2014Q1": "rival_holders",
+            "2014Q2": "rival_holders",
+            "2019Q4": "rival_holders",
+            "2022Q3": "rival_holders",
+            "2022Q4": "rival_holders",
         },
+        (
+            "Bryce, 2008-09-05 to 2014-03-27",
+            "Cosgrove, 2014-03-28 to open, rival",
+            "Elizabeth II, 1952-02-06 to 2022-09-08",
+            "McKell, 1947-03-11 to 1953-05-07",
+        ),
+    ),
+    Case(
+        "co-holders: open ones of one rank hold together, be it normal or preferred",
+        CHAIR,
+        (
+            says("A", start="2010-01-01", end="2015-12-31"),
+            says("B", start="2012-01-01"),
+            says("C", start="2016-01-01"),
+        ),
+        {"2012Q1": "updated A B", "2016Q1": "updated B C", "2025Q4": "unchanged B C"},
     ),
     Case(
         "Australia: the next monarch, on the day on which the last one died",
@@ -756,6 +774,26 @@ CASES = [
             "Nobel Prize, 1933 to 1933",
         ),
         lived(born="1882-12-11", died="1970-01-05"),
+    ),
+    Case(
+        "what happens does not go on: with a start alone it ended on an unknown day",
+        EVENT,
+        (
+            says("treaty", start="1963-01-22"),
+            says("mission", start="1995-12", end="2012-09-28"),
+            says("summit", start="2015", end="novalue"),
+        ),
+        {
+            "1963Q1": "new treaty",
+            "1963Q2": "possible_holder",
+            "2012Q4": "possible_holder",
+            "2015": "possible_holder",
+        },
+        (
+            "mission, 1995-12 to 2012-09-28",
+            "summit, 2015 to 2015-01-01/..",
+            "treaty, 1963-01-22 to 1963-01-22/..",
+        ),
     ),
     Case(
         "points on two days that touch never merge",

@@ -195,7 +195,7 @@ def ours(snak: spec_oracle.Snak) -> Snak:
 
 
 def as_told(found: Held, mode: str) -> tuple[list[Any], bool]:
-    """Our intervals as the oracle's facts, sightings of points as `facts.stated` makes them."""
+    """Our intervals as the oracle's facts, those of points as `facts.stated` makes them."""
     facts, contradictory = [], found.contradictory
     for start_first, start_last, end_first, end_last, end_open, sighting in found.intervals:
         kind = "term"
@@ -206,6 +206,8 @@ def as_told(found: Held, mode: str) -> tuple[list[Any], bool]:
             if start_first and end_last and start_first > end_last:
                 contradictory = True
                 continue
+        if mode == "pointwise" and end_open and (start_first or start_last):
+            end_first, end_open = start_first, False
         start = ((start_first or date.min).toordinal(), (start_last or date.max).toordinal())
         end = ((end_first or date.min).toordinal(), (end_last or date.max).toordinal())
         facts.append((start, (0, 0) if end_open else end, kind))

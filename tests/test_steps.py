@@ -224,18 +224,19 @@ def entities(folder: Path, label: str) -> Path:
     return folder / "entities.parquet"
 
 
-CASES: list[tuple[str, type[DatasetBuilder], str, Callable[[Path], dict[str, Any]]]] = [
+CASES: list[Any] = [
     (
         "questions",
         StreamingQA,
         "mine.yaml",
         lambda f: {"filters": (), "generate": {"backend": openai(f)}},
     ),
-    (
+    pytest.param(
         "questions",
         StreamingQA,
         "entities.parquet",
         lambda f: {"filters": (), "generate": {"candidates": {"entities": entities(f, "A B")}}},
+        marks=pytest.mark.slow,
     ),
     ("ckl-questions", CKLQuestions, "mine.yaml", lambda f: {"generate": {"backend": openai(f)}}),
     (

@@ -126,6 +126,7 @@ def test_the_card_shows_that_draws_are_uniform(many: Made) -> None:
             assert n == pytest.approx(plot.expected[series][period], abs=5 * n**0.5)
 
 
+@pytest.mark.slow
 def test_uniformity_of_training_years(uneven: Path, tmp_path: Path) -> None:
     """The year is drawn before the day, so that past days of early years are likelier."""
     amounts = {"eval": NONE, "train": Amount(recent=100_000, past=100_000), "valid": NONE}

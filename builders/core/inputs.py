@@ -1,8 +1,9 @@
 """The inputs of recipes by name: one table for recipes, the command line and make.
 
 An input is named by paths, globs and folders, on the command line by its own option or by
-`--input NAME=PATH`. A path may end in `@YYYY-MM-DD`, the day of the input where its file names do
-not say it: `--news my-news.jsonl@2020-12-31`.
+`--input NAME=PATH`. A path may be an address, too (`https://…`, `s3://…`): `builders.core.remote`.
+It may end in `@YYYY-MM-DD`, the day of the input where its file names do not say it:
+`--news my-news.jsonl@2020-12-31`.
 """
 
 import inspect
@@ -16,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 from builders.core.errors import UserError
 
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
 Kind = Literal["wikidata", "news", "pages", "gold", "file"]
 """What kind of files an input names; `builders.recipes.recipe` has how each is found."""
 
@@ -105,14 +107,29 @@ def gather(
         name, equals, path = text.partition("=")
         if not (equals and path and re.fullmatch(r"[a-z]\w*", name)):
             hint = "write a name and a path: --input news=path/to/the/file"
-            raise UserError(f"--input {text}: no NAME=PATH", hint=hint)
+            raise UserError(f"--input {plain(text)}: no NAME=PATH", hint=hint)
         if strict and name not in short:
             raise UserError(f"no input {name!r} here", hint=f"there are {', '.join(short)}")
         given.setdefault(name, []).append(path)
     for name, paths in given.items():
         if len(paths) > 1 and name in INPUTS and not INPUTS[name].many:
-            raise UserError(f"input {name!r} takes one path, not {len(paths)}: {', '.join(paths)}")
+            named = ", ".join(map(plain, paths))
+            raise UserError(f"input {name!r} takes one path, not {len(paths)}: {named}")
     return {name: paths for name, paths in given.items() if paths}
+
+
+def is_remote(text: str) -> bool:
+    """Whether an input is named by an address, not by a path."""
+    return _ADDRESS.match(text) is not None
+
+
+def plain(text: str) -> str:
+    """An address as it may be shown: without user, password, `?…` and `#…`; a path as it is."""
+    if not is_remote(text):
+        return text
+    scheme, rest = re.split("://", text, maxsplit=1)
+    host, slash, path = re.split(r"[?#]", rest, maxsplit=1)[0].partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def without_day(given: Sequence[str]) -> tuple[list[str], str | None]:
@@ -137,6 +154,8 @@ def without_day(given: Sequence[str]) -> tuple[list[str], str | None]:
 def words(text: str) -> list[str]:
     """The paths of a make variable: words as a shell quotes them, or one path with spaces."""
     (path, *_), _ = without_day([text])
+    if is_remote(path) and not re.search(r"\s", text):
+        return [text]
     if _exists(path) or glob(path):  # noqa: PTH207
         return [text]
     try:

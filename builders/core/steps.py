@@ -25,6 +25,7 @@ from builders.core.errors import UserError
 from builders.core.files import locked
 from builders.core.hashing import digest, file_sha256
 from builders.core.reach import ROOTS, Reach, reach
+from builders.core.tidy import touch
 
 Say = Callable[[str], None]
 
@@ -124,6 +125,8 @@ class Workspace:
     """The step that is being made: only what it is made from may be asked for."""
     found: dict[str, Path] = field(default_factory=dict, compare=False)
     """The folders that were asked for, by key: each is said once."""
+    used: set[str] = field(default_factory=set, compare=False)
+    """The keys of the steps that were asked for, and of all that they are made from."""
 
     def folder(self, step: Step) -> Path:
         """The folder of a step; it and its inputs are made unless they are there already.
@@ -132,12 +135,14 @@ class Workspace:
         """
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
+        self.used.update({step.key} | step.upstream)
         if (path := step.given() or self.found.get(step.key)) is not None:
             return path
         name = f"{step.name}-{step.key}"
         done = self.root / name
         if done.is_dir():
             self.say(f"  {step.name}: reused ({name})")
+            touch(done)
             self.found[step.key] = done
             return done
         for one in step.inputs:

@@ -54,13 +54,19 @@ class Stated:
         table = self.mined
         labelled = self.entities.select(labelled="id")
         table = table.left_join(labelled, table.object == labelled.labelled)
-        point = table.sighting & _among(table.relation, self.pointwise)
+        happens = _among(table.relation, self.pointwise)
+        point = table.sighting & happens
+        # What happens does not go on for ever: with a start alone, it ended on an unknown day.
+        begun = table.start_first.notnull() | table.start_last.notnull()
+        ended = happens & table.end_open & begun
         # A sighting lies between the first day of its end and the last of its start.
         table = table.mutate(
             point=point,
             sighting=table.sighting & ~point,
             start_first=ibis.ifelse(point, table.end_first, table.start_first),
+            end_first=ibis.ifelse(ended, table.start_first, table.end_first),
             end_last=ibis.ifelse(point, table.start_last, table.end_last),
+            end_open=table.end_open & ~ended,
         )
         nowhere = table.point & table.reason.isnull() & (table.start_first > table.end_last)
         reason = ibis.ifelse(nowhere.fill_null(False), "contradictory", table.reason)

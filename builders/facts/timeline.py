@@ -15,7 +15,8 @@ statement leaves open is closed by rule, never by guess. In order:
    another object that surely began later and by the snapshot day, was never closed: it ended
    between its own first possible start and the earliest last possible start of its successors
    (`end_inferred`). Of those still open, one of normal rank beside another object is a `rival`:
-   possible from its first possible start on, and certain nowhere.
+   possible from its first possible start on, and certain nowhere. With co-holders it is so beside
+   another object of preferred rank alone.
 4. *Merging.* Two states of one object are one segment where they touch or overlap under every
    reading: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
    and sightings never merge; a sighting surely inside a state adds its statement alone.
@@ -355,10 +356,11 @@ def _exclusive(items: ir.Table, rules: Rules) -> ir.Table:
     sole = _with_successor(sole)
     pair = ibis.window(group_by=PAIR)
     still = sole.end_open & sole.successor.isnull() & (sole.kind != "gap")
-    rivals = ibis.ifelse(still, sole.object, ibis.null("string"))
+    counted = still & (~sole.co_held | (sole["rank"] == "preferred"))
+    rivals = ibis.ifelse(counted, sole.object, ibis.null("string"))
     sole = sole.mutate(still=still, least=rivals.min().over(pair), most=rivals.max().over(pair))
     others = (sole.least != sole.object) | (sole.most != sole.object)
-    rival = sole.still & ~sole.co_held & (sole["rank"] != "preferred") & others
+    rival = sole.still & (sole["rank"] != "preferred") & others
     sole = sole.mutate(rival=rival.fill_null(False))
     return shared.union(sole.select(shared.columns))
 

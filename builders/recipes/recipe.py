@@ -15,19 +15,21 @@ from builders.ckl.questions import CKLQuestions
 from builders.core.config import Strict, did_you_mean, load, shown
 from builders.core.errors import UserError
 from builders.core.files import beside, find_files, resource
-from builders.core.inputs import INPUTS, Kind, without_day
+from builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from builders.core.remote import local
 from builders.core.run import RecipeInput, Source
 from builders.core.steps import Workspace
 from builders.facts.temporal_facts import TemporalFacts
 from builders.invariant.dataset import InvariantLAMA
+from builders.rows.gold import FILE as GOLD_FILE
 from builders.rows.gold import find_gold
 from builders.streamingqa.dataset import StreamingQA
 from builders.templama.dataset import DynamicTempLAMA
 from builders.timeqa.dataset import TimeQA
 from builders.wikidata.finish import TABLES, read_summary
-from builders.wikidata.shards import find_shards, snapshot_of
-from builders.wikipedia.files import find_pages
-from builders.wmt.archive import find_archives
+from builders.wikidata.shards import find_shards, is_shard, snapshot_of
+from builders.wikipedia.files import find_pages, is_pages
+from builders.wmt.archive import find_archives, is_archive
 from builders.wmt.dataset import WMTQuestionDates
 
 Builder = Annotated[
@@ -157,7 +159,7 @@ def find_inputs(
             kept = about.snapshot if about.kind == "gold" or not about.path else None
             abouts[name] = about.model_copy(update={"sha256": None, "snapshot": kept})
         elif about.path and (about.kind == "gold" or not sources):
-            named[name] = [str(beside(path, about.path))], None
+            named[name] = [_own(path, about.path)], None
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
             make = f", or with make {INPUTS[name].variable}=path/to/the/file" * (name in INPUTS)
@@ -167,7 +169,15 @@ def find_inputs(
         (name for name in recipe.inputs if name in named),
         key=lambda name: _AFTER.get(abouts[name].kind, 0),
     )
-    files = {name: _files(abouts[name], named[name][0], recipe.build.layouts) for name in order}
+    folder = workspace.root / "inputs"
+    files = {
+        name: _files(
+            abouts[name],
+            fetched(abouts[name].kind, named[name][0], folder, workspace.say),
+            recipe.build.layouts,
+        )
+        for name in order
+    }
     for name in order:
         wanted = abouts[name].sha256
         sums = [workspace.checksum(file) for file in files[name]] if wanted else []
@@ -190,9 +200,27 @@ _AFTER = {"file": 1, "gold": 2}
 """The kinds that take the day of others, and so are found after them."""
 
 
+def _own(recipe: Path, path: str) -> str:
+    """The path or address of an input that a recipe names itself."""
+    if not is_remote(path):
+        return str(beside(recipe, path))
+    if plain(path) != path:
+        text = "an address in a recipe has no user, password or `?…`: recipes are published"
+        hint = "give this input on the command line"
+        raise UserError(text, where=shown(recipe), hint=hint)
+    return path
+
+
+def fetched(
+    kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
+) -> list[str]:
+    """The paths of an input of this kind, what lies elsewhere fetched into `folder`."""
+    return local(paths, folder, _TAKEN[kind], say=say, deep=kind == "gold")
+
+
 def _json_lines(paths: Sequence[str]) -> list[Path]:
     hint = "their names end in .jsonl"
-    return find_files(paths, lambda name: name.endswith(".jsonl"), "JSON lines", hint)
+    return find_files(paths, _TAKEN["file"], "JSON lines", hint)
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:
@@ -200,6 +228,8 @@ def _wikidata(paths: Sequence[str]) -> list[Path]:
     if len(paths) == 1 and (summary := Path(paths[0]) / TABLES[-1]).is_file():
         read_summary(summary)
         return [Path(paths[0]) / table for table in TABLES]
+    if {Path(path).name for path in paths} == set(TABLES):
+        return _wikidata([str(Path(paths[0]).parent)])
     return find_shards(paths)
 
 
@@ -211,6 +241,14 @@ FINDERS: Mapping[Kind, Callable[[Sequence[str]], list[Path]]] = {
     "gold": find_gold,
 }
 """How the files of each kind of input are found."""
+_TAKEN: Mapping[Kind, Callable[[str], bool]] = {
+    "wikidata": lambda name: is_shard(name) or name in TABLES,
+    "news": is_archive,
+    "pages": is_pages,
+    "file": lambda name: name.endswith(".jsonl"),
+    "gold": lambda name: name == GOLD_FILE,
+}
+"""Which files of a folder elsewhere are of each kind, by name."""
 
 
 def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> tuple[Path, ...]:
@@ -265,11 +303,18 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 
+_DAY = re.compile(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)")
+
+
 def _last_day(files: Sequence[Path], hint: str) -> date:
-    """The last day that such files can hold by their names, or the end of the last year there."""
+    """The last day that such files can hold by their names, or the end of the last year there.
+
+    Where a name has no day its folder may: `20260201.en/train-00000-of-00041.parquet`.
+    """
     days = []
     for path in files:
-        for digits in re.findall(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)", path.name):
+        found = _DAY.findall(path.name) or _DAY.findall(path.resolve().parent.name)
+        for digits in found:
             try:
                 days.append(date.fromisoformat(digits))
             except ValueError:

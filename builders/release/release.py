@@ -3,7 +3,7 @@
 import importlib.metadata
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import builders
@@ -12,9 +12,10 @@ from builders.core.dataset import Input, Meta
 from builders.core.engine import EngineName
 from builders.core.errors import UserError
 from builders.core.files import resource, writable
-from builders.core.inputs import INPUTS
+from builders.core.inputs import INPUTS, plain
 from builders.core.run import Run
 from builders.core.steps import NotMadeError, Plan, Workspace
+from builders.core.tidy import note_use
 from builders.recipes.recipe import (
     Recipe,
     find_inputs,
@@ -27,6 +28,7 @@ from builders.release.publish import NothingLeftError, Published, write_release
 from builders.release.verify import verify_release
 from builders.release.version import Version
 from builders.rows.gold import NoGoldError
+from builders.wikipedia.inputs import check_pages
 
 LIBRARIES = (
     "duckdb",
@@ -56,6 +58,8 @@ class Options:
     jobs: int = 2
     memory: str = "4GB"
     limit: int | None = None
+    rebuild: str | None = None
+    """The command that the manifest names, where it is not to be told from the options."""
 
 
 def chosen_recipes(named: Sequence[str | Path], options: Options) -> dict[Path, Recipe]:
@@ -111,7 +115,7 @@ def release_all(named: Sequence[str | Path], options: Options) -> list[Published
         made: list[Published] = []
         for path, recipe in chosen.items():
             try:
-                made.append(_release(path, recipe, workspace, options))
+                made.append(_release(path, recipe, replace(workspace, used=set()), options))
             except (NoGoldError, NothingLeftError) as error:
                 if named or (path == list(chosen)[-1] and not made):
                     raise
@@ -130,6 +134,7 @@ def _release(path: Path, recipe: Recipe, workspace: Workspace, options: Options)
     problems = verify_release(published.folder)
     if problems:
         raise AssertionError("\n".join(["the release does not verify:", *problems]))
+    note_use(workspace.root, recipe.dataset, published.folder, workspace.used)
     say(f"  {published.summary}")
     say(f"  verified: {shown(published.folder)}")
     say(f"  next: open {shown(published.folder / 'README.md')}")
@@ -154,9 +159,14 @@ def plan(named: Sequence[str | Path], options: Options) -> Iterator[str]:
 
 
 def _run(path: Path, recipe: Recipe, workspace: Workspace, options: Options) -> Run:
+    inputs = find_inputs(recipe, path, options.given, options.snapshot, workspace)
+    facts = next((i.snapshot for i in inputs.values() if i.about.kind == "wikidata"), None)
+    for one in inputs.values():
+        if one.about.kind == "pages":
+            check_pages(one.files, one.snapshot, facts, workspace.say)
     return Run(
         recipe=path,
-        inputs=find_inputs(recipe, path, options.given, options.snapshot, workspace),
+        inputs=inputs,
         templates=options.templates,
         workspace=workspace,
         seed=recipe.seed,
@@ -172,7 +182,7 @@ def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
     words = ["factdrift", "release", path.stem if is_bundled(path) else path.name]
     for name, paths in options.given.items():
         for given in paths:
-            file = Path(given).name or given
+            file = Path(plain(given)).name or plain(given)
             words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
     if options.snapshot and not _says_days(path, recipe, options, run):
         words += ["--snapshot-date", options.snapshot]
@@ -205,7 +215,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         prose=resource("data_cards", recipe.prose or recipe.build.builder, "prose.md"),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=rebuild(path, recipe, options, run),
+        rebuild=options.rebuild or rebuild(path, recipe, options, run),
         code_version=builders.__version__,
         libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
         parameters=recipe.build.model_dump(mode="json"),

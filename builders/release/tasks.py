@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files as resources
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import duckdb
 import pyarrow as pa
 import yaml
 
+from builders.ckl.gold import BLANK
 from builders.core import duck
 from builders.core.dataset import Dataset
 from builders.core.errors import UserError
@@ -28,6 +30,8 @@ from builders.release import manifest
 from builders.release.manifest import ConfigEntry, Manifest
 from builders.release.parquet import ROW_GROUP, write_split
 from builders.rows.asking import Asking, asking_of
+from builders.rows.frames import read_frames
+from builders.text import render
 
 Harness = Literal["lm-eval", "inspect"]
 FOLDER = "tasks"
@@ -41,11 +45,6 @@ MAX_TOKENS = 32
 """As many tokens as a model may answer with."""
 _TOLD = f"{FOLDER}/inspect/tasks.json"
 
-INSTRUCTION = "Answer the question, or fill in the blank, with a name or a few words alone."
-FROM_TEXT = (
-    "Answer the question from the text before it, with a name or a few words alone. "
-    "If the text does not say it, answer: unanswerable"
-)
 NO_ANSWER = "unanswerable"
 
 
@@ -57,10 +56,58 @@ class Asked:
     asking: Asking
     files: Mapping[str, str]
 
-    @property
-    def instruction(self) -> str:
-        """What a model is told first."""
-        return FROM_TEXT if self.asking.context else INSTRUCTION
+
+class Words(NamedTuple):
+    """How the rows of a config are put to a model, in the words of `builders.rows.frames`.
+
+    `head`: the instruction and examples; `layout`: a row, with `<prompt>` and `<context>`.
+    """
+
+    head: str
+    layout: str
+
+    def filled(self, prompt: str, context: str | None) -> str:
+        """The layout with something else in its slots."""
+        values = {"prompt": prompt, "context": context or ""}
+        return re.sub("<(prompt|context)>", lambda slot: values[slot[1]], self.layout)
+
+
+def gaps(made: Manifest) -> tuple[str, ...]:
+    """What may stand for the answer in the statements of a release: the recipe's blank first."""
+    given = made.parameters.get("blank")
+    return tuple(dict.fromkeys([*([given] if isinstance(given, str) else []), render.BLANK, BLANK]))
+
+
+def words_of(release: Path, made: Manifest, one: Asked) -> Words:
+    """The words for the rows of a config: those that suit its first row."""
+    asking = one.asking
+    columns = [name for name in (asking.prompt, asking.context) if name]
+    file = manifest.locate(release, next(iter(one.files.values())))
+    with reading(file) as parquet:
+        batch = next(parquet.iter_batches(1, columns=columns))
+    (row,) = batch.to_pylist()
+    has_text = bool(asking.context and row[asking.context])
+    frame, gap = read_frames(None).of(row[asking.prompt], gaps(made), has_text)
+    return Words(frame.head({"blank": gap or ""}), frame.layout)
+
+
+def apart(release: Path, configs: Sequence[Asked]) -> list[Asked]:
+    """Configs that ask no row twice: of all such choices the one with the most rows, and of these
+    the one with the most configs; the first ones where that is the same."""
+    rows: list[frozenset[str]] = []
+    for one in configs:
+        found: set[str] = set()
+        for file in one.files.values():
+            with reading(manifest.locate(release, file)) as parquet:
+                found.update(parquet.read(columns=["id"]).column("id").to_pylist())
+        rows.append(frozenset(found))
+    best: tuple[tuple[int, int], tuple[int, ...]] = ((0, 0), ())
+    for size in range(1, len(configs) + 1):
+        for chosen in combinations(range(len(configs)), size):
+            together = len(frozenset().union(*(rows[n] for n in chosen)))
+            if together == sum(len(rows[n]) for n in chosen) and (together, size) > best[0]:
+                best = (together, size), chosen
+    return [configs[n] for n in best[1]]
 
 
 def asked(dataset: Dataset, configs: Sequence[ConfigEntry]) -> list[Asked]:
@@ -85,9 +132,9 @@ def save(folder: Path, made: Manifest, configs: Sequence[Asked]) -> list[Path]:
         shutil.rmtree(folder / FOLDER / name, ignore_errors=True)
     if not configs:
         return []
-    _write_lm_eval(folder / FOLDER / "lm-eval", made, configs, "", None)
-    _write_inspect(folder / FOLDER / "inspect", made, configs, "../..", None)
-    (folder / HUB).write_text(_hub(made, configs), encoding="utf-8")
+    _write_lm_eval(folder / FOLDER / "lm-eval", folder, made, configs, "", None)
+    _write_inspect(folder / FOLDER / "inspect", folder, made, configs, "../..", None)
+    (folder / HUB).write_text(_hub(folder, made, configs), encoding="utf-8")
     parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
     return [folder / HUB, *(path for part in parts for path in part.iterdir())]
 
@@ -122,9 +169,9 @@ def rewrite(
         raise UserError("there is something else already", where=written, hint=hint)
     with disk_errors(out), whole(written) as folder:
         if harness == "lm-eval":
-            _write_lm_eval(folder, made, kept, f"{place}/", after)
+            _write_lm_eval(folder, release, made, kept, f"{place}/", after)
         else:
-            _write_inspect(folder, made, kept, place, after)
+            _write_inspect(folder, release, made, kept, place, after)
         if written.exists():
             shutil.rmtree(written)
     return {one.config: sum(left[one.config].values()) for one in kept}
@@ -231,23 +278,30 @@ def _copy(name: str, folder: Path) -> None:
 
 
 def _write_lm_eval(
-    folder: Path, made: Manifest, configs: Sequence[Asked], before: str, after: date | None
+    folder: Path,
+    release: Path,
+    made: Manifest,
+    configs: Sequence[Asked],
+    before: str,
+    after: date | None,
 ) -> None:
-    """A group of the dataset, one of each config, a task a split; `before` is put before files."""
+    """A group of the dataset, one of each config, a task a split; `before` is put before files.
+
+    The group of the dataset has the configs that ask no row twice (`apart`).
+    """
     folder.mkdir(parents=True, exist_ok=True)
     metadata = {"version": made.version}
     _copy("squad.py", folder)
-    groups = []
     for one in configs:
         group = f"{made.dataset}-{one.config}"
-        context = one.asking.context
-        text = f"{{% if {context} %}}{{{{ {context} }}}}\n\n{{% endif %}}" if context else ""
+        words = words_of(release, made, one)
+        context = f"{{{{ {one.asking.context} or '' }}}}" if one.asking.context else None
         base = {
             "output_type": "generate_until",
             "dataset_path": "parquet",
             "test_split": "test",
-            "description": f"{one.instruction}\n\n",
-            "doc_to_text": f"{text}{{{{ {one.asking.prompt} }}}}\nAnswer:",
+            "description": f"{words.head}\n\n",
+            "doc_to_text": words.filled(f"{{{{ {one.asking.prompt} }}}}", context),
             "doc_to_target": one.asking.targets,
             "generation_kwargs": {
                 "until": ["\n"],
@@ -274,7 +328,7 @@ def _write_lm_eval(
         about = {"task": list(names.values()), "aggregate_metric_list": means}
         text = _yaml({"group": group, **about, "metadata": metadata})
         (folder / f"{one.config}.yaml").write_text(text, encoding="utf-8")
-        groups.append(group)
+    groups = [f"{made.dataset}-{one.config}" for one in apart(release, configs)]
     text = _yaml({"group": made.dataset, "task": groups, "metadata": metadata})
     (folder / f"{made.dataset}.yaml").write_text(text, encoding="utf-8")
     if after:
@@ -284,7 +338,12 @@ def _write_lm_eval(
 
 
 def _write_inspect(
-    folder: Path, made: Manifest, configs: Sequence[Asked], data: str, after: date | None
+    folder: Path,
+    release: Path,
+    made: Manifest,
+    configs: Sequence[Asked],
+    data: str,
+    after: date | None,
 ) -> None:
     """One module that asks any config, and `tasks.json` with what it has to know."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -304,10 +363,12 @@ def _write_inspect(
                 "time": list(one.asking.time),
                 "subject": one.asking.subject,
                 "strata": list(one.asking.strata),
-                "instruction": one.instruction,
+                "instruction": words.head,
+                "layout": words.layout,
                 "files": dict(one.files),
             }
             for one in configs
+            for words in [words_of(release, made, one)]
         },
     }
     _json(folder / "tasks.json", told)
@@ -318,16 +379,18 @@ def _json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _hub(made: Manifest, configs: Sequence[Asked]) -> str:
+def _hub(release: Path, made: Manifest, configs: Sequence[Asked]) -> str:
     """`eval.yaml`: a task a config, over the file of first targets."""
     tasks = []
     for one in configs:
-        text = {"name": "prompt_template", "args": {"template": "{context}\n\n{prompt}"}}
-        told = {"name": "system_message", "args": {"template": one.instruction}}
+        words = words_of(release, made, one)
+        template = words.filled("{prompt}", "{context}")
+        text = {"name": "prompt_template", "args": {"template": template}}
+        told = {"name": "system_message", "args": {"template": words.head}}
         spec: dict[str, Any] = {"input": "prompt", "target": "target"}
         if one.asking.context:
             spec["metadata"] = ["context"]
-        solvers = [told, *([text] if one.asking.context else []), {"name": "generate"}]
+        solvers = [told, text, {"name": "generate"}]
         tasks.append(
             {
                 "id": one.config.lower(),

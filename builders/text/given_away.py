@@ -8,7 +8,8 @@ One rule family; the modes differ on purpose, because what is compared does:
   given in full (TimeQA).
 - `squad`: as SQuAD scores answers, so that what would be scored as right counts (CKL).
 - `word`: text and answer share a word of at least `WORD` letters: shorter ones (the, F.C., von)
-  are in everything (names of subject and object in TimeQA, DynamicTempLAMA).
+  are in everything; or the whole answer stands in the text as it is written, capitalised: Kia in
+  Kia Center (names of subject and object in TimeQA, DynamicTempLAMA).
 - `overlap`: one stands inside the other, in any case, or they share such a word (InvariantLAMA:
   CKL, appendix B).
 
@@ -16,6 +17,7 @@ Over tables the last two are Ibis expressions (`builders.facts.names`): with the
 `APART`, and in any case, but with accents as they are, as no two engines fold alike.
 """
 
+import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -29,6 +31,9 @@ WORD = 4
 """Letters of a word that counts by itself."""
 APART = r"[^\p{L}\p{N}]+"
 """What is between words, for the engines of tables."""
+PROPER = r"^[\p{Lu}\p{N}]"
+"""How a name begins, for the engines of tables."""
+_WORDS = re.compile(r"[^\W_]+")
 _SHORTEST = 3
 """Letters of an alias that is a name: IN is a preposition."""
 
@@ -61,7 +66,11 @@ def _squad(text: str, answer: str) -> bool:
 
 
 def _word(text: str, answer: str) -> bool:
-    return not significant(word_tokens(text)).isdisjoint(significant(word_tokens(answer)))
+    if not significant(word_tokens(text)).isdisjoint(significant(word_tokens(answer))):
+        return True
+    is_name = answer[:1].isupper() or answer[:1].isnumeric()
+    there = side_by_side(_WORDS.findall(text))
+    return is_name and side_by_side(_WORDS.findall(answer)) in there
 
 
 def _overlap(text: str, answer: str) -> bool:

@@ -34,7 +34,12 @@ def find_shards(dumps: str | Path | Sequence[str | Path]) -> list[Path]:
     `UserError` where one names nothing.
     """
     hint = "its files end in .json, .json.gz, .json.bz2 or .json.zst"
-    return find_files(dumps, lambda name: bool(_TAKEN.search(name)), "dump", hint)
+    return find_files(dumps, is_shard, "dump", hint)
+
+
+def is_shard(name: str) -> bool:
+    """Whether a file of a folder is one of a dump, by its name."""
+    return bool(_TAKEN.search(name))
 
 
 def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:

@@ -57,7 +57,7 @@ def held(times: Times) -> Held:
     Several starts and ends that surely alternate are one interval a pair, else start and end lie
     somewhere in the span of what is given. Points count only where neither stands beside them: one
     sighting each, which began by its last day and ended on its first or later (of a relation whose
-    facts are points, it held on one day of these: `at_points`). Start and end narrow each other.
+    facts are points, it held on one day of these: `facts.stated`). Start and end narrow each other.
 
     Source: TimeQA (arXiv 2108.06314) section 2.1; DynamicTempLAMA (arXiv 2302.12297) section 3.
     """

@@ -59,7 +59,7 @@ def find_archives(paths: Paths) -> list[Path]:
     where one names nothing, or two files have one name: articles are known by file name and line.
     """
     hint = "archives are named news-docs.YYYY.en.filtered.gz, *.jsonl or *.parquet"
-    found = find_files(paths, _is_archive, "news archive", hint)
+    found = find_files(paths, is_archive, "news archive", hint)
     by_name: dict[str, Path] = {}
     for path in found:
         if (other := by_name.setdefault(path.name, path)) is not path:
@@ -68,7 +68,7 @@ def find_archives(paths: Paths) -> list[Path]:
     return found
 
 
-def _is_archive(name: str) -> bool:
+def is_archive(name: str) -> bool:
     """Whether a file of a folder is an archive; the published list of articles is none."""
     return bool(_TAKEN.search(name)) and not _UNFINISHED.search(name) and ".index." not in name
 

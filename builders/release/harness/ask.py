@@ -4,6 +4,7 @@ It needs Inspect and `datasets`, the two files beside it, and the release two fo
 """
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,10 @@ def _rows(data: str, files: list[str]) -> Any:
 def _sample(row: dict[str, Any], told: dict[str, Any]) -> Sample:
     kept = {name: _inside(row, name) for name in told["strata"]}
     context = row[told["context"]] if told["context"] else ""
+    slots = {"<context>": context or "", "<prompt>": row[told["prompt"]]}
     return Sample(
         id=row["id"],
-        input=(f"{context}\n\n" if context else "") + row[told["prompt"]],
+        input=re.sub("<context>|<prompt>", lambda slot: slots[slot[0]], told["layout"]),
         target=row[told["targets"]],
         metadata={**kept, "subject": _inside(row, told["subject"])},
     )

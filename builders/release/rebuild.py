@@ -1,0 +1,163 @@
+"""A release made again from its own manifest, and compared with it byte by byte."""
+
+import glob
+import importlib.metadata
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import builders
+from builders.core.config import shown
+from builders.core.errors import UserError
+from builders.core.files import disk_errors
+from builders.core.hashing import file_sha256, text_sha256
+from builders.core.run import Source
+from builders.core.steps import Workspace
+from builders.recipes.recipe import find_inputs, read_recipe, recipes
+from builders.release import manifest
+from builders.release.manifest import InputEntry, Manifest
+from builders.release.publish import RECIPE
+from builders.release.release import Options, release_all
+from builders.wikidata.finish import TABLES
+
+
+def rebuild_release(folder: Path, options: Options, look_in: Sequence[Path] = ()) -> list[str]:
+    """Make a release again into `options.out`; what differs, a line each (none: the same bytes).
+
+    The inputs are those of `options.given`, else those that the bundled recipe names, else files
+    of the manifest's names and checksums in `look_in`. `UserError` before the work: inputs that
+    are missing or have another content, a release of that version already in `options.out`.
+    """
+    made = manifest.load(folder)
+    there = options.out / made.dataset / made.version
+    if there.exists():
+        raise UserError("is there already", where=shown(there), hint="name another folder: --out")
+    path, bundled = _recipe(folder, made, options.build)
+    for line in _versions(made):
+        options.say(line)
+    given = _inputs(made, path, bundled, options, look_in)
+    limit = re.search(r" --limit (\d+)", made.rebuild)
+    chosen = replace(
+        options,
+        given=given,
+        version=made.version,
+        rebuild=made.rebuild,
+        limit=int(limit[1]) if limit else None,
+    )
+    published = release_all([path], chosen)[0]
+    return list(_differences(folder, made, published.folder))
+
+
+def _recipe(folder: Path, made: Manifest, build: Path) -> tuple[Path, bool]:
+    """The recipe of a release, and whether it is a bundled one whose paths hold."""
+    own = manifest.locate(folder, RECIPE)
+    text = own.read_text("utf-8")
+    if text_sha256(text) != made.recipe_sha256:
+        hint = "the release was changed: factdrift verify says what else"
+        raise UserError("is not the recipe of its manifest", where=shown(own), hint=hint)
+    for path in recipes():
+        if path.read_text("utf-8") == text:
+            return path, True
+    copied = build / "rebuild" / f"{made.dataset}.yaml"
+    with disk_errors(build):
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(own, copied)
+    return copied, False
+
+
+def _versions(made: Manifest) -> Iterator[str]:
+    """What runs now in another version than when the release was made."""
+    if made.code_version != builders.__version__:
+        yield f"  factdrift is {builders.__version__}, the release is of {made.code_version}"
+    for name, version in sorted(made.libraries.items()):
+        now = importlib.metadata.version(name)
+        if now != version:
+            yield f"  {name} is {now}, the release is of {version}"
+
+
+def _inputs(
+    made: Manifest, path: Path, bundled: bool, options: Options, look_in: Sequence[Path]
+) -> Mapping[str, Sequence[str]]:
+    """The inputs by name as the command line gives them; none where the recipe's own are right."""
+    workspace = Workspace(options.build, options.say)
+    recipe = read_recipe(path)
+    if bundled and not options.given:
+        try:
+            if not _wrong(made, find_inputs(recipe, path, {}, None, workspace)):
+                return {}
+        except UserError:
+            options.say("  the recipe's own inputs are not here")
+    given = {name: list(paths) for name, paths in options.given.items()}
+    missing: list[str] = []
+    for name in dict.fromkeys(entry.name for entry in made.inputs):
+        entries = [entry for entry in made.inputs if entry.name == name]
+        if name not in given:
+            files = [_find(entry, look_in, workspace) for entry in entries]
+            missing += [_said(one) for one, at in zip(entries, files, strict=True) if not at]
+            given[name] = _paths(entries, [file for file in files if file])
+    if missing:
+        text = "\n  ".join(["the release was made of inputs that are not here:", *missing])
+        hint = "give each, --input NAME=PATH, or a folder to look in, --look-in FOLDER"
+        raise UserError(text, hint=hint)
+    if wrong := _wrong(made, find_inputs(recipe, path, given, None, workspace)):
+        text = "\n  ".join(["these inputs are not those of the release:", *wrong])
+        raise UserError(text, hint="the manifest names the checksums")
+    return given
+
+
+def _paths(entries: Sequence[InputEntry], files: Sequence[Path]) -> list[str]:
+    """Files as the command line gives them: with their day; a mined dump by its folder."""
+    if tuple(file.name for file in files) == TABLES:
+        return [str(files[0].parent)]
+    days = [f"@{entry.snapshot}" if entry.snapshot else "" for entry in entries]
+    return [f"{file}{day}" for file, day in zip(files, days, strict=False)]
+
+
+def _find(entry: InputEntry, folders: Sequence[Path], workspace: Workspace) -> Path | None:
+    """The file of this name, size and checksum below some folders."""
+    for folder in folders:
+        for path in sorted(folder.rglob(glob.escape(entry.file))):
+            right = path.is_file() and path.stat().st_size == entry.bytes
+            if right and workspace.checksum(path) == entry.sha256:
+                return path
+    return None
+
+
+def _wrong(made: Manifest, found: Mapping[str, Source]) -> list[str]:
+    """The inputs that differ from those of the manifest, a line each."""
+    wanted = [(one.name, one.file, one.sha256, one.snapshot) for one in made.inputs]
+    here = [
+        (one.name, file.name, sha256, one.snapshot)
+        for one in found.values()
+        for file, sha256 in zip(one.files, one.sha256, strict=True)
+    ]
+    return [
+        f"{name}: {file} of {day}, sha256 {sha256[:16]}…"
+        + (" is missing" if one in wanted else " is another one")
+        for one in [*wanted, *here]
+        if (one in wanted) != (one in here)
+        for name, file, sha256, day in [one]
+    ]
+
+
+def _said(entry: InputEntry) -> str:
+    """An input that is missing, for who has to get it."""
+    size = f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
+    where = f", {entry.homepage}" if entry.homepage else ""
+    return f"{entry.name}: {entry.file} ({size}, sha256 {entry.sha256}{where})"
+
+
+def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:
+    """The files of two releases that are not the same, a line each."""
+    before, after = made.sha256s(), manifest.load(again).sha256s()
+    for name in (manifest.FILE,):
+        before[name], after[name] = file_sha256(folder / name), file_sha256(again / name)
+    for name in sorted(before | after):
+        if name not in after:
+            yield f"{name}: only in {shown(folder)}"
+        elif name not in before:
+            yield f"{name}: only in {shown(again)}"
+        elif before[name] != after[name]:
+            yield f"{name}: differs"

@@ -1,0 +1,113 @@
+"""`clean`: build folders keep what releases need. `rebuild`: releases made again from manifests."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from builders.core.tidy import look
+from tests.conftest import ROOT, run
+
+RECIPE = "builders/recipes/wmt-question-dates.yaml"
+NEWS = ROOT / "samples/news"
+
+
+def release(folder: Path, recipe: Path | str = RECIPE, *more: object) -> None:
+    run("release", recipe, "--out", folder / "r", "--build", folder / "b", *more)
+
+
+def lying(folder: Path) -> dict[str, str]:
+    return {one.path.name.strip(".").partition("-")[0]: one.why for one in look(folder / "b")}
+
+
+def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
+    """Three edits of a recipe leave three steps; one of each name is needed."""
+    edited = tmp_path / "mine.yaml"
+    text = (ROOT / RECIPE).read_text("utf-8").replace("../../samples", str(ROOT / "samples"))
+    for seed in range(1, 4):
+        edited.write_text(f"seed: {seed}\n{text}", "utf-8")
+        release(tmp_path, edited)
+    build = tmp_path / "b"
+    assert len(list(build.glob("draws-*"))) == 3
+    (build / f".cloze-{'0' * 16}.tmp").mkdir()
+    (build / "work" / f"pages-{'1' * 16}").mkdir(parents=True)
+    (build / "work" / "answers").mkdir()
+    (build / "inputs").mkdir()
+    (build / "work" / "answers" / "a.sqlite").write_bytes(b"paid for")
+    (build / "a friend's file").write_text("?")
+    told = run("clean", "--build", build, "--dry-run").stdout
+    assert "would be removed" in told and len(list(build.glob("draws-*"))) == 3
+    assert run("clean", "--build", build).stdout.replace("removed,", "would be removed,") == told
+    left = {path.name.partition("-")[0] for path in build.iterdir()}
+    assert left == {
+        "draws",
+        "articles",
+        "work",
+        "inputs",
+        "used",
+        "checksums.json",
+        "a friend's file",
+    }
+    assert len(list(build.glob("draws-*"))) == 1
+    assert [path.name for path in (build / "work").iterdir()] == ["answers"]
+    again = run("release", edited, "--out", tmp_path / "r", "--build", build).stderr
+    assert "making" not in again and "nothing written" in again
+    assert lying(tmp_path)["draws"] == "a release"
+    shutil.rmtree(tmp_path / "r")
+    assert lying(tmp_path)["draws"] == "no release"
+    run("clean", "--build", build, "--all")
+    assert {path.name for path in build.iterdir()} >= {"a friend's file"}
+    assert not list(build.glob("draws-*")) and not (build / "work" / "answers").exists()
+
+
+def test_mistakes(tmp_path: Path) -> None:
+    assert "no such folder" in run("clean", "--build", tmp_path / "no", ok=False).stderr
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "x.json").write_text("{")
+    said = run("clean", "--build", tmp_path, ok=False).stderr
+    assert "x.json: broken note" in said and "Traceback" not in said
+
+
+def rebuild(folder: Path, made: Path, *more: object, ok: bool = True) -> str:
+    shutil.rmtree(folder / "again", ignore_errors=True)
+    words = ("--out", folder / "again", "--build", folder / "b2", *more)
+    done = run("rebuild", made, *words, ok=ok)
+    assert "Traceback" not in done.stderr
+    return done.stdout if ok else done.stderr
+
+
+@pytest.mark.parametrize("given", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_the_same_to_the_byte(tmp_path: Path, given: bool) -> None:
+    """Of the inputs that a recipe names, and of other ones with a recipe of its own."""
+    release(tmp_path)
+    made = tmp_path / "r/wmt-question-dates/1.0.0"
+    if given:
+        shutil.copytree(NEWS, tmp_path / "news")
+        mine = tmp_path / "mine.yaml"
+        mine.write_text("seed: 7\n" + (ROOT / RECIPE).read_text("utf-8"))
+        release(tmp_path, mine, "--news", tmp_path / "news", "--version", "2.0.0")
+        made = made.with_name("2.0.0")
+        said = rebuild(tmp_path, made, ok=False)
+        assert "inputs that are not here:\n  news: news-docs." in said and "--look-in" in said
+    more = ("--look-in", tmp_path / "news") if given else ()
+    assert "the same to the byte" in rebuild(tmp_path, made, *more)
+    assert (tmp_path / "again/wmt-question-dates" / made.name / "README.md").is_file()
+
+
+def test_other_inputs_and_changed_releases_are_told(tmp_path: Path) -> None:
+    release(tmp_path)
+    made = tmp_path / "r/wmt-question-dates/1.0.0"
+    shutil.copytree(NEWS, tmp_path / "news")
+    next((tmp_path / "news").glob("*.gz")).unlink()
+    said = rebuild(tmp_path, made, "--news", tmp_path / "news", ok=False)
+    assert "these inputs are not those of the release:\n  news: " in said and "is missing" in said
+    card = made / "README.md"
+    card.write_text(card.read_text("utf-8") + "mine", "utf-8")
+    manifest = json.loads((made / "manifest.json").read_text("utf-8"))
+    manifest["files"][0]["sha256"] = "0" * 64
+    (made / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    said = rebuild(tmp_path, made, ok=False)
+    assert "file(s) differ" in said
+    (made / "recipe.yaml").write_text("seed: 1", "utf-8")
+    assert "is not the recipe of its manifest" in rebuild(tmp_path, made, ok=False)
