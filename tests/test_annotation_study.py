@@ -200,7 +200,8 @@ def test_a_study(browser: Browser, tmp_path: Path, chromium: int, http: int) -> 
     assert people("reject", 2) == sorted(map(person, cheats))
     assert people("bonus", 0) == sorted(map(person, good))
     gold = pq.read_table(tmp_path / "judgments" / "verify_facts" / "gold.parquet").to_pylist()
-    assert Counter(row["decision"] for row in gold)["accepted"] > len(gold) * 0.5
+    # what was set aside leaves rows open: they go into the next batch, with --open
+    assert Counter(row["decision"] for row in gold)["accepted"] >= 2
     report = (tmp_path / "judgments" / "verify_facts" / "report.html").read_text("utf-8")
     assert "prolific" in report
     run(
