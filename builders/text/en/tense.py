@@ -18,6 +18,9 @@ _AUXILIARIES = {
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
     "wo": "would", "ca": "could", "'ll": "would",
 }  # fmt: skip
+_WITH_INFINITIVE = frozenset(
+    ("do", "does", "did", "will", "would", "can", "could", "may", "might", "shall", "should", "must")
+)
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
 
@@ -69,9 +72,24 @@ def _changed(found: tuple[Word, ...], word: Word) -> list[tuple[int, int, str]]:
         return _perfect(found, word, head)
     if word.low in _AUXILIARIES:
         return [(*here, _AUXILIARIES[word.low])]
-    if word.tag == "MD":
+    if word.tag == "MD" or _is_infinitive(found, word):
         return []
     return [(*here, past(word.lemma.lower()))]
+
+
+def _is_infinitive(found: tuple[Word, ...], word: Word) -> bool:
+    """Whether an auxiliary in front makes a verb an infinitive, whatever its tag: `did they agree`.
+
+    The small pipeline takes many of them for the present tense.
+    """
+    if word.low != word.lemma.lower():
+        return False
+    if word.at and found[word.at - 1].low == "to":
+        return True
+    if any(w.low in _WITH_INFINITIVE and w.at < word.at for w in children(found, word.at)):
+        return True
+    finite = [w for w in found[: word.at] if w.tag in ("VBZ", "VBP", "VBD", "MD")]
+    return bool(finite) and finite[-1].low in _WITH_INFINITIVE
 
 
 def _perfect(found: tuple[Word, ...], has: Word, verb: Word) -> list[tuple[int, int, str]]:
