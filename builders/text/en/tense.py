@@ -19,7 +19,20 @@ _AUXILIARIES = {
     "wo": "would", "ca": "could", "'ll": "would",
 }  # fmt: skip
 _WITH_INFINITIVE = frozenset(
-    ("do", "does", "did", "will", "would", "can", "could", "may", "might", "shall", "should", "must")
+    (
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "may",
+        "might",
+        "shall",
+        "should",
+        "must",
+    )
 )
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
