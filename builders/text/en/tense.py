@@ -18,22 +18,7 @@ _AUXILIARIES = {
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
     "wo": "would", "ca": "could", "'ll": "would",
 }  # fmt: skip
-_WITH_INFINITIVE = frozenset(
-    (
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "might",
-        "shall",
-        "should",
-        "must",
-    )
-)
+_WITH_INFINITIVE = words("do does did will would can could may might shall should must")
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
 
