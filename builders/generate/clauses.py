@@ -1,5 +1,6 @@
 """Clauses of a parsed article that a question can be made of: past, plain, and whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,6 +64,8 @@ class Clause:
     named: bool
     now: bool
     """Whether it is told in the present tense, and only asked about soon after."""
+    news: bool
+    """Whether it happened about when the article was written, and is no background."""
 
     @property
     def subject_tokens(self) -> list[Token]:
@@ -93,7 +96,7 @@ def clauses(tree: Tree) -> Iterator[Clause]:
             if token.text in ('"', "“", "”") or token.tag in ("``", "''"):
                 quoted = not quoted
             elif not quoted:
-                found = _clause(token, digest, person)
+                found = _clause(token, digest, person, news=digest or _is_news(sentence, tree))
                 if found is not None:
                     yield found
         person = _person(sentence, person)
@@ -147,7 +150,36 @@ def _plain(sentence: Sequence[Token]) -> bool:
     return sentence[0].text[0].isupper() or sentence[0].text[0].isdigit()
 
 
-def _clause(verb: Token, digest: bool, person: Token | None) -> Clause | None:
+_ANCHOR = re.compile(
+    r"\b(?:today|yesterday|tonight|this (?:morning|afternoon|evening|week|month)|"
+    rf"{'|'.join(WEEKDAYS)})\b",
+    re.IGNORECASE,
+)
+_BACKGROUND = re.compile(
+    r"\b(?:previously|prior to|already|since|until|formerly|once|in the past|used to|had|"
+    r"(?:last|each|every) (?:year|month|week|season|time|day)|for (?:over|more than|about|nearly)|"
+    r"(?:his|her|their) (?:career|life)|over the (?:past|last|years))\b",
+    re.IGNORECASE,
+)
+_LEAD = 2
+"""The sentences after the headline that tell what is new."""
+
+
+def _is_news(sentence: Sequence[Token], tree: Tree) -> bool:
+    """Whether a sentence tells what happened about the article's day.
+
+    What stands further down is often background, whose time nobody says; a question that was given
+    the article's month would then ask for something that never happened. Lists of events have no
+    headline, and all that they tell is news.
+    """
+    text = tree.article.text[sentence[0].start : sentence[-1].end]
+    if _BACKGROUND.search(text):
+        return False
+    listed = tree.article.sentences[0].endswith(".")
+    return listed or sentence[0].sentence <= _LEAD or bool(_ANCHOR.search(text))
+
+
+def _clause(verb: Token, digest: bool, person: Token | None, *, news: bool) -> Clause | None:
     kind = _kind(verb)
     if kind is None or verb.tag not in ("VB", "VBD", "VBN", "VBZ", "VBP"):
         return None
@@ -202,7 +234,7 @@ def _clause(verb: Token, digest: bool, person: Token | None) -> Clause | None:
     source = _source(verb) if kind == "reported" else None
     if source is not None and (source.at == subject.at or source.label not in NAMED):
         return None
-    return Clause(verb, subject, form, helpers, parts, kind, source, place, named, now)
+    return Clause(verb, subject, form, helpers, parts, kind, source, place, named, now, news)
 
 
 _NO_FACT = ("neg", "preconj", "expl", "csubj", "csubjpass", "parataxis", "dep", "intj")

@@ -90,11 +90,6 @@ _CHANGE = words("""
     rise fall increase decrease grow drop climb decline shrink jump plunge gain surge slump tumble
     soar dip advance contract expand
 """)
-_TO_DO = words("""
-    agree decide plan refuse promise vow threaten offer pledge fail attempt urge order vote seek
-    propose resolve opt choose swear intend prepare
-""")
-_TOLD = words("order ask require force urge tell instruct authorize allow schedule forbid compel")
 _ABOUT = {
     "call": ("for",), "focus": ("on",), "respond": ("to",), "agree": ("to", "on"),
     "comply": ("with",), "object": ("to",), "vote": ("for", "against"), "apply": ("for",),
@@ -122,6 +117,18 @@ _UNITS = words("""
 """)
 _LENGTHS = words("years months weeks days hours minutes decades year month week day decade hour")
 _NO_LENGTH = words("declare call ask order announce plan vote pay seek sentence approve sign agree")
+_EMPTY = words("send write pen speak thank note join state mention")
+"""Verbs of what people do every day: nobody can tell which time is meant."""
+_TOLLS = words("""
+    report confirm announce record register reach surpass exceed pass top rise climb die
+""")
+"""What is said day by day of a figure that grows: without a day there are many answers."""
+_JUNK = re.compile(
+    r" -\w|\b(\w{3,}) \1\b|\bto guilty\b|"
+    r"\b(?:background|remaining|related|previous|recent|latest)\b",
+    re.IGNORECASE,
+)
+"""What is left over in a text, and words that point at what a question does not tell."""
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
@@ -180,8 +187,19 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     if clause.source is not None:
         text += f", according to {written(phrase(clause.source))}"
     text += "?"
+    if _JUNK.search(text) or clause.verb.lemma in _EMPTY:
+        return None
+    answer = "".join(t.text for t in made.of)
+    if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
+        return None  # the party of a lawsuit, a senator's country
     own = {t.at for t in made.of}
     told = [t for t in made.tokens if t.at not in own]
+    day = re.search(r"\b[12]\d{3}\b", " ".join(t.text for t in (*made.of, *told)))
+    if not clause.news and not day:
+        return None
+    now = clause.now or (made.kind == "when" and not day)
+    if not day and made.kind in ("how many", "which") and clause.verb.lemma in _TOLLS:
+        return None
     asked_subject = any(t.at == clause.subject.at for t in made.of)
     if not alone(told, clause.subject, asked=asked_subject) or breaks(told) or relative(told):
         return None
@@ -207,7 +225,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     score = _KINDS[made.kind] + 2 * min(len(names), 3) + dated + (len(content) > 5)
     score += 2 * any(n.casefold() in headline for n in names) + (made.span.sentence < 4)
     score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + 3 * clause.now
-    return Asked(made.span, text, made.kind, score, clause.now)
+    return Asked(made.span, text, made.kind, score, now)
 
 
 def _named(token: Token) -> str:
@@ -364,27 +382,10 @@ def asked_with(name: Name, verb: Token) -> str | None:
         return f"Which {LAST_WORDS[parts[-1]]}"
     if len(parts) > 1 and parts[0] in FIRST_WORDS:
         return f"Which {FIRST_WORDS[parts[0]]}"
-    if (
-        name.label == "ORG"
-        and not _NO_BODIES & set(parts)
-        and (len(parts) > 1 or (name.text.isupper() and len(name.text) > 2))
-    ):
-        capital = all(t.tag in ("NNP", "NNPS", "IN", "CC", "DT", "HYPH") for t in name.tokens)
-        return _SOME if capital and parts[0] not in COUNTRIES else None
     return None
 
 
-_NO_BODIES = words("""
-    Award Awards Cup League Prize Championship Championships Games Bowl Open Act Trophy Program
-    Programme Law Bill Agreement Treaty Plan Package Initiative Project Fund Report Review Deal Pact
-    Lake River Park Island Street Road Building Bridge One Two Summit Conference Forum Convention
-""")
-"""What ends names of things that do nothing themselves."""
 _OF_TEAMS = words("beat defeat thrash trounce outscore")
-
-
-_SOME = "Which organization"
-"""What is asked with for an organization of no known kind, where it does something itself."""
 
 
 def _is_thing(name: Name) -> bool:
@@ -486,7 +487,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         name = _pure(noun)
         word = asked_with(name, clause.verb) if name else None
-        if name is not None and word is not None and word != _SOME:
+        if name is not None and word is not None:
             kind = "who" if word == "Who" else "which"
             yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
         elif name is None and rest and _thing_asked(clause, noun):
@@ -774,35 +775,11 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if name is None or name.label not in ("PERSON", "ORG"):
                 continue
             word = asked_with(name, clause.verb)
-            if word is None or word == _SOME:
+            if word is None:
                 continue
             rest = _rest(parts, prep)
             lead = f"{prep.lower} {'whom' if word == 'Who' else 'w' + word[1:]}"
             yield _made(clause, rest, _of_name(name), lead, "whom", phrase(prep))
-
-
-def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
-    """What somebody agreed, refused, or was ordered to do."""
-    wanted = _TO_DO if clause.form in _ACTIVE else _TOLD if clause.form in _PASSIVE else ()
-    if clause.verb.lemma not in wanted:
-        return
-    for part in (p for p in parts if p.dep == "xcomp" and p.tag == "VB"):
-        mark = [c for c in part.children if c.dep == "aux" and c.lower == "to"]
-        if not mark or part.having("nsubj"):
-            continue
-        tokens = [t for t in phrase(part) if t.at > mark[0].at]
-        rest = _rest(parts, part)
-        if not 3 <= len(tokens) <= 14 or any(p.dep == "dobj" for p in rest):
-            continue
-        if any(t.tag in ("PRP",) for t in tokens) or part.having("neg"):
-            continue
-        span = _answer(tokens, "phrase", "ACTION")
-        if span is None:
-            continue
-        before = [p for p in rest if p.at < part.at]
-        if len(before) != len(rest) or not (rest or len(tokens) > 3):
-            continue
-        yield _made(clause, rest, span, "What", "what", tokens, close="to do")
 
 
 def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -855,5 +832,5 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
     _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why,
-    _how, _whom, _to_do, _about, _charged, _age,
+    _how, _whom, _about, _charged, _age,
 )  # fmt: skip
