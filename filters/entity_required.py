@@ -16,6 +16,8 @@ class EntityRequired(Strict):
     Entities are what the run's spaCy pipeline finds in the question, where it finds entities;
     with `pipeline: rules` words with a capital that the article does not write small. Months and
     weekdays name nothing. `types` says of which answers.
+
+    `types`: the kinds of answers whose questions need one.
     """
 
     filter: Literal["entity_required"] = "entity_required"

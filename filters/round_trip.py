@@ -22,6 +22,8 @@ class RoundTrip(Strict):
     Its answer must be the original one: exactly, after normalisation, for entities and dates;
     with at least `overlap` of the words for phrases. The score is the agreement. `backend`: a
     model that answers, where it is not the one that wrote the questions.
+
+    `overlap`: a share from 0 to 1.
     """
 
     filter: Literal["round_trip"] = "round_trip"

@@ -16,6 +16,8 @@ class Toxicity(Strict):
     Each verdict carries the six scores, of kept and dropped items alike; a dropped item has them
     in its detail. `text` says whether the answer is scored with the question. A text that the
     scorer refused has no scores: `unscored` says what becomes of it.
+
+    `text`: what is scored; `unscored`: keep or drop.
     """
 
     filter: Literal["toxicity"] = "toxicity"

@@ -44,7 +44,10 @@ class QuestionMark(ItemFilter):
 
 
 class Length(ItemFilter):
-    """The question or its answer has too few or too many words (parted by blanks)."""
+    """The question or its answer has too few or too many words (parted by blanks).
+
+    `fewest`, `most`: words of a question; `most_answer`: words of its answer.
+    """
 
     filter: Literal["length"] = "length"
     fewest: PositiveInt = 4
@@ -92,6 +95,8 @@ class ContextReference(ItemFilter):
     `today` and `on Thursday` mean nothing without a date. `last week` and `three years ago` do,
     but on the question's day, while they were written on the article's: with `relative: drop`
     they go too where the two days differ. What stands in quotation marks is not looked at.
+
+    `relative`: what becomes of such questions.
     """
 
     filter: Literal["context_reference"] = "context_reference"

@@ -34,6 +34,10 @@ class Window(Strict):
 
     The first of a window has nothing before it to compare with and so no split; of `latest`
     ones each has a split, for the period before them is built too.
+
+    `granularity`: the length of a period; `first`, `last`: periods such as `2019Q1`, `2021M07` or
+    `2021`, the last one that ended before the snapshot by default; `latest`: so many periods before
+    the snapshot, in place of `first`.
     """
 
     granularity: Granularity = "quarter"
@@ -57,18 +61,19 @@ class Window(Strict):
 
 
 class DynamicTempLAMA(ClozeBuilder):
-    """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
-    but for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
+    """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3), but
+    for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
 
-    `min_objects`: a subject has at least so many different objects over its history;
-    `subjects_per_relation`: the most popular ones, all with null; `require_pages`: subject and
-    answers have an English Wikipedia page; `include_possible`: objects that may have held count
-    as answers; `undated`: whether objects stated without any date are accepted where nothing
-    changes (and drop what changes), are doubts, or are ignored, as in the paper; `vacant`: whether
-    to drop what is `new` or `deleted` of an office that somebody always holds; `name_overlap`:
-    whether to drop pairs whose subject's name shares a word with an answer's; `wording`: the cloze
-    sentences, `ours` or a named set of the templates; `choices`: how many choices the rows of the
-    config `choices` have, without which there is none. The others are those of `ClozeBuilder`.
+    `relations`: property ids, of which each has a template; `min_objects`: a subject has at least
+    so many different objects over its history; `subjects_per_relation`: the most popular ones, all
+    with null; `require_pages`: subject and answers have an English Wikipedia page;
+    `include_possible`: objects that may have held count as answers; `undated`: whether objects
+    stated without any date are accepted where nothing changes (and drop what changes), are doubts,
+    or are ignored, as in the paper; `vacant`: whether to drop what is `new` or `deleted` of an
+    office that somebody always holds; `name_overlap`: whether to drop pairs whose subject's name
+    shares a word with an answer's; `wording`: the cloze sentences, `ours` or a named set of the
+    templates; `choices`: how many choices the rows of the config `choices` have, without which
+    there is none. The others are those of `ClozeBuilder`.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

@@ -69,7 +69,7 @@ class ClozeBuilder(DatasetBuilder):
     """What datasets of clozes share.
 
     `blank`: what stands for the answer in a query; `tokenizer`: a path (relative to the recipe) or
-    a name on the Hub, with `tokenizer_revision` a commit there; `max_tokens`: the N of the views
+    a name on the Hub; `tokenizer_revision`: a commit there; `max_tokens`: the N of the views
     `max_tokens_N` and `max_tokens_N_any`.
     """
 

@@ -17,6 +17,9 @@ class TransformersScorer(Strict):
     Each label has its own probability (a sigmoid): labels do not exclude each other. Attributes
     that `labels` leaves out are null. Thresholds have no default: they belong to one model, see
     `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
+
+    `model`: name on the Hub, or folder; `revision`: its commit there; `labels`: our attribute to
+    the model's label; `batch`: texts at a time; `most_tokens`: where a text is cut.
     """
 
     scorer: Literal["transformers"] = "transformers"

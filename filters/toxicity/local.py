@@ -31,6 +31,8 @@ class Local(Strict):
     a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
     its other words. The threshold is what the band rule finds on `calibration.yaml` and the
     sentences of `samples/news`: few rows of one judge, where the paper has 50 a band and two.
+
+    `neutral`: words that are not scored.
     """
 
     scorer: Literal["local"] = "local"
