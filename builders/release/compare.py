@@ -1,8 +1,9 @@
 """Compare two releases row by row: what was added, removed, edited, moved, or written anew."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, get_args
 
 import duckdb
@@ -89,8 +90,19 @@ class Comparison:
             counts = ", ".join(f"{by[c]} {WORDS.get(c, c)}" for c in CHANGES if by.get(c))
             lines.append(f"  {config}: {counts}")
         if self.documents:
-            lines.append(f"  files that differ: {', '.join(self.documents)}")
+            lines.append(f"  files that differ: {_by_folder(self.documents)}")
         return "\n".join(lines)
+
+
+def _by_folder(files: Sequence[str]) -> str:
+    """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
+    folders = Counter(str(PurePosixPath(file).parent) for file in files)
+    told = {
+        f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
+        for file in files
+        for folder in [str(PurePosixPath(file).parent)]
+    }
+    return ", ".join(told)
 
 
 def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.core import duck
-from builders.release.card import code, escape
+from builders.release.card import code, drop_reasons, escape
 from builders.release.compare import CHANGES, WORDS, Comparison
 from builders.release.manifest import ConfigEntry, Manifest, load, locate
 
@@ -88,8 +88,9 @@ def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
     here = duck.text(config.name)
     joined = f"""
         SELECT any_value(n.subject_label ORDER BY n.id), any_value(n.relation_label ORDER BY n.id),
-            d.new_split, any_value(d.old ORDER BY n.id), any_value(n.targets[1] ORDER BY n.id),
-            count(*), any_value(d.old_config || '/' || d.old_split ORDER BY n.id)
+            d.new_split, any_value(d.old_config || '/' || d.old_split ORDER BY n.id),
+            any_value(d.old ORDER BY n.id), any_value(d.new ORDER BY n.id),
+            any_value(d.changed ORDER BY n.id)
         FROM {duck.parquet(diff)} d JOIN ({files}) n USING (id)
         WHERE d.new_config = {here} AND d.change IN ('edited', 'moved')
         GROUP BY n.subject, n.relation, d.new_split ORDER BY 3 DESC, 1, 2
@@ -98,11 +99,14 @@ def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
     if edited:
         yield f"## Corrected in {code(config.name)}"
         yield ""
-        yield "| subject | relation | split | was | is |"
-        yield "|:--|:--|:--|:--|:--|"
-        for subject, relation, split, old, target, _, place in edited[:MOST]:
-            was = _first(old) or (place if place != f"{config.name}/{split}" else "the same")
-            cells = (subject, relation, split, was, target)
+        yield "| subject | relation | split | changed | answers before | answers now |"
+        yield "|:--|:--|:--|:--|:--|:--|"
+        rendered = {column.name for column in config.columns if column.rendered}
+        for subject, relation, split, place, was, now, changed in edited[:MOST]:
+            columns = [column for column in changed if column not in rendered]
+            here_too = place == f"{config.name}/{split}"
+            told = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
+            cells = (subject, relation, split, told, _answers(was), _answers(now))
             yield f"| {' | '.join(map(escape, cells))} |"
         yield from _more(len(edited))
     if "previous_answers" not in {column.name for column in config.columns}:
@@ -170,6 +174,9 @@ def _gone(new: Path, after: Manifest, diff: Path) -> Iterator[str]:
         told = code(why) if why else "another split or answer takes its place, or its fact is gone"
         yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {told} |"
     yield from _more(len(gone))
+    given = {reason for *_, why in gone[:MOST] if why for reason in why.split(", ")}
+    for reason in sorted(given):
+        yield f"- {code(reason)}: {escape(drop_reasons().get(reason, ''))}"
 
 
 def _more(number: int) -> Iterator[str]:
@@ -179,11 +186,12 @@ def _more(number: int) -> Iterator[str]:
         yield ""
 
 
-def _first(old: str | None) -> str | None:
-    """The first accepted answer before, where the answers changed."""
-    told: Any = json.loads(old) if old else {}
-    targets = told.get("targets")
-    return str(targets[0]) if targets else None
+def _answers(values: str | None) -> str:
+    """The answers among the values that changed, by their labels where they have some."""
+    told: Any = json.loads(values) if values else {}
+    if told.get("answers") and all("label" in one for one in told["answers"]):
+        return ", ".join(str(one["label"]) for one in told["answers"])
+    return str(told["targets"][0]) if told.get("targets") else "the same"
 
 
 def _joined(names: Sequence[str] | None) -> str | None:

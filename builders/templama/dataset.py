@@ -61,8 +61,8 @@ class Window(Strict):
 
 
 class DynamicTempLAMA(ClozeBuilder):
-    """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3), but
-    for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
+    """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
+    but for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
 
     `relations`: property ids, of which each has a template; `min_objects`: a subject has at least
     so many different objects over its history; `subjects_per_relation`: the most popular ones, all

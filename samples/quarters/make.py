@@ -8,6 +8,7 @@ gives the same bytes.
 """
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import yaml
@@ -45,11 +46,15 @@ def correct(items: dict[str, sample.Item], path: Path) -> None:
             found[0].before[DAYS[DAYS.index(day) - 1]] = sample.interval_of(told["said"])
 
 
-def build(corrections: Path = HERE / "corrections.yaml") -> dict[str, bytes]:
-    """The content of every dump, by file name."""
+def build(
+    corrections: Path = HERE / "corrections.yaml", only: Collection[str] = sample.RELATIONS
+) -> dict[str, bytes]:
+    """The content of every dump, by file name; `only`: with statements of these properties."""
     items = sample.read_facts(sample.HERE / "facts")
     ids, _ = sample.assign_ids(items, sample.HERE)
     correct(items, corrections)
+    for item in items.values():
+        item.statements = [one for one in item.statements if one.relation in only]
     return {f"wikidata-{day}-all.json.gz": sample.dump(items, day, ids) for day in DAYS}
 
 
