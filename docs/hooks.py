@@ -29,7 +29,7 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
 def section(text: str, heading: str) -> str:
-    """A section of a Markdown document without its heading. `KeyError`: it has none of this name."""
+    """A section of a Markdown document without its heading. `KeyError`: it has none of it."""
     found = re.search(rf"^(#+) {re.escape(heading)}\n(.*?)(?=^#{{1,3}} |\Z)", text, re.M | re.S)
     if not found:
         raise KeyError(heading)
@@ -128,7 +128,8 @@ def _options(command: Any) -> Iterator[str]:
     for one in command.params:
         if getattr(one, "hidden", False) or one.name == "help":
             continue
-        names = ", ".join(f"`{word}`" for word in one.opts) if one.opts[0][:1] == "-" else f"`{one.human_readable_name}`"  # fmt: skip # noqa: E501
+        words = one.opts if one.opts[0].startswith("-") else [(one.name or "").upper()]
+        names = ", ".join(f"`{word}`" for word in words)
         shown = one.show_default if isinstance(getattr(one, "show_default", None), str) else None
         value = shown or ("" if one.default in (None, False, (), []) else f"`{one.default}`")
         if str(ROOT) in str(value):

@@ -68,7 +68,7 @@ def test_what_a_publisher_reads(year: Path) -> None:
     assert re.findall(r"^\| (\w+) ", corrected, re.M) == ["subject", "Moldova", "Moldova"]
     assert "measured anew" in text
     rows = pq.read_table(changes).to_pylist()
-    asked = [row for row in rows if row["change"] == "edited" and "timelines" != row["new_config"]]
+    asked = [row for row in rows if row["change"] == "edited" and row["new_config"] != "timelines"]
     assert {
         row["id"] for row in asked if set(row["changed"]) <= {"sitelinks", "statements"}
     } == set()

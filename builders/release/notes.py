@@ -101,9 +101,9 @@ def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
         yield ""
         yield "| subject | relation | split | changed | answers before | answers now |"
         yield "|:--|:--|:--|:--|:--|:--|"
-        rendered = {column.name for column in config.columns if column.rendered}
+        quiet = {column.name for column in config.columns if column.rendered or column.measured}
         for subject, relation, split, place, was, now, changed in edited[:MOST]:
-            columns = [column for column in changed if column not in rendered]
+            columns = [column for column in changed if column not in quiet]
             here_too = place == f"{config.name}/{split}"
             told = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
             cells = (subject, relation, split, told, _answers(was), _answers(now))
