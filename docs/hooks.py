@@ -131,7 +131,8 @@ def _options(command: Any) -> Iterator[str]:
         words = one.opts if one.opts[0].startswith("-") else [(one.name or "").upper()]
         names = ", ".join(f"`{word}`" for word in words)
         shown = one.show_default if isinstance(getattr(one, "show_default", None), str) else None
-        value = shown or ("" if one.default in (None, False, (), []) else f"`{one.default}`")
+        empty = one.default is None or one.default is False or one.default in ((), [])
+        value = shown or ("" if empty else f"`{one.default}`")
         if str(ROOT) in str(value):
             value = "the project's"
         text = (getattr(one, "help", None) or "").replace("|", "\\|")
@@ -166,6 +167,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_config(config: Any) -> Any:
     """Called by MkDocs: the datasets stand in the navigation, one a page."""
-    entries = ["datasets/index.md", *(f"datasets/{name}.md" for name in _builders())]
+    entries: list[Any] = [{"All of them": "datasets/index.md"}]
+    entries += [f"datasets/{name}.md" for name in _builders()]
     config["nav"] = [{"Datasets": entries} if "Datasets" in one else one for one in config["nav"]]
     return config
