@@ -12,6 +12,8 @@ from typing import Any, get_args
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pydantic import BaseModel  # noqa: E402
+
 from docs.keys import nested, table, title  # noqa: E402 - MkDocs runs this file by its path
 
 DOCUMENTS = {
@@ -88,7 +90,8 @@ def recipe_keys() -> str:
              "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
     example = ROOT / "samples/quarters/recipe.yaml"
     lines += [example.read_text("utf-8").rstrip(), "```", ""]
-    for model in (Recipe, *nested(Recipe)):
+    models: list[type[BaseModel]] = [Recipe, *nested(Recipe)]
+    for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
     return "\n".join(lines)
 
@@ -99,7 +102,8 @@ def template_keys() -> str:
 
     lines = ["# Keys of a template", "", "A template is one YAML file a relation, such as:", ""]
     lines += ["```yaml", (ROOT / "templates/P54.yaml").read_text("utf-8").rstrip(), "```", ""]
-    for model in (Relation, *nested(Relation)):
+    models: list[type[BaseModel]] = [Relation, *nested(Relation)]
+    for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
     return "\n".join(lines)
 

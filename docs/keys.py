@@ -39,7 +39,7 @@ def keys(model: type[BaseModel]) -> list[Key]:
                 or below(model, name)
                 or told(model, name)
                 or chosen(field)
-                or next((title(one) for one in _models(field.annotation)), "")
+                or inner(field)
             ),
         )
         for name, field in model.model_fields.items()
@@ -112,6 +112,12 @@ def chosen(field: FieldInfo) -> str:
     """What a key with a single value means: it chooses the model."""
     only = get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1
     return "Chooses this one among its kind" if only else ""
+
+
+def inner(field: FieldInfo) -> str:
+    """What a key that holds a model means: what that model is, or that one of several is chosen."""
+    models = list(_models(field.annotation))
+    return title(models[0]) if len(models) == 1 else "One of these models" if models else ""
 
 
 @cache

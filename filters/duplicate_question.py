@@ -14,12 +14,12 @@ Also = Literal["answer", "question_day", "article_month"]
 class DuplicateQuestion(Strict):
     """The same words (folded, determiners ignored) were asked by a row with a smaller id.
 
-    `also` says what must agree too for two rows to be one: their answers, the days they are
-    asked on, the months of their articles (past questions are told apart by their time
-    specification, which names the month). All rows are surveyed first, so the order in which
-    they come does not matter; about 160 bytes a question are held in memory, never its text.
+    `also` says what must agree too for two rows to be one: their answers, the days they are asked
+    on, the months of their articles (past questions are told apart by their time specification,
+    which names the month). All rows are surveyed first, so the order in which they come does not
+    matter; about 160 bytes a question are held in memory, never its text.
 
-    `also`: any of these.
+    `also`: what two rows must agree in, too, to be one.
     """
 
     filter: Literal["duplicate_question"] = "duplicate_question"

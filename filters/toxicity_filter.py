@@ -17,7 +17,8 @@ class Toxicity(Strict):
     in its detail. `text` says whether the answer is scored with the question. A text that the
     scorer refused has no scores: `unscored` says what becomes of it.
 
-    `text`: what is scored; `unscored`: keep or drop.
+    `scorer`: what gives the scores; `text`: what is scored; `unscored`: what becomes of a row
+    whose text the scorer refused.
     """
 
     filter: Literal["toxicity"] = "toxicity"

@@ -46,7 +46,8 @@ class QuestionMark(ItemFilter):
 class Length(ItemFilter):
     """The question or its answer has too few or too many words (parted by blanks).
 
-    `fewest`, `most`: words of a question; `most_answer`: words of its answer.
+    `fewest`: the least words of a question; `most`: the most; `most_answer`: the most words of its
+    answer.
     """
 
     filter: Literal["length"] = "length"

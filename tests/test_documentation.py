@@ -1,4 +1,4 @@
-"""The documentation: every key and command says what it is, and the pages build without a dead link."""
+"""The documentation: every key and command says what it is, and no link is dead."""
 
 import importlib.util
 import re

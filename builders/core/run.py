@@ -22,9 +22,9 @@ class RecipeInput(Strict):
 
     `kind`: what it holds, by default that of its name (dump, news, pages, …); `path`: a file, a
     folder, a glob or an address, relative to the recipe, without which it is given on the command
-    line; `sha256`: what the file has to have; `licence`: of the input, as SPDX names it;
-    `snapshot`: its day, where no file name says it; `homepage`: where it comes from; `optional`:
-    whether it may be absent.
+    line; `sha256`: the checksum that the file has to have; `licence`: that of the input, as SPDX
+    names it; `snapshot`: its day, where no file name says it; `homepage`: where it comes from;
+    `optional`: whether it may be absent.
     """
 
     kind: Kind = "wikidata"

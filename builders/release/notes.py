@@ -41,7 +41,8 @@ def notes(old: Path, new: Path, found: Comparison, diff: Path) -> Iterator[str]:
     yield from _counts(found)
     for config in after.configs:
         if {column.name for column in config.columns} >= _COLUMNS:
-            yield from _questions(new, config, diff)
+            yield from _corrected(new, config, diff)
+            yield from _added(config, diff)
     yield from _gone(new, after, diff)
 
 
@@ -78,8 +79,8 @@ def _splits(layout: Sequence[str]) -> Iterator[str]:
         yield f"split {name} {verb} in {', '.join(configs)}"
 
 
-def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
-    """Of one config: questions with another answer, and what the added ones ask about."""
+def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
+    """The questions of one config that are answered otherwise, or that were elsewhere."""
     files = " UNION ALL ".join(
         f"SELECT id, {', '.join(map(duck.name, sorted(_COLUMNS)))} "
         f"FROM {duck.parquet(locate(new, split.file))}"
@@ -109,6 +110,10 @@ def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
             cells = (subject, relation, split, told, _answers(was), _answers(now))
             yield f"| {' | '.join(map(escape, cells))} |"
         yield from _more(len(edited))
+
+
+def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
+    """What the added questions of one config ask about, where they say what was before."""
     if "previous_answers" not in {column.name for column in config.columns}:
         return
     came = duck.query(f"""
@@ -117,7 +122,7 @@ def _questions(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
             any_value(json_extract(new, '$.previous_answers[*].label') ORDER BY id),
             any_value(json_extract(new, '$.answers[*].label') ORDER BY id)
         FROM {duck.parquet(diff)}
-        WHERE change = 'added' AND new_config = {here}
+        WHERE change = 'added' AND new_config = {duck.text(config.name)}
             AND json_extract_string(new, '$.split') NOT IN ('unchanged')
         GROUP BY json_extract_string(new, '$.subject'), json_extract_string(new, '$.relation'),
             new_split

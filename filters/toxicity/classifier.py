@@ -18,8 +18,9 @@ class TransformersScorer(Strict):
     that `labels` leaves out are null. Thresholds have no default: they belong to one model, see
     `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
 
-    `model`: name on the Hub, or folder; `revision`: its commit there; `labels`: our attribute to
-    the model's label; `batch`: texts at a time; `most_tokens`: where a text is cut.
+    `model`: name on the Hub, or folder; `revision`: the commit of the model on the Hub; `labels`:
+    our attribute to the model's label; `batch`: texts at a time; `most_tokens`: where a text is
+    cut.
     """
 
     scorer: Literal["transformers"] = "transformers"

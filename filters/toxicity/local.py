@@ -27,12 +27,12 @@ Those with a capital are names: they are only meant where they are written so.""
 class Local(Strict):
     """`alt-profanity-check`: a linear SVM over words, trained on two sets of offensive posts.
 
-    It has one score, `profanity`; the other five are null. `neutral` words are taken out before
-    a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
-    its other words. The threshold is what the band rule finds on `calibration.yaml` and the
-    sentences of `samples/news`: few rows of one judge, where the paper has 50 a band and two.
+    It has one score, `profanity`; the other five are null. `neutral` words are taken out before a
+    text is scored: alone they say nothing bad, and an insult that holds one is still scored by its
+    other words. The threshold is what the band rule finds on `calibration.yaml` and the sentences
+    of `samples/news`: few rows of one judge, where the paper has 50 a band and two.
 
-    `neutral`: words that are not scored.
+    `neutral`: words that are taken out before a text is scored.
     """
 
     scorer: Literal["local"] = "local"
