@@ -17,7 +17,7 @@ from annotation.batch import Batch, Hit, Item
 from annotation.hits import BatchOrder, make_batch
 from annotation.layout import layouts, load_layout
 from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery
+from annotation.platforms.base import Delivery, Verdict
 from annotation.platforms.mturk import LARGEST, filled, from_assignment, from_form
 from annotation.results import import_results
 from annotation.submission import Refused, Submission
@@ -53,6 +53,9 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     for row, hit in zip(rows, batch.hits, strict=True):
         assert re.fullmatch(r"e[A-Za-z0-9+/]+=*", row["data"])  # no formula
         value = json.loads(zlib.decompress(base64.b64decode(row["data"])))
+        texts = value.pop("texts", [])
+        for item in value["items"]:
+            item["fields"] |= {name: texts[n] for name, n in item.pop("same", {}).items()}
         assert value == {
             "batch": batch.id,
             "id": hit.id,
@@ -202,7 +205,7 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     done = import_results(
         [str(path)], hits=tmp_path / "hits", out=tmp_path / "out", feedback=tmp_path / "f"
     )
-    (review,) = (tmp_path / "f").iterdir()
+    (review,) = (tmp_path / "f").glob("*.csv")
     with path.open(newline="") as file, review.open(newline="") as other:
         before, after = list(csv.DictReader(file)), list(csv.DictReader(other))
     assert [list(row) for row in after] == [list(row) for row in before]
@@ -228,7 +231,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         "AssignmentId,WorkerId,Comment,@odd,Answer.note\n"
         'A1,W1,"=HYPERLINK(""https://x.org"")",-1,=2+2\nA2,W2,fine,,x\n'
     )
-    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: "", tmp_path)
+    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: Verdict(""), tmp_path)
     with (tmp_path / name).open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["AssignmentId", "WorkerId", "Comment", "'@odd", "Answer.note", "Approve", "Reject"],
@@ -237,7 +240,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         ]
     (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,WorkerId\nA1,W1,W2\n")
     before = sorted(tmp_path.iterdir())
-    assert MTURK.feedback(tmp_path / "b.csv", lambda one: "", tmp_path) == []
+    assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before
 
 
