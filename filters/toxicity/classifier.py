@@ -58,9 +58,9 @@ class TransformersScorer(Strict):
     beside it (a folder with a copy of the model, where the Hub cannot be reached).
 
 
-    `preset`: the name of a model that is known here; `model`: name on the Hub, or folder; `revision`: the commit of the model on the Hub; `labels`:
-    our attribute to the model's label; `batch`: texts at a time; `most_tokens`: where a text is
-    cut.
+    `preset`: the name of a model that is known here; `model`: name on the Hub, or folder;
+    `revision`: the commit of the model on the Hub; `labels`: our attribute to the model's label;
+    `batch`: texts at a time; `most_tokens`: where a text is cut.
     """
 
     scorer: Literal["transformers"] = "transformers"
