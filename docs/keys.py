@@ -168,8 +168,8 @@ def _whole(text: str) -> str:
 
 def table(model: type[BaseModel]) -> str:
     """The keys of a model as a Markdown table."""
-    lines = ["| key | value | default | what it means |", "|:--|:--|:--|:--|"]
+    lines = ["| key | what it means | value | default |", "|:--|:--|:--|:--|"]
     for key in keys(model):
-        cells = (f"`{key.name}`", key.kind, key.default, key.says)
+        cells = (f"`{key.name}`", key.says, key.kind, key.default)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines) + "\n"
