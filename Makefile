@@ -61,7 +61,7 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m builders $@
 
-receive: $(VENV)/.serve ## serve a batch and take its answers: BATCH=hits/…/0001 [CODE=… PORT=…]
+receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/…/0001 [CODE=… PORT=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]
@@ -77,7 +77,7 @@ SLOW ?=
 test: $(VENV)/.dev ## run the tests (five to ten minutes); SLOW=1: the slow ones, too
 	@SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")
 
-check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, the documentation's links
+check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
