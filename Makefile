@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 BENCHES ?= mine period_diff questions filters timeqa pages align wmt score
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits receive judgments bands layouts test check house bench golden sample wheel lock clean
+.PHONY: help setup lm release templates hits receive judgments bands layouts test check docs house bench golden sample wheel lock clean
 
 help: ## list the targets
 	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
@@ -61,7 +61,7 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m builders $@
 
-receive: $(VENV)/.serve ## serve a batch and take its answers: BATCH=hits/…/0001 [CODE=… PORT=…]
+receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/…/0001 [CODE=… PORT=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]
@@ -77,11 +77,14 @@ SLOW ?=
 test: $(VENV)/.dev ## run the tests (five to ten minutes); SLOW=1: the slow ones, too
 	@SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")
 
-check: $(VENV)/.dev ## ruff, mypy --strict, import-linter
+check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+docs: $(VENV)/.dev ## build the documentation: open build/site/index.html
+	@$(BIN)/python -m mkdocs build --quiet
 
 house: $(VENV)/.dev ## print the packages: sizes, and who imports whom
 	@$(BIN)/python -m tests.house

@@ -345,11 +345,24 @@ def diff(
     out: Annotated[
         Path | None, typer.Option(help="Write the differing rows here, as Parquet.")
     ] = None,
+    notes: Annotated[
+        Path | None, typer.Option(help="Write notes for readers here, as Markdown.")
+    ] = None,
 ) -> None:
     """Say what changed between two releases, by id."""
-    from builders.release.compare import compare
+    from tempfile import TemporaryDirectory
 
-    typer.echo(compare(old, new, out).summary())
+    from builders.core.files import disk_errors, replacing
+    from builders.release.compare import compare
+    from builders.release.notes import notes as lines
+
+    with TemporaryDirectory() as scratch:
+        table = out or (Path(scratch) / "diff.parquet" if notes else None)
+        found = compare(old, new, table)
+        if notes is not None and table is not None:
+            with disk_errors(notes), replacing(notes) as path:
+                path.write_text("\n".join(lines(old, new, found, table)), "utf-8")
+    typer.echo(found.summary())
 
 
 @app.command()

@@ -20,6 +20,8 @@ class DuplicateQuestion(Strict):
     asked on, the months of their articles (past questions are told apart by their time
     specification, which names the month). All rows are surveyed first, so the order in which
     they come does not matter; about 160 bytes a question are held in memory, never its text.
+
+    `also`: what two rows must agree in, too, to be one.
     """
 
     filter: Literal["duplicate_question"] = "duplicate_question"

@@ -17,6 +17,8 @@ class EntityRequired(Strict):
     `pipeline: rules` words with a capital that the article does not write small. Months, weekdays
     and feasts, offices and short forms of common nouns (`CEO`) name nothing. `types` says of which
     answers.
+
+    `types`: the kinds of answers whose questions need one.
     """
 
     filter: Literal["entity_required"] = "entity_required"

@@ -19,9 +19,11 @@ _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
 class RoundTrip(Strict):
     """An answering backend gets the article and the question (appendix A.4, ii).
 
-    Its answer must be the original one: exactly, after normalisation, for entities and dates;
-    with at least `overlap` of the words for phrases. The score is the agreement. `backend`: a
-    model that answers, where it is not the one that wrote the questions.
+    Its answer must be the original one: exactly, after normalisation, for entities and dates; with
+    at least `overlap` of the words for phrases. The score is the agreement. `backend`: a model
+    that answers, where it is not the one that wrote the questions.
+
+    `overlap`: the share of words, from 0 to 1, that is agreement enough for a phrase.
     """
 
     filter: Literal["round_trip"] = "round_trip"

@@ -17,6 +17,8 @@ class SearchFinds(Strict):
     The query is the question and the article's day of publication; only passages published up
     to the question's day are searched. The score of a kept row is the rank of the first result
     with the answer, from 1.
+
+    `k`: results that are looked at.
     """
 
     filter: Literal["search"] = "search"

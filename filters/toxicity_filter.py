@@ -16,6 +16,9 @@ class Toxicity(Strict):
     Each verdict carries the six scores, of kept and dropped items alike; a dropped item has them
     in its detail. `text` says whether the answer is scored with the question. A text that the
     scorer refused has no scores: `unscored` says what becomes of it.
+
+    `scorer`: what gives the scores; `text`: what is scored; `unscored`: what becomes of a row
+    whose text the scorer refused.
     """
 
     filter: Literal["toxicity"] = "toxicity"

@@ -22,6 +22,9 @@ class UniqueAnswer(Strict):
     answer would stand, drops it. A question that says no time is compared with what was written
     within `days` of its article: the last mayor, or the winner of the year before, is no rival.
     It reads `most` sentences at most; questions whose form it cannot compare are kept.
+
+    `k`: passages that are looked at; `days`: how far from its article others are looked at, where
+    the question says no time; `most`: sentences that are read.
     """
 
     filter: Literal["unique_answer"] = "unique_answer"

@@ -50,6 +50,9 @@ class Length(ItemFilter):
     """The question or its answer has too few or too many words (parted by blanks).
 
     A word counts where it has a letter or a digit; one of more than `longest` characters is none.
+
+    `fewest`: the least words of a question; `most`: the most; `most_answer`: the most words of its
+    answer; `longest`: the most characters of a word.
     """
 
     filter: Literal["length"] = "length"
@@ -100,6 +103,8 @@ class ContextReference(ItemFilter):
     `today` and `on Thursday` mean nothing without a date. `last week` and `three years ago` do,
     but on the question's day, while they were written on the article's: with `relative: drop`
     they go too where the two days differ. What stands in quotation marks is not looked at.
+
+    `relative`: what becomes of such questions.
     """
 
     filter: Literal["context_reference"] = "context_reference"

@@ -88,4 +88,4 @@ def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     words += [f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
     assert done.returncode != 0
-    assert "--input news=my news.jsonl@2020-12-31" in done.stderr
+    assert "my news.jsonl@2020-12-31" in done.stderr

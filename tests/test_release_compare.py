@@ -79,9 +79,21 @@ CASES: list[tuple[str, Sample, dict[str, dict[str, int]], str]] = [
     ),
     (
         "edited",
-        edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=99, query="?"), *rows[1:]]),
+        edited("unchanged", "2021Q3", [replace(rows[0], added=("Q1",), query="?"), *rows[1:]]),
         {"unchanged": {"edited": 1}},
         "major",
+    ),
+    (
+        "measured",
+        edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=99), *rows[1:]]),
+        {"unchanged": {"measured": 1}},
+        "patch",
+    ),
+    (
+        "measured and rendered",
+        edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=99, query="?"), *rows[1:]]),
+        {"unchanged": {"rendered": 1}},
+        "patch",
     ),
     (
         "edited inside a list",

@@ -22,7 +22,7 @@ from tests.release_sample import BASE, Sample, cloze, dataset, edited, from_rows
 
 rows: list[Cloze] = list(BASE["unchanged"]["2021Q3"])
 ADDED = edited("unchanged", "2021Q3", [*rows, cloze(9)])
-EDITED = edited("unchanged", "2021Q3", [replace(rows[0], sitelinks=9), *rows[1:]])
+EDITED = edited("unchanged", "2021Q3", [replace(rows[0], added=("Q9",)), *rows[1:]])
 RENDERED = edited("unchanged", "2021Q3", [replace(rows[0], query="?"), *rows[1:]])
 ASKED = edited("unchanged", "2021Q3", [replace(rows[0], prompt="?"), *rows[1:]])
 ACCEPTED = edited("unchanged", "2021Q3", [replace(rows[0], targets=("Club 0",)), *rows[1:]])

@@ -15,9 +15,9 @@ from builders.core.errors import UserError
 from builders.text.squad import exact_match, f1
 from scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from scoring.score import Options, Scores, score
+from scoring.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import BASE, Sample, cloze, publish
-from tests.scoring_models import asked_rows, predict, stops_on
 
 Row = Mapping[str, Any]
 

@@ -13,10 +13,10 @@ import pytest
 from builders.core.errors import UserError
 from scoring.report import report
 from scoring.score import Options, score
+from scoring.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import run
 from tests.release_sample import publish
-from tests.scoring_models import predict, stops_on
 
 __all__ = ["browser"]
 EVIL = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">'

@@ -41,7 +41,8 @@ class CKLClozes(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: steps 2 and 3).
 
     `predict`: the model whose predictions are stored; none: they stay empty, and the experts take
-    an empty prediction as not supported. `offline`: from cached predictions alone.
+    an empty prediction as not supported. `offline`: whether only predictions that were made before
+    are used.
     """
 
     layouts: ClassVar[tuple[str, ...]] = (LAYOUT,)

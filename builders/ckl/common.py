@@ -33,8 +33,8 @@ T = TypeVar("T")
 class Periods(Strict):
     """The days of the two corpora, which are parts of one input; the paper's by default.
 
-    `old_until`: the last day of the old corpus (D0), which experts search; `first` and `last`:
-    the days of the recent one (D1), which questions are about.
+    `old_until`: the last day of the old corpus (D0), which experts search; `first`: the first day
+    of the recent one (D1), which questions are about; `last`: its last day.
     """
 
     old_until: date = date(2020, 4, 30)

@@ -101,8 +101,9 @@ class NewLAMAEasyClozes(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: NewLAMA-Easy, steps 2 to 4).
 
     `decontextualise`: the model that makes a sentence stand alone; where it loses the word, the
-    sentence stays as it was. `translate`: out of English and back; where that loses the word, the
-    row is dropped. Without a model a step is skipped. `offline`: from cached texts alone.
+    sentence stays as it was. `translate`: the models that put it out of English and back; where
+    that loses the word, the row is dropped. Without a model a step is skipped. `offline`: whether
+    only texts that were made before are used.
     """
 
     layouts: ClassVar[tuple[str, ...]] = (SELECT,)

@@ -31,7 +31,8 @@ class CKLQuestions(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: step 1 of both pipelines).
 
     `articles`: at most so many, drawn by hash; all of the days by default. `generate`: as in
-    `streamingqa`; `kept` is the most questions of an article. `offline`: from cached answers alone.
+    `streamingqa`; `kept` is the most questions of an article. `offline`: whether only answers of
+    models that were given before are used.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)

@@ -19,6 +19,12 @@ class RecipeInput(Strict):
 
     `kind` is that of its name in `builders.core.inputs.INPUTS` unless the recipe says another one.
     Of kind `gold`: what people said of rows of the dataset, beside whatever else it is made from.
+
+    `kind`: what it holds, by default that of its name (dump, news, pages, …); `path`: a file, a
+    folder, a glob or an address, relative to the recipe, without which it is given on the command
+    line; `sha256`: the checksum that the file has to have; `licence`: that of the input, as SPDX
+    names it; `snapshot`: its day, where no file name says it; `homepage`: where it comes from;
+    `optional`: whether it may be absent.
     """
 
     kind: Kind = "wikidata"

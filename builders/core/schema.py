@@ -5,7 +5,7 @@ row types but need none of it.
 """
 
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date
@@ -36,18 +36,29 @@ T = TypeVar("T")
 RENDERED = "rendered"
 """Marks a column that is written from the facts by a template or a rule: it changes as a patch."""
 
+MEASURED = "measured"
+"""Marks a column that is counted or read off the dump, such as popularity or the dump's own day: it
+says nothing of the fact, and changes as a patch."""
+MEASURED_WHILE = "measured while "
+"""Before the name of a bool column: a column is `MEASURED` where that one is true."""
+
 _SCALARS = {str: "string", int: "int64", float: "float64", bool: "bool", date: "date32"}
 """The types of plain values, by Arrow's names."""
 
 
 class Column(NamedTuple):
-    """One column as the card prints it; `rendered` columns are written by a template or a rule."""
+    """One column as the card prints it.
+
+    `rendered`: it is written by a template or a rule. `measured`: the bool columns where it is
+    read off the dump and says nothing of the fact; empty: nowhere, `*`: everywhere.
+    """
 
     name: str
     type: "pa.DataType"
     nullable: bool
     description: str
     rendered: bool
+    measured: str
 
 
 def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
@@ -72,6 +83,13 @@ def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
     raise TypeError(f"no Arrow type for {hint!r}")
 
 
+def _measured(notes: Sequence[Any]) -> str:
+    if MEASURED in notes:
+        return "*"
+    told = (note for note in notes[1:] if str(note).startswith(MEASURED_WHILE))
+    return next((str(note).removeprefix(MEASURED_WHILE) for note in told), "")
+
+
 @cache
 def columns(row: Any) -> tuple[Column, ...]:
     """The columns of a row type, in order, with their descriptions."""
@@ -80,7 +98,9 @@ def columns(row: Any) -> tuple[Column, ...]:
     for field in fields(row):
         _, *notes = get_args(hints[field.name])
         kind, nullable = _arrow(hints[field.name])
-        found.append(Column(field.name, kind, nullable, notes[0], RENDERED in notes))
+        found.append(
+            Column(field.name, kind, nullable, notes[0], RENDERED in notes, _measured(notes))
+        )
     return tuple(found)
 
 

@@ -27,7 +27,10 @@ _ABOUT = {
 
 
 class TemporalFacts(DatasetBuilder):
-    """Facts of the named relations from `dump`; with `older`, the difference between the two."""
+    """Facts of the named relations from `dump`; with `older`, the difference between the two.
+
+    `relations`: property ids, of which each has a template.
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = ("chen-etal-2021-dataset", "margatina-etal-2023-dynamic")

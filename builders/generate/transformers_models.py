@@ -26,7 +26,10 @@ _LOADERS: Mapping[Kind, str] = {
 
 
 class Transformers(p.ModelSettings):
-    """Any causal or sequence-to-sequence model, by name or folder."""
+    """Any causal or sequence-to-sequence model, by name or folder.
+
+    `dtype`: how its numbers are held.
+    """
 
     backend: Literal["transformers"] = "transformers"
     model: ModelName = Field(description="name on the hub, or folder, relative to the recipe")

@@ -29,12 +29,13 @@ RELATIONS = tuple(
 class InvariantLAMA(ClozeBuilder):
     """Parameters of the dataset; the defaults are the paper's (Jang et al. 2022, appendix B.1).
 
-    `common_nouns`: relations whose answers are common nouns by nature, where a label in lower
-    case is an answer like any other; numbers and dates are none anywhere. `functional`: leave out
-    relations whose template does not say `functional: true`. `require_pages`: the subject has an
-    English Wikipedia page (T-REx does not say). `per_relation`: so many subjects of a relation, the
-    most popular ones, all with null. `wording`: the cloze sentences, `ours` or a named set of the
-    templates. The others are those of `ClozeBuilder`.
+    `relations`: property ids, of which each has a template. `common_nouns`: relations whose answers
+    are common nouns by nature, where a label in lower case is an answer like any other; numbers and
+    dates are none anywhere. `functional`: leave out relations whose template does not say
+    `functional: true`. `require_pages`: the subject has an English Wikipedia page (T-REx does not
+    say). `per_relation`: so many subjects of a relation, the most popular ones, all with null.
+    `wording`: the cloze sentences, `ours` or a named set of the templates. The others are those of
+    `ClozeBuilder`.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

@@ -1,25 +1,26 @@
-"""Compare two releases row by row: what was added, removed, edited, moved, rendered anew."""
+"""Compare two releases row by row: what was added, removed, edited, moved, or written anew."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal, get_args
 
 import duckdb
 import pyarrow as pa
 
 from builders.core import duck
 from builders.core.errors import UserError
-from builders.release.manifest import ConfigEntry, Manifest, load, locate
+from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest, load, locate
 from builders.release.parquet import write_split
 from builders.release.version import Level
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 
-Change = Literal["added", "removed", "edited", "moved", "rendered"]
-CHANGES: tuple[Change, ...] = ("added", "removed", "edited", "moved", "rendered")
+Change = Literal["added", "removed", "edited", "moved", "rendered", "measured"]
+CHANGES: tuple[Change, ...] = get_args(Change)
 _MAJOR = {"removed", "edited", "moved"}
-_WORDS = {"rendered": "rendered anew"}
+WORDS = {"rendered": "rendered anew", "measured": "measured anew"}
 _Files = Sequence[tuple[str, Path]]
 """Split name and file of each split that has to be read."""
 
@@ -74,7 +75,7 @@ class Comparison:
 
     def brief(self) -> str:
         """One line: `12 rows edited, 3 rows added`."""
-        parts = [f"{n} row{'s' * (n != 1)} {_WORDS.get(c, c)}" for c, n in self.totals().items()]
+        parts = [f"{n} row{'s' * (n != 1)} {WORDS.get(c, c)}" for c, n in self.totals().items()]
         parts += [*self.columns, *self.layout]
         if not parts and self.documents:
             shown = ", ".join(self.documents[:3])
@@ -86,11 +87,22 @@ class Comparison:
         """Several lines: the level, then what changed in each config."""
         lines = [f"{self.old} -> {self.new}: {self.level}: {self.brief()}"]
         for config, by in self.rows.items():
-            counts = ", ".join(f"{by[c]} {_WORDS.get(c, c)}" for c in CHANGES if by.get(c))
+            counts = ", ".join(f"{by[c]} {WORDS.get(c, c)}" for c in CHANGES if by.get(c))
             lines.append(f"  {config}: {counts}")
         if self.documents:
-            lines.append(f"  files that differ: {', '.join(self.documents)}")
+            lines.append(f"  files that differ: {_by_folder(self.documents)}")
         return "\n".join(lines)
+
+
+def _by_folder(files: Sequence[str]) -> str:
+    """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
+    folders = Counter(str(PurePosixPath(file).parent) for file in files)
+    told = {
+        f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
+        for file in files
+        for folder in [str(PurePosixPath(file).parent)]
+    }
+    return ", ".join(told)
 
 
 def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
@@ -160,10 +172,9 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side, value
     if not any(sides):
         return
     names = [c.name for c in shared]
-    rendered = [c.name for c in shared if c.rendered]
     old_files, new_files = sides
     if "id" in names:
-        _rows_by_id(db, one.name, names, rendered, old_files, new_files, values)
+        _rows_by_id(db, one.name, shared, old_files, new_files, values)
     else:
         _rows_by_content(db, one.name, names, old_files, new_files, values)
 
@@ -244,33 +255,35 @@ def _sorted(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
 def _rows_by_id(
     db: duckdb.DuckDBPyConnection,
     config: str,
-    columns: Sequence[str],
-    rendered: Sequence[str],
+    columns: Sequence[ColumnEntry],
     before: _Files,
     after: _Files,
     values: bool,
 ) -> None:
     """Add the rows of one config that differ, matched by `id`.
 
-    `columns` are compared; a row that differs in `rendered` ones alone is rendered anew.
-    `values`: keep old and new values as JSON.
+    `columns` are compared. A row that differs in rendered ones alone is rendered anew, and one that
+    differs only where it is read off the dump is measured anew. `values`: keep old and new values
+    as JSON.
     """
-    others = [name for name in columns if name != "id"]
-    tests = {name: f"o.{duck.name(name)} IS DISTINCT FROM n.{duck.name(name)}" for name in others}
+    others = [column for column in columns if column.name != "id"]
+    tests = {c.name: f"{_of('o', c.name)} IS DISTINCT FROM {_of('n', c.name)}" for c in others}
     changed = ", ".join(
         f"CASE WHEN {test} THEN {duck.text(name)} END" for name, test in tests.items()
     )
-    edited = " OR ".join(t for name, t in tests.items() if name not in rendered) or "false"
+    edited = " OR ".join(tests[c.name] + _unless(c) for c in others if not _is_patch(c)) or "false"
+    written = " OR ".join(tests[c.name] for c in others if c.rendered) or "false"
+    names = [column.name for column in columns]
     either = " OR ".join(tests.values()) or "false"
-    old, new = (_json(side, columns, values) for side in "on")
-    one, two = _rows(before, after, columns), _rows(after, before, columns)
+    old, new = (_json(side, names, values) for side in "on")
+    one, two = _rows(before, after, names), _rows(after, before, names)
     db.execute(f"""
         INSERT INTO diff
         WITH o AS ({one}), n AS ({two}), d AS (
             SELECT
                 coalesce(o.id, n.id) AS id, o."__split" AS old_split, n."__split" AS new_split,
                 list_filter([{changed or "NULL"}]::VARCHAR[], lambda c: c IS NOT NULL) AS changed,
-                ({edited}) AS edited, {old} AS old, {new} AS new
+                ({edited}) AS edited, ({written}) AS written, {old} AS old, {new} AS new
             FROM o FULL JOIN n ON o.id = n.id
             WHERE o.id IS NULL OR n.id IS NULL OR o."__split" != n."__split" OR {either}
         )
@@ -278,13 +291,29 @@ def _rows_by_id(
             id,
             CASE WHEN old_split IS NULL THEN 'added' WHEN new_split IS NULL THEN 'removed'
                 WHEN old_split != new_split THEN 'moved' WHEN edited THEN 'edited'
-                ELSE 'rendered' END,
+                WHEN written THEN 'rendered' ELSE 'measured' END,
             if(old_split IS NULL, NULL, {duck.text(config)}), old_split,
             if(new_split IS NULL, NULL, {duck.text(config)}), new_split,
             if(old_split IS NULL OR new_split IS NULL, [], changed),
             {_pick("old")}, {_pick("new")}
         FROM d
     """)
+
+
+def _of(side: str, column: str) -> str:
+    return f"{side}.{duck.name(column)}"
+
+
+def _is_patch(column: ColumnEntry) -> bool:
+    """Whether a change of this column alone never edits a row."""
+    return column.rendered or column.measured == "*"
+
+
+def _unless(column: ColumnEntry) -> str:
+    """The condition under which a change of this column edits the row, where there is one."""
+    if not column.measured:
+        return ""  # every change of it edits the row
+    return f" AND NOT ({_of('o', column.measured)} AND {_of('n', column.measured)})"
 
 
 def _rows_by_content(

@@ -46,12 +46,17 @@ class _Model(BaseModel):
 
 
 class ColumnEntry(_Model):
-    """One column; `rendered`: a template or a rule writes it, a change of it alone is a patch."""
+    """One column; `rendered`: a template or a rule writes it, a change of it alone is a patch.
+
+    `measured`: so is a change where this bool column is true (`*`: everywhere); it is read off the
+    dump and says nothing of the fact.
+    """
 
     name: str
     type: str
     nullable: bool
     rendered: bool
+    measured: str = ""
     description: str
 
 

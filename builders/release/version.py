@@ -1,7 +1,8 @@
 """The version rule: SemVer on content.
 
-major: rows edited, removed or moved, columns changed. minor: rows added. patch: rows rendered
-anew from the same facts, files serialised anew, cards and other documents. none: the same bytes.
+major: rows edited, removed or moved, columns changed. minor: rows added. patch: rows rendered anew
+from the same facts, figures that are read off a newer dump (popularity, its day), files serialised
+anew, cards and other documents. none: the same bytes.
 """
 
 import re

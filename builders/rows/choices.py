@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import RENDERED
+from builders.core.schema import MEASURED, RENDERED
 from builders.rows.cloze import Cloze, Split
 from builders.rows.facts import Answer
 
@@ -74,6 +74,8 @@ class ChoiceCloze:
         tuple[Answer, ...], "gold answers, by id; for `deleted`, those of the period before"
     ]
     previous_answers: Annotated[tuple[Answer, ...], "answers of the period before, by id"]
-    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)"]
-    statements: Annotated[int, "number of statements of the subject (popularity)"]
-    subject_facts: Annotated[int, "number of mined facts of the subject (the paper's popularity)"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
+    statements: Annotated[int, "number of statements of the subject (popularity)", MEASURED]
+    subject_facts: Annotated[
+        int, "number of mined facts of the subject (the paper's popularity)", MEASURED
+    ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import RENDERED
+from builders.core.schema import MEASURED, RENDERED
 from builders.rows.facts import Answer
 
 Split = Literal["unchanged", "updated", "new", "deleted"]
@@ -55,9 +55,11 @@ class Cloze:
     ]
     added: Annotated[tuple[str, ...], "ids of the objects that came, sorted"]
     removed: Annotated[tuple[str, ...], "ids of the objects that went, sorted"]
-    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)"]
-    statements: Annotated[int, "number of statements of the subject (popularity)"]
-    subject_facts: Annotated[int, "number of mined facts of the subject (the paper's popularity)"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
+    statements: Annotated[int, "number of statements of the subject (popularity)", MEASURED]
+    subject_facts: Annotated[
+        int, "number of mined facts of the subject (the paper's popularity)", MEASURED
+    ]
     answer_tokens: Annotated[
         tuple[int, ...],
         "tokens of each answer's label in the recipe's tokenizer, if any",
@@ -103,7 +105,9 @@ class InvariantCloze:
     template: Annotated[str, _TEMPLATE.format("P19", "ckl")]
     query: Annotated[str, "text with the object blanked", RENDERED]
     answer: Annotated[Answer, "the one gold answer"]
-    sitelinks: Annotated[int | None, "sitelinks of the subject (popularity); null: from T-REx"]
+    sitelinks: Annotated[
+        int | None, "sitelinks of the subject (popularity); null: from T-REx", MEASURED
+    ]
     source: Annotated[Literal["wikidata", "trex"], "where the fact is from: a dump, or T-REx"]
     answer_tokens: Annotated[
         int | None, "tokens of the answer's label in the recipe's tokenizer; null: there is none"

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
+from builders.core.schema import MEASURED, MEASURED_WHILE
+
 Rank = Literal["normal", "preferred"]
 GapReason = Literal["undated", "contradictory", "unlabelled_object", "object_kind", "unknown_value"]
 NoFact = Literal[GapReason, "unlabelled_subject"]
+_WHILE_OPEN = MEASURED_WHILE + "end_open"
 Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", "removed"]
 
 
@@ -124,15 +127,15 @@ class Segment:
     object: Annotated[str, "item id of the object"]
     start_first: Annotated[date | None, "earliest possible first day; null: unknown"]
     start_last: Annotated[date | None, "latest possible first day; null: unknown"]
-    end_first: Annotated[date | None, "earliest possible last day; null: unknown"]
-    end_last: Annotated[date | None, "latest possible last day; null: unknown"]
+    end_first: Annotated[date | None, "earliest possible last day; null: unknown", _WHILE_OPEN]
+    end_last: Annotated[date | None, "latest possible last day; null: unknown", _WHILE_OPEN]
     end_open: Annotated[bool, "true: no end is stated; it is taken to hold until the snapshot day"]
     end_inferred: Annotated[bool, "true: never closed, but an exclusive successor began"]
     rival: Annotated[
         bool, "true: another object may hold its place, so it may have held and surely never did"
     ]
     statements: Annotated[tuple[str, ...], "ids of the statements behind it, sorted"]
-    snapshot: Annotated[date, "day of the dump that states it"]
+    snapshot: Annotated[date, "day of the dump that states it", MEASURED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +194,7 @@ class SeenFact(Stated):
 
     rank: Annotated[Rank, "rank of the statement in the newest dump that has it"]
     first_seen: Annotated[date, "day of the oldest of the dumps that states it so"]
-    last_seen: Annotated[date, "day of the newest of the dumps that states it so"]
+    last_seen: Annotated[date, "day of the newest of the dumps that states it so", MEASURED]
 
 
 @dataclass(frozen=True)

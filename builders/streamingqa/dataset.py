@@ -35,8 +35,9 @@ class StreamingQA(DatasetBuilder):
     """Parameters of the dataset; the defaults of `dates` are the paper's (Liška et al. 2022).
 
     `near_duplicates`: the similarity from which an article is left out beside an earlier one;
-    `filters`: in this order; `people`: how gold rows are used; `offline`: from cached answers;
-    `limit`: at most so many generated rows, to look at before the whole is made.
+    `filters`: what questions have to pass, in this order; `people`: how gold rows are used;
+    `offline`: whether only answers of models that were given before are used; `limit`: at most so
+    many generated rows, to look at before the whole is made.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)

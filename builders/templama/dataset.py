@@ -32,8 +32,12 @@ _ABOUT = {
 class Window(Strict):
     """The periods that are built: from `first` to `last`, or the `latest` N before the snapshot.
 
-    The first of a window has nothing before it to compare with and so no split; of `latest`
-    ones each has a split, for the period before them is built too.
+    The first of a window has nothing before it to compare with and so no split; of `latest` ones
+    each has a split, for the period before them is built too.
+
+    `granularity`: the length of a period; `first`: the first period, such as `2019Q1`, `2021M07`
+    or `2021`; `last`: the last one, by default the last that had ended on the day of the dump;
+    `latest`: so many periods before the snapshot, in place of `first`.
     """
 
     granularity: Granularity = "quarter"
@@ -60,15 +64,17 @@ class DynamicTempLAMA(ClozeBuilder):
     """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
     but for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
 
-    `min_objects`: a subject has at least so many different objects over its history;
-    `subjects_per_relation`: the most popular ones, all with null; `require_pages`: subject and
-    answers have an English Wikipedia page; `include_possible`: objects that may have held count
-    as answers; `undated`: whether objects stated without any date are accepted where nothing
-    changes (and drop what changes), are doubts, or are ignored, as in the paper; `vacant`: whether
-    to drop what is `new` or `deleted` of an office that somebody always holds; `name_overlap`:
-    whether to drop pairs whose subject's name shares a word with an answer's; `wording`: the cloze
-    sentences, `ours` or a named set of the templates; `choices`: how many choices the rows of the
-    config `choices` have, without which there is none. The others are those of `ClozeBuilder`.
+    `relations`: property ids, of which each has a template; `min_objects`: the least number of
+    different objects that a subject has over its history; `subjects_per_relation`: so many
+    subjects of a relation, the most popular ones, all with null; `require_pages`: whether subject
+    and answers have to have an English Wikipedia page; `include_possible`: whether objects that
+    may have held count as answers; `undated`: whether objects stated without any date are accepted
+    where nothing changes (and drop what changes), are doubts, or are ignored, as in the paper;
+    `vacant`: whether to drop what is `new` or `deleted` of an office that somebody always holds;
+    `name_overlap`: whether to drop pairs whose subject's name shares a word with an answer's;
+    `wording`: the cloze sentences, `ours` or a named set of the templates; `choices`: how many
+    choices the rows of the config `choices` have, without which there is none. The others are
+    those of `ClozeBuilder`.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

@@ -68,9 +68,9 @@ class Views(Strict):
 class ClozeBuilder(DatasetBuilder):
     """What datasets of clozes share.
 
-    `blank`: what stands for the answer in a query; `tokenizer`: a path (relative to the recipe) or
-    a name on the Hub, with `tokenizer_revision` a commit there; `max_tokens`: the N of the views
-    `max_tokens_N` and `max_tokens_N_any`.
+    `blank`: what stands for the answer in a query; `tokenizer`: what counts the tokens of answers,
+    a path (relative to the recipe) or a name on the Hub; `tokenizer_revision`: the commit of the
+    tokenizer on the Hub; `max_tokens`: the N of the views `max_tokens_N` and `max_tokens_N_any`.
     """
 
     blank: str = render.BLANK

@@ -44,8 +44,9 @@ _PARAPHRASED = "Questions in people's words, with the answers of the question th
 class TimeQA(DatasetBuilder):
     """Parameters of the dataset (Chen et al. 2021); relations without questions are not asked.
 
-    `min_segments`: dated segments that make a fact time-evolving; `text` false: the release has
-    page and revision ids, offsets and checksums, and the pages' text stays out.
+    `relations`: property ids, or `all`; `min_segments`: dated segments that make a fact
+    time-evolving; `text`: false, where the release is to have page and revision ids, offsets and
+    checksums, and the pages' text stays out.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)

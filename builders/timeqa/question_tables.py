@@ -36,7 +36,10 @@ LINE_END = "\n"
 
 
 class Splits(Strict):
-    """Shares of the subjects; a subject is in one split with all its questions."""
+    """Shares of the subjects; a subject is in one split with all its questions.
+
+    `train`, `dev`, `test`: the share of subjects in this split; the three are 1 together.
+    """
 
     train: float = Field(default=0.70, ge=0, le=1)
     dev: float = Field(default=0.15, ge=0, le=1)

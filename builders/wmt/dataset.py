@@ -12,7 +12,11 @@ from builders.wmt.dates import DateSettings
 
 
 class WMTQuestionDates(DatasetBuilder):
-    """Question dates over dated news, without questions: what people or other tools can fill in."""
+    """Question dates over dated news, without questions: what people or other tools can fill in.
+
+    `near_duplicates`: the similarity from which an article is left out beside an earlier one; null:
+    none is.
+    """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
     citations: ClassVar[tuple[str, ...]] = ("liska-etal-2022-streamingqa",)

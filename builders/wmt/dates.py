@@ -55,14 +55,20 @@ _DETAIL = b"article YYYY-MM-DD, question YYYY-MM-DD"
 
 
 class Amount(Strict):
-    """The number of draws of each subset for one split; the paper has equal numbers of both."""
+    """The number of draws of each subset for one split; the paper has equal numbers of both.
+
+    `recent`: draws for questions about recent news; `past`: those about past news.
+    """
 
     recent: int = Field(ge=0)
     past: int = Field(ge=0)
 
 
 class Shares(Strict):
-    """The share of the articles that each split may draw; only the proportions count."""
+    """The share of the articles that each split may draw; only the proportions count.
+
+    `eval`, `train`, `valid`: the proportion of this split, above 0.
+    """
 
     eval: float = Field(default=0.3, gt=0)
     train: float = Field(default=0.6, gt=0)
@@ -72,11 +78,14 @@ class Shares(Strict):
 class DateSettings(Strict):
     """The bounds of the draws; those of the paper by default.
 
-    `year`: the evaluation year Y. `first_day`: of any article; its year is the first one of
-    training questions. `recent_before`: days before 1 January from which an article is recent.
-    `recent_days`, `past_days`: the longest time to the question. `most_draws`: of one article in
-    one split (1: without replacement); none: no bound. `tries`: numbers drawn for each draw that
-    is wanted, before a split is left short.
+    `dataset`: the name that ids of the draws begin from. `year`: the evaluation year Y.
+    `first_day`: the earliest day of an article; its year is the first one of training questions.
+    `recent_before`: days before 1 January from which an article is recent. `recent_days`: the
+    longest time from a recent article to its question, in days; `past_days`: the same of a past
+    one; `eval`, `train`, `valid`: the number of draws of this split; `shares`: which part of the
+    articles each split draws from. `most_draws`: how often one article is drawn in one split (1:
+    without replacement); null: no bound. `tries`: numbers drawn for each draw that is wanted,
+    before a split is left short.
     """
 
     dataset: str = "streamingqa"

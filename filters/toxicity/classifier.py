@@ -56,6 +56,11 @@ class TransformersScorer(Strict):
     `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
     `preset` is one of `PRESETS`: it says model, revision and labels, each of which may be given
     beside it (a folder with a copy of the model, where the Hub cannot be reached).
+
+
+    `preset`: the name of a model that is known here; `model`: name on the Hub, or folder;
+    `revision`: the commit of the model on the Hub; `labels`: our attribute to the model's label;
+    `batch`: texts at a time; `most_tokens`: where a text is cut.
     """
 
     scorer: Literal["transformers"] = "transformers"

@@ -41,6 +41,8 @@ class Local(Strict):
     found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three
     more of 40 toxic questions go, and seven of 3,443 harmless sentences where at 0.50 none does.
     `factdrift bands` sets it on your own rows.
+
+    `neutral`: words that are taken out before a text is scored.
     """
 
     scorer: Literal["local"] = "local"

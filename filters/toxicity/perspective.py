@@ -29,6 +29,10 @@ class Perspective(Strict):
 
     The key is read from the environment variable `key_env` and travels in a header: it is in no
     URL, log, cache or message. Scores are kept by content, so a stopped run goes on where it was.
+
+    `key_env`: the environment variable that holds the key; `endpoint`: the address that is asked;
+    `rate`: calls a second; `attempts`: how often one call is tried; `backoff`: seconds before the
+    second attempt, doubled for each further one; `timeout`: seconds that a call may take.
     """
 
     scorer: Literal["perspective"] = "perspective"

@@ -37,7 +37,11 @@ ATTRIBUTES: tuple[str, ...] = tuple(f.name for f in fields(ToxicityScores))
 
 
 class Thresholds(Strict):
-    """Scores from which a text is removed; an attribute without one removes nothing."""
+    """Scores from which a text is removed; an attribute without one removes nothing.
+
+    `identity_attack`, `insult`, `profanity`, `severe_toxicity`, `sexually_explicit`, `threat`: the
+    score, from 0 to 1, from which a text is removed; null: it removes nothing.
+    """
 
     identity_attack: Share | None = None
     insult: Share | None = None

@@ -20,8 +20,7 @@ import yaml
 
 HERE = Path(__file__).parent
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-SNAPSHOTS = {"20230102": (2023, 1, 2), "20260202": (2026, 2, 2)}
-NEWEST = max(SNAPSHOTS)
+OLDEST, NEWEST = SNAPSHOTS = ("20230102", "20260202")
 FIRST_RESERVED = 900_000_000
 # property: (label, kind of its objects unless the YAML says otherwise)
 RELATIONS = {
@@ -123,17 +122,32 @@ class Point:
 Qualifiers = dict[str, list[Point]]
 
 
+def day_of(snapshot: str) -> tuple[int, int, int]:
+    """`20260202` as (2026, 2, 2)."""
+    return int(snapshot[:4]), int(snapshot[4:6]), int(snapshot[6:])
+
+
 @dataclass
 class Statement:
-    """A statement of an item, as each of the two snapshots has it (None: has it not)."""
+    """A statement of an item, and what other than by its dates it was on earlier days."""
 
     relation: str
     value: str | None  # name of the object; None: unknown
     text: bool  # the value is a string, not an item
     rank: str
     numeric_only: bool
-    states: dict[str, Qualifiers | None]
+    stated: Qualifiers | None
     node: yaml.Node
+    before: dict[str, Qualifiers | None] = field(default_factory=dict)
+    """What the dumps until a day said of it instead (None: nothing), by that day."""
+
+    def on(self, snapshot: str) -> Qualifiers | None:
+        """What a dump of this day says of it; None: nothing."""
+        said = self.stated
+        for last in sorted(self.before, reverse=True):
+            if snapshot <= last:
+                said = self.before[last]
+        return said if snapshot == NEWEST or said is None else then(said, day_of(snapshot))
 
 
 @dataclass
@@ -257,15 +271,13 @@ def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
 
 def statement_of(relation: str, node: yaml.Node) -> Statement:
     if isinstance(node, yaml.ScalarNode):  # - object
-        states: dict[str, Qualifiers | None] = {name: {} for name in SNAPSHOTS}
-        return Statement(relation, text_of(node), False, "normal", False, states, node)
+        return Statement(relation, text_of(node), False, "normal", False, {}, node)
     plain = map_of(node)
     if not {"object", "text", "value"} & plain.keys():  # - object: interval
         if len(plain) != 1:
             raise mistake(node, "expected `- object: start/end`, or a fact with an `object` field")
         ((name, when),) = plain.items()
-        stated = interval_of(when)
-        return Statement(relation, name, False, "normal", False, both(stated, when), node)
+        return Statement(relation, name, False, "normal", False, interval_of(when), node)
     known = {"object", "text", "value", "when", "before", "rank", "form", *QUALIFIERS}
     fields = map_of(node, known)
     if "when" in fields:
@@ -283,9 +295,7 @@ def statement_of(relation: str, node: yaml.Node) -> Statement:
             for name in QUALIFIERS
             if name in fields
         }
-    states = both(stated, node)
-    if "before" in fields:
-        states[min(SNAPSHOTS)] = interval_of(fields["before"])
+    before = {OLDEST: interval_of(fields["before"])} if "before" in fields else {}
     rank = text_of(fields["rank"]) if "rank" in fields else "normal"
     if rank not in ("normal", "preferred", "deprecated"):
         raise mistake(fields["rank"], f"unknown rank `{rank}`")
@@ -294,16 +304,8 @@ def statement_of(relation: str, node: yaml.Node) -> Statement:
     if "value" in fields and text_of(fields["value"]) != "unknown":
         raise mistake(fields["value"], "the only `value` is `unknown`; name an item with `object`")
     value = next((text_of(fields[key]) for key in ("object", "text") if key in fields), None)
-    return Statement(relation, value, "text" in fields, rank, "form" in fields, states, node)
-
-
-def both(stated: Qualifiers | None, node: yaml.Node) -> dict[str, Qualifiers | None]:
-    del node
-    states = {NEWEST: stated}
-    for name, day in SNAPSHOTS.items():
-        if name != NEWEST:
-            states[name] = None if stated is None else then(stated, day)
-    return states
+    form = "form" in fields
+    return Statement(relation, value, "text" in fields, rank, form, stated, node, before)
 
 
 def read_item(item: Item, node: yaml.Node) -> None:
@@ -472,7 +474,7 @@ def claims_of(item: Item, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
     }
     ends = BORN_DIED if item.kind == "human" else FOUNDED_DISSOLVED
     for relation, point in zip(ends, item.life, strict=True):
-        if point and not point.after(SNAPSHOTS[snapshot]):
+        if point and not point.after(day_of(snapshot)):
             claims[relation] = [
                 {
                     "mainsnak": {
@@ -488,7 +490,7 @@ def claims_of(item: Item, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
         key = (one.relation, one.value or "")
         seen[key] = seen.get(key, 0) + 1
         code = statement_id(entity, *key, str(seen[key]))
-        stated = one.states[snapshot]
+        stated = one.on(snapshot)
         if stated is not None:
             claims.setdefault(one.relation, []).append(statement(one, stated, code, ids))
     return claims
@@ -526,7 +528,7 @@ def entity_line(item: Item, snapshot: str, ids: dict[str, str]) -> dict[str, Any
     entity = ids[item.name]
     if item.redirect:
         return {"entity": entity, "redirect": ids[item.redirect]}
-    mul_exists = snapshot == NEWEST  # Wikidata has had the `mul` code since 2024
+    mul_exists = snapshot >= "2024"  # when Wikidata got the `mul` code
     aliases = {"en": item.aliases, "mul": item.mul_aliases}
     if not mul_exists:
         aliases = {"en": item.aliases + item.mul_aliases}
@@ -588,7 +590,7 @@ def in_snapshot(items: dict[str, Item], snapshot: str) -> set[str]:
     """Items with a statement in this snapshot, and all that these and other items point to."""
     names = {item.name for item in items.values() if item.redirect or item.bare or item.labels}
     for item in items.values():
-        stated = [one for one in item.statements if one.states[snapshot] is not None]
+        stated = [one for one in item.statements if one.on(snapshot) is not None]
         if stated or (item.declared and not item.statements):
             names.add(item.name)
         names |= {one.value for one in stated if one.value and not one.text}

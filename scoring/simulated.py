@@ -1,5 +1,13 @@
-"""Models that the tests make up, and what they say of a release."""
+"""A model made of a release: it knows the timelines up to a day, and nothing later.
 
+    python -m scoring.simulated RELEASE --until 2025-04-07 --out predictions/simulated.jsonl
+
+It answers what a release asks as somebody would who had read Wikidata on that day and nothing
+since: the ceiling of a model with that cut-off. With `--knows OLDER` it knows what an older release
+said, so that later ones show how its answers go stale.
+"""
+
+import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
@@ -8,7 +16,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.release.manifest import load
+from builders.core.errors import UserError
+from builders.release.manifest import load, locate
 from builders.rows.asking import asking_of_columns
 from scoring.predictions import Prediction, prompt_hash, write
 
@@ -20,7 +29,7 @@ def asked_rows(release: Path) -> Iterator[tuple[str, str, Row]]:
     for config in load(release).configs:
         if asking_of_columns([column.name for column in config.columns]) is not None:
             for split in config.splits:
-                for row in pq.read_table(release / split.file).to_pylist():
+                for row in pq.read_table(locate(release, split.file)).to_pylist():
                     yield config.name, split.name, row
 
 
@@ -39,12 +48,14 @@ def stops_on(release: Path, day: date) -> Callable[[Row], str]:
     """A model that knows the timelines of a release up to a day: it names the last holder then.
 
     A question about a later time it answers with what it knows, whatever has happened since.
+    `UserError`: a release without timelines.
     """
     held: dict[tuple[str, str], list[Row]] = defaultdict(list)
     config = load(release).config("timelines")
-    assert config is not None
+    if config is None:
+        raise UserError("it has no timelines to know", where=release)
     for split in config.splits:
-        for segment in pq.read_table(release / split.file).to_pylist():
+        for segment in pq.read_table(locate(release, split.file)).to_pylist():
             held[segment["subject"], segment["relation"]].append(segment)
 
     def says(row: Row) -> str:
@@ -68,3 +79,22 @@ def stops_on(release: Path, day: date) -> Callable[[Row], str]:
         return str(last["object_label"])
 
     return says
+
+
+def main() -> None:
+    """The command; `--help` says its options."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("release", type=Path, help="the release that is asked")
+    parser.add_argument("--knows", type=Path, help="the release that it knows; else the same")
+    parser.add_argument("--until", type=date.fromisoformat, required=True, help="the day it stops")
+    parser.add_argument("--out", type=Path, required=True, help="a .jsonl or .parquet file")
+    given = parser.parse_args()
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        predict(given.release, given.out, stops_on(given.knows or given.release, given.until))
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""What a new release says of itself beside the last one: its notes, as Markdown.
+
+Counts of what changed, then the changes that a reader looks for: which questions have other
+answers, which are gone and why, and what the questions that came ask about. At most `MOST` lines of
+each; all of them are in the Parquet file of the difference.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.core import duck
+from builders.release.card import code, drop_reasons, escape
+from builders.release.compare import CHANGES, WORDS, Comparison
+from builders.release.manifest import ConfigEntry, Manifest, load, locate
+
+# ruff: noqa: S608 - names and literals are quoted by `duck`
+
+MOST = 20
+"""Lines of one list."""
+_MEANS = {
+    "major": "rows were edited, removed or moved, or columns changed; results on the release "
+    "before are not comparable where they rest on these rows",
+    "minor": "rows were added, and all others are as they were",
+    "patch": "texts, figures of the dump or documents are others; facts and answers are the same",
+    "none": "nothing changed",
+}
+_PAIR = ("subject", "relation")
+_COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
+
+
+def notes(old: Path, new: Path, found: Comparison, diff: Path) -> Iterator[str]:
+    """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
+    before, after = load(old), load(new)
+    yield f"# {escape(after.dataset)} {after.version}"
+    yield ""
+    yield f"After {before.version}, a {found.level} version: {_MEANS[found.level]}."
+    yield ""
+    yield from _inputs(before, after)
+    yield from _counts(found)
+    for config in after.configs:
+        if {column.name for column in config.columns} >= _COLUMNS:
+            yield from _corrected(new, config, diff)
+            yield from _added(config, diff)
+    yield from _gone(new, after, diff)
+
+
+def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
+    days = {one.name: one.snapshot for one in before.inputs}
+    for one in after.inputs:
+        was = days.get(one.name)
+        told = f", after that of {was}" if was and was != one.snapshot else ""
+        yield f"- {escape(one.name)}: {code(one.file)} of {one.snapshot}{told}"
+    yield ""
+
+
+def _counts(found: Comparison) -> Iterator[str]:
+    if found.rows:
+        kinds = [c for c in CHANGES if any(by.get(c) for by in found.rows.values())]
+        yield f"| rows of |{''.join(f' {WORDS.get(c, c)} |' for c in kinds)}"
+        yield f"|:--|{'--:|' * len(kinds)}"
+        for config, by in found.rows.items():
+            yield f"| {code(config)} |{''.join(f' {by.get(c, 0):,} |' for c in kinds)}"
+        yield ""
+    for line in (*found.columns, *_splits(found.layout)):
+        yield f"- {escape(line)}"
+    yield ""
+
+
+def _splits(layout: Sequence[str]) -> Iterator[str]:
+    """`split updated/2025Q2 added` of several configs as one line."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for line in layout:
+        config, _, rest = line.removeprefix("split ").partition("/")
+        name, _, verb = rest.rpartition(" ")
+        told.setdefault((name, verb), []).append(config)
+    for (name, verb), configs in told.items():
+        yield f"split {name} {verb} in {', '.join(configs)}"
+
+
+def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
+    """The questions of one config that are answered otherwise, or that were elsewhere."""
+    files = " UNION ALL ".join(
+        f"SELECT id, {', '.join(map(duck.name, sorted(_COLUMNS)))} "
+        f"FROM {duck.parquet(locate(new, split.file))}"
+        for split in config.splits
+    )
+    here = duck.text(config.name)
+    joined = f"""
+        SELECT any_value(n.subject_label ORDER BY n.id), any_value(n.relation_label ORDER BY n.id),
+            d.new_split, any_value(d.old_config || '/' || d.old_split ORDER BY n.id),
+            any_value(d.old ORDER BY n.id), any_value(d.new ORDER BY n.id),
+            any_value(d.changed ORDER BY n.id)
+        FROM {duck.parquet(diff)} d JOIN ({files}) n USING (id)
+        WHERE d.new_config = {here} AND d.change IN ('edited', 'moved')
+        GROUP BY n.subject, n.relation, d.new_split ORDER BY 3 DESC, 1, 2
+    """
+    edited = duck.query(joined)
+    if edited:
+        yield f"## Corrected in {code(config.name)}"
+        yield ""
+        yield "| subject | relation | split | changed | answers before | answers now |"
+        yield "|:--|:--|:--|:--|:--|:--|"
+        quiet = {column.name for column in config.columns if column.rendered or column.measured}
+        for subject, relation, split, place, was, now, changed in edited[:MOST]:
+            columns = [column for column in changed if column not in quiet]
+            here_too = place == f"{config.name}/{split}"
+            told = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
+            cells = (subject, relation, split, told, _answers(was), _answers(now))
+            yield f"| {' | '.join(map(escape, cells))} |"
+        yield from _more(len(edited))
+
+
+def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
+    """What the added questions of one config ask about, where they say what was before."""
+    if "previous_answers" not in {column.name for column in config.columns}:
+        return
+    came = duck.query(f"""
+        SELECT any_value(json_extract_string(new, '$.subject_label') ORDER BY id),
+            any_value(json_extract_string(new, '$.relation_label') ORDER BY id), new_split,
+            any_value(json_extract(new, '$.previous_answers[*].label') ORDER BY id),
+            any_value(json_extract(new, '$.answers[*].label') ORDER BY id)
+        FROM {duck.parquet(diff)}
+        WHERE change = 'added' AND new_config = {duck.text(config.name)}
+            AND json_extract_string(new, '$.split') NOT IN ('unchanged')
+        GROUP BY json_extract_string(new, '$.subject'), json_extract_string(new, '$.relation'),
+            new_split
+        ORDER BY new_split DESC, max(CAST(json_extract_string(new, '$.sitelinks') AS BIGINT)) DESC,
+            1, 2
+    """)
+    if came:
+        yield f"## Added to {code(config.name)}"
+        yield ""
+        yield "| subject | relation | split | before | since |"
+        yield "|:--|:--|:--|:--|:--|"
+        for subject, relation, split, was, now in came[:MOST]:
+            answers = now if now != was else []
+            cells = (subject, relation, split, _joined(was), _joined(answers))
+            yield f"| {' | '.join(map(escape, cells))} |"
+        yield from _more(len(came))
+
+
+def _gone(new: Path, after: Manifest, diff: Path) -> Iterator[str]:
+    """What was removed, by subject and relation, with the reason that the new release gives."""
+    dropped = after.config("dropped")
+    files = [locate(new, s.file) for s in dropped.splits] if dropped else []
+    path = new / "dropped.parquet"
+    tables = files or ([path] if path.is_file() else [])
+    reasons = (
+        " UNION ALL ".join(
+            f"SELECT subject, relation, reason FROM {duck.parquet(one)}" for one in tables
+        )
+        or "SELECT NULL AS subject, NULL AS relation, NULL AS reason WHERE false"
+    )
+    gone = duck.query(f"""
+        WITH gone AS (
+            SELECT old_config AS config, json_extract_string(old, '$.subject') AS subject,
+                json_extract_string(old, '$.relation') AS relation, count(*) AS n,
+                any_value(json_extract_string(old, '$.subject_label') ORDER BY id) AS name,
+                any_value(json_extract_string(old, '$.relation_label') ORDER BY id) AS label
+            FROM {duck.parquet(diff)}
+            WHERE change = 'removed' AND json_extract_string(old, '$.prompt') IS NOT NULL
+            GROUP BY ALL
+        ), why AS (
+            SELECT subject, relation, string_agg(DISTINCT reason, ', ' ORDER BY reason) AS reasons
+            FROM ({reasons}) WHERE subject IS NOT NULL GROUP BY ALL
+        )
+        SELECT config, name, label, n, reasons FROM gone LEFT JOIN why USING (subject, relation)
+        ORDER BY n DESC, config, name, label
+    """)
+    if not gone:
+        return
+    yield "## Removed"
+    yield ""
+    yield "| config | subject | relation | rows | reasons in this release |"
+    yield "|:--|:--|:--|--:|:--|"
+    for config, name, label, n, why in gone[:MOST]:
+        told = code(why) if why else "another split or answer takes its place, or its fact is gone"
+        yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {told} |"
+    yield from _more(len(gone))
+    given = {reason for *_, why in gone[:MOST] if why for reason in why.split(", ")}
+    for reason in sorted(given):
+        yield f"- {code(reason)}: {escape(drop_reasons().get(reason, ''))}"
+
+
+def _more(number: int) -> Iterator[str]:
+    yield ""
+    if number > MOST:
+        yield f"… and {number - MOST:,} more."
+        yield ""
+
+
+def _answers(values: str | None) -> str:
+    """The answers among the values that changed, by their labels where they have some."""
+    told: Any = json.loads(values) if values else {}
+    if told.get("answers") and all("label" in one for one in told["answers"]):
+        return ", ".join(str(one["label"]) for one in told["answers"])
+    return str(told["targets"][0]) if told.get("targets") else "the same"
+
+
+def _joined(names: Sequence[str] | None) -> str | None:
+    """Labels that DuckDB has as JSON strings, in one cell; none is null."""
+    return ", ".join(str(json.loads(name)) for name in names or ()) or None

@@ -1,0 +1,177 @@
+"""Pages that MkDocs makes while it builds: from the models, the command line, and the documents.
+
+Nothing of these is kept in the repository; a page cannot say other than the code does.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pydantic import BaseModel  # noqa: E402
+
+from docs.keys import nested, table, title  # noqa: E402 - MkDocs runs this file by its path
+
+DOCUMENTS = {
+    "TOUR.md": "tour.md",
+    "PEOPLE.md": "people.md",
+    "GLOSSARY.md": "glossary.md",
+    "CHANGELOG.md": "changelog.md",
+    "samples/quarters/README.md": "quarters.md",
+    "README.md": "index.md",
+}
+"""Documents of the repository that are pages as they are."""
+SECTIONS = {"score.md": ["Score a model", "Use a release"], "add.md": ["Add a …"]}
+"""Sections of the README that are pages."""
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
+
+
+def section(text: str, heading: str) -> str:
+    """A section of a Markdown document without its heading. `KeyError`: it has none of it."""
+    found = re.search(rf"^(#+) {re.escape(heading)}\n(.*?)(?=^#{{1,3}} |\Z)", text, re.M | re.S)
+    if not found:
+        raise KeyError(heading)
+    return found[2].strip()
+
+
+def relinked(text: str) -> str:
+    """A document whose links go to pages; what is no page is named, and not linked."""
+
+    def link(found: re.Match[str]) -> str:
+        page = DOCUMENTS.get(found[1])
+        return f"]({page}{found[2] or ''})" if page else "]()"
+
+    return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", _LINK.sub(link, text))
+
+
+def _builders() -> dict[str, Any]:
+    from builders.recipes.recipe import Builder
+
+    models = get_args(get_args(Builder)[0])
+    return {get_args(model.model_fields["builder"].annotation)[0]: model for model in models}
+
+
+def dataset(name: str, model: Any) -> str:
+    """The page of a dataset: what it measures, how it is made, its recipes and its keys."""
+    from builders.recipes.recipe import recipes
+
+    prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
+    mine = {path: one for path, one in recipes().items() if one.build.builder == name}
+    lines = [f"# {name}", ""]
+    for heading in ("Motivation", "What it measures", "How it was made", "Known limits"):
+        lines += [f"## {heading}", "", section(prose, heading), ""]
+    lines += ["## Recipes", "", "| recipe | what it makes |", "|:--|:--|"]
+    lines += [f"| `{path.stem}` | {one.summary} |" for path, one in mine.items()]
+    lines += ["", "```sh", *(f"factdrift release {path.stem}" for path in mine), "```", ""]
+    lines += ["## Keys of `build`", "", f"{title(model)}", "", table(model)]
+    text = "\n".join(lines)
+    return re.sub(r"\]\(#(\w+)\)", r"](../recipes.md#\1)", text)
+
+
+def datasets() -> str:
+    """The list of all datasets."""
+    lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
+    for name in _builders():
+        prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
+        first = section(prose, "What it measures").partition("\n\n")[0].replace("\n", " ")
+        lines.append(f"- [{name}]({name}.md): {first}")
+    return "\n".join(lines) + "\n"
+
+
+def recipe_keys() -> str:
+    """Every key of a recipe, model by model."""
+    from builders.recipes.recipe import Recipe
+
+    lines = ["# Keys of a recipe", "", "A recipe is one YAML file. An unknown key is an error that",
+             "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
+    example = ROOT / "samples/quarters/recipe.yaml"
+    lines += [example.read_text("utf-8").rstrip(), "```", ""]
+    models: list[type[BaseModel]] = [Recipe, *nested(Recipe)]
+    for model in models:
+        lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
+    return "\n".join(lines)
+
+
+def template_keys() -> str:
+    """Every key of a template, model by model."""
+    from builders.facts.relations import Relation
+
+    lines = ["# Keys of a template", "", "A template is one YAML file a relation, such as:", ""]
+    lines += ["```yaml", (ROOT / "templates/P54.yaml").read_text("utf-8").rstrip(), "```", ""]
+    models: list[type[BaseModel]] = [Relation, *nested(Relation)]
+    for model in models:
+        lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
+    return "\n".join(lines)
+
+
+def commands() -> str:
+    """Every command with its arguments and options, as the program itself knows them."""
+    import typer
+
+    from builders.cli import app
+
+    group: Any = typer.main.get_command(app)
+    lines = [
+        "# Command line",
+        "",
+        "Each is `factdrift COMMAND`, or `python -m builders COMMAND`.",
+        "",
+    ]
+    for name, command in sorted(group.commands.items()):
+        lines += [f"## {name}", "", command.help or "", "", *_options(command), ""]
+    return "\n".join(lines)
+
+
+def _options(command: Any) -> Iterator[str]:
+    yield "| argument or option | default | what it is |"
+    yield "|:--|:--|:--|"
+    for one in command.params:
+        if getattr(one, "hidden", False) or one.name == "help":
+            continue
+        words = one.opts if one.opts[0].startswith("-") else [(one.name or "").upper()]
+        names = ", ".join(f"`{word}`" for word in words)
+        shown = one.show_default if isinstance(getattr(one, "show_default", None), str) else None
+        empty = one.default is None or one.default is False or one.default in ((), [])
+        value = shown or ("" if empty else f"`{one.default}`")
+        if str(ROOT) in str(value):
+            value = "the project's"
+        text = (getattr(one, "help", None) or "").replace("|", "\\|")
+        yield f"| {names} | {'needed' if one.required else value} | {text} |"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and Markdown of every page that is made."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for document, page in DOCUMENTS.items():
+        yield page, relinked((ROOT / document).read_text("utf-8"))
+    for page, headings in SECTIONS.items():
+        parts = [section(readme, heading) for heading in headings]
+        told = "\n\n".join(f"## {h}\n\n{p}" for h, p in zip(headings[1:], parts[1:], strict=True))
+        yield page, relinked(f"# {headings[0]}\n\n{parts[0]}\n\n{told}")
+    yield "datasets/index.md", datasets()
+    for name, model in _builders().items():
+        yield f"datasets/{name}.md", dataset(name, model)
+    yield "recipes.md", recipe_keys()
+    yield "templates.md", template_keys()
+    yield "commands.md", commands()
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Called by MkDocs: put the pages beside those of the folder."""
+    from mkdocs.structure.files import File
+
+    for path, text in pages():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_config(config: Any) -> Any:
+    """Called by MkDocs: the datasets stand in the navigation, one a page."""
+    entries: list[Any] = [{"All of them": "datasets/index.md"}]
+    entries += [f"datasets/{name}.md" for name in _builders()]
+    config["nav"] = [{"Datasets": entries} if "Datasets" in one else one for one in config["nav"]]
+    return config

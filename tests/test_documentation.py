@@ -1,0 +1,114 @@
+"""The documentation: every key and command says what it is, and no link is dead."""
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from builders.core.config import Strict
+from builders.facts.relations import Relation
+from builders.recipes.recipe import Recipe
+from docs.hooks import dataset, pages, relinked, section
+from docs.keys import Key, keys, nested
+from tests.conftest import ROOT
+
+MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
+
+
+class Inner(Strict):
+    """What stands inside."""
+
+    deep: bool = False
+    """A text below."""
+
+
+class Sample(Strict):
+    """A sample.
+
+    `first`, `second`: two of a kind; `third`: another.
+    """
+
+    first: str
+    second: tuple[int, ...] = ()
+    third: float | None = None
+    fourth: int = Field(default=3, description="described")
+    inner: Inner = Inner()
+    silent: str = ""
+
+
+def test_what_a_key_says() -> None:
+    assert keys(Sample) == [
+        Key("first", "text", "needed", "Two of a kind"),
+        Key("second", "list of whole number", "`[]`", "Two of a kind"),
+        Key("third", "number, or null", "null", "Another"),
+        Key("fourth", "whole number", "`3`", "Described"),
+        Key("inner", "[Inner](#inner)", "its own defaults", "What stands inside"),
+        Key("silent", "text", "``", ""),
+    ]
+    assert keys(Inner)[0].says == "A text below"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
+    assert [key.name for key in keys(model) if not key.says] == []
+    assert [key.name for key in keys(model)] == [
+        f.alias or n for n, f in model.model_fields.items()
+    ]
+
+
+def test_every_model_and_key_is_on_a_page() -> None:
+    made = dict(pages())
+    for page, first in (("recipes.md", Recipe), ("templates.md", Relation)):
+        for model in (first, *nested(first)):
+            part = section(made[page], model.__name__)
+            assert all(f"| `{key.name}` |" in part for key in keys(model))
+
+
+def test_every_command_says_what_its_options_are() -> None:
+    text = dict(pages())["commands.md"]
+    assert {"release", "diff", "score", "run-model", "push"} <= set(
+        re.findall(r"^## (\S+)", text, re.M)
+    )
+    silent = [
+        line for line in text.splitlines() if line.startswith("| `") and line.endswith("|  |")
+    ]
+    assert silent == []
+    assert str(ROOT) not in text
+
+
+def test_a_link_to_what_is_no_page_is_a_name() -> None:
+    text = "[a](PEOPLE.md), [b](Makefile), [c](https://example.org), [d](#x), [e](TOUR.md#y)"
+    assert (
+        relinked(text) == "[a](people.md), `b`, [c](https://example.org), [d](#x), [e](tour.md#y)"
+    )
+
+
+def test_a_section_ends_where_the_next_begins() -> None:
+    assert section("# A\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n", "B") == "b"
+    with pytest.raises(KeyError):
+        section("# A\n", "B")
+
+
+def test_recipes_that_a_page_of_a_dataset_names() -> None:
+    from builders.templama.dataset import DynamicTempLAMA
+
+    text = dataset("dynamic-templama", DynamicTempLAMA)
+    assert "factdrift release dynamic-templama-paper" in text
+    assert "](../recipes.md#window)" in text
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
+def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    config: Any = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
+    build(config)
+    made = {path.stem for path in tmp_path.rglob("*.html")}
+    assert {"index", "recipes", "templates", "commands", "faq", "scale", "quarters"} <= made
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert not re.search(r'<(?:script|img|link)[^>]+(?:src|href)="https?://', text), page

@@ -1,0 +1,176 @@
+"""A living benchmark rehearsed: four quarterly dumps, four releases by the example workflow."""
+
+import os
+import re
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from builders.release.manifest import load
+from samples.quarters.make import DAYS, build
+from samples.wikidata.make import MistakeError
+from scoring.score import Options, score
+from scoring.simulated import predict, stops_on
+from tests.conftest import ROOT, run
+
+RECIPE = ROOT / "samples/quarters/recipe.yaml"
+NAME = "dynamic-templama-quarters"
+HEADS = "P6"
+"""The relation of the quick test: heads of government."""
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four releases of one relation."""
+    folder = tmp_path_factory.mktemp("year")
+    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
+    recipe["build"]["relations"] = [HEADS]
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
+    for name, content in build(only={HEADS}).items():
+        (folder / name).write_bytes(content)
+        words = ("--dump", folder / name, "--out", folder / "releases", "--build", folder / "build")
+        run("release", folder / "recipe.yaml", *words, "--version", "auto", "--jobs", 1)
+    return folder
+
+
+def versions(folder: Path) -> list[Path]:
+    return sorted((folder / "releases" / NAME).iterdir())
+
+
+def test_each_dump_adds_a_quarter(year: Path) -> None:
+    last = ["2025Q1", "2025Q2", "2025Q3", "2025Q4"]
+    for release, quarter, day in zip(versions(year), last, DAYS, strict=True):
+        manifest = load(release)
+        config = manifest.config("updated")
+        assert config is not None
+        assert max(split.name for split in config.splits) == quarter
+        assert manifest.inputs[0].snapshot == date.fromisoformat(day)
+
+
+def test_what_a_publisher_reads(year: Path) -> None:
+    old, new, *_ = versions(year)
+    changes, notes = year / "changes.parquet", year / "notes.md"
+    said = run("diff", old, new, "--out", changes, "--notes", notes).stdout
+    assert len(said.splitlines()[-1]) < 1000  # files are counted by folder, not listed
+    text = notes.read_text("utf-8")
+    assert text.startswith(f"# {NAME} {new.name}\n\nAfter 1.0.0, a major version: ")
+    assert "of 2025-07-07, after that of 2025-04-07" in text
+    assert (
+        "| Germany | head of government | 2025Q2 | Olaf Scholz | Friedrich Merz, Olaf Scholz |"
+        in text
+    )
+    corrected = text.partition("## Corrected in `updated`")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\w+) ", corrected, re.M) == ["subject", "Moldova", "Moldova"]
+    assert "measured anew" in text
+    rows = pq.read_table(changes).to_pylist()
+    asked = [row for row in rows if row["change"] == "edited" and row["new_config"] != "timelines"]
+    assert {
+        row["id"] for row in asked if set(row["changed"]) <= {"sitelinks", "statements"}
+    } == set()
+
+
+def test_what_a_model_of_the_first_quarter_knows_grows_stale(year: Path) -> None:
+    first, *_ = every = versions(year)
+    knows = stops_on(first, date(2025, 4, 7))
+    stale = []
+    for release in every:
+        file = predict(release, year / f"{release.name}.jsonl", knows)
+        out = year / "scores" / release.name
+        scores = score(Options(
+            release=release, file=file, out=out, model="simulated", say=lambda line: None
+        ))  # fmt: skip
+        (share,) = [
+            one.mean
+            for one in scores.table
+            if (one.config, one.split, one.stratum, one.metric)
+            == ("updated", None, "all", "outdated")
+        ]
+        stale.append(share)
+    assert stale[0] == 0
+    assert stale == sorted(stale)
+    assert stale[-1] > 0.05
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("{item: Nowhere, relation: P6, object: Nobody, said: absent}", ":2: 0 such facts"),
+        ("{item: Japan, relation: P6, object: Shigeru Ishiba}", ":2: say said, too"),
+        ("{item: Japan, relation: P6, object: Shigeru Ishiba, said: soon}", "is no date"),
+    ],
+)
+def test_a_mistake_in_the_corrections_is_told(tmp_path: Path, line: str, error: str) -> None:
+    path = tmp_path / "corrections.yaml"
+    path.write_text(f"20250707:\n  - {line}\n", "utf-8")
+    with pytest.raises(MistakeError, match=error):
+        build(path)
+
+
+def shell(text: str, folder: Path, env: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", text],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A folder with the samples, and `factdrift` and `python` on the path."""
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, words in {"python": "", "factdrift": "-m builders"}.items():
+        (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+        (tools / name).chmod(0o755)
+    path = f"{tools}:{os.environ['PATH']}"
+    return tmp_path, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.slow
+def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> None:
+    folder, env = shop
+    text = (ROOT / "samples/quarters/README.md").read_text("utf-8")
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S):
+        shell(block, folder, env)
+    assert (folder / "report/report.html").is_file()
+    counted = re.findall(r"^\| (\d\.0\.0) \| .* \| ([\d,]+) \| [\d,]+ \| ([\d,]+) \|$", text, re.M)
+    for version, added, measured in counted:
+        old = f"{int(version[0]) - 1}.0.0"
+        shelf = folder / "releases" / NAME
+        said = run("diff", shelf / old, shelf / version).stdout
+        assert f"{added} rows added".replace(",", "") in said
+        assert f"{measured} rows measured anew".replace(",", "") in said
+    assert len(counted) == 3
+
+
+@pytest.mark.slow
+def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) -> None:
+    folder, env = shop
+    workflow = yaml.safe_load((ROOT / "samples/workflows/rebuild.yml").read_text("utf-8"))
+    steps = {
+        one["name"]: one["run"] for one in workflow["jobs"]["rebuild"]["steps"] if "name" in one
+    }
+    env |= {"RECIPE": "recipe.yaml", "DATASET": NAME, "OLD": "", "GITHUB_ENV": str(folder / "env")}
+    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
+    recipe["build"]["relations"] = [HEADS]
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
+    for name, content in build(only={HEADS}).items():
+        (folder / name).write_bytes(content)
+        shell(steps["Build"], folder, env | {"DUMP": name})
+        env |= dict(re.findall(r"^(\w+)=(.*)$", (folder / "env").read_text(), re.M))
+        shell(steps["Say what changed"], folder, env)
+        notes = (folder / "notes.md").read_text("utf-8")
+        expected = f"# {NAME} {env['NEW']}\n" if env["OLD"] else "The first release.\n"
+        assert notes.startswith(expected)
+        env["OLD"] = env["NEW"]
+    assert env["NEW"].startswith("4.") and (folder / f"changes-{env['NEW']}.parquet").is_file()
