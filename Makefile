@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 BENCHES ?= mine period_diff questions filters timeqa pages align wmt score
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits judgments bands layouts test check house bench golden sample wheel lock clean
+.PHONY: help setup lm release templates hits receive judgments bands layouts test check house bench golden sample wheel lock clean
 
 help: ## list the targets
 	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
@@ -29,6 +29,10 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) --editable .
 	@touch $@
 
+$(VENV)/.serve: $(VENV)/.run
+	@$(PIP) --editable '.[serve]'
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.run
 	@echo "installing what the tests need, once (a few minutes: PySpark is large)"
 	@$(PIP) --editable '.[dev,spark]'
@@ -43,7 +47,7 @@ lm: $(VENV)/.lm ## install what language models need (torch)
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
 # name: RECIPE=, DUMP=, N=, … are its arguments and options (from_make in builders/cli.py).
-COMMANDS := release templates hits judgments bands layouts clean
+COMMANDS := release templates hits receive judgments bands layouts clean
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(COMMANDS): export FACTDRIFT_MAKE = $(given)
 $(foreach v,$(given),$(eval $(COMMANDS): export FACTDRIFT_$(v) = $$($(v))))
@@ -55,6 +59,9 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 	@$(BIN)/python -m builders $@
 
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
+	@$(BIN)/python -m builders $@
+
+receive: $(VENV)/.serve ## serve a batch and take its answers: BATCH=hits/…/0001 [CODE=… PORT=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]

@@ -13,6 +13,8 @@ A submission is one worker's answers to one HIT, the same JSON on every platform
      "answers": {"<item id>": {"<answer name>": <value>, …}, …},
      "item_seconds": {"<item id>": 20.1, …}}
 
+and perhaps `study`, the platform's id of the study, and `received`, when a server took it.
+
 Values by kind of answer: `choice` the value (text), `choices` a list of them, `flag` true or
 false, `text` the text, `span` {"start", "end", "text"} counting Unicode code points in the
 field's text (for `paragraphs`, with "paragraph"), `spans` a list of these, `group` a list of

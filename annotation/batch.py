@@ -139,6 +139,18 @@ def attention_items(layout: Layout) -> list[Item]:
     return found
 
 
+def check_kind(layout: Layout, item: Item) -> str:
+    """The kind of an attention item, which the layout says of one with the same fields."""
+    return next(
+        (
+            str(given.get("kind", "known"))
+            for given in layout.attention
+            if as_json(given.get("fields")) == item.fields
+        ),
+        "known",
+    )
+
+
 def batch_id(batch: Batch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
     return digest([*(getattr(batch, name) for name in FACTS[1:]), hits])
@@ -173,10 +185,16 @@ def load_manifest(folder: Path) -> BatchManifest:
         raise UserError(f"broken manifest: {place}: {first['msg']}", where=shown(path)) from None
 
 
-def read_batch(folder: Path) -> Batch:
-    """A batch with its known answers; `UserError` where any file differs from its manifest."""
+def checked_manifest(folder: Path) -> BatchManifest:
+    """`manifest.json` of a batch; `UserError` where any file differs from it."""
     manifest = load_manifest(folder)
     _check_files(folder, manifest)
+    return manifest
+
+
+def read_batch(folder: Path) -> Batch:
+    """A batch with its known answers; `UserError` where any file differs from its manifest."""
+    manifest = checked_manifest(folder)
     try:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):

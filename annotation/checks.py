@@ -81,7 +81,7 @@ def _answer_problems(
     for name, answer in asked.items():
         value = given.get(name)
         empty = value is None or value in ("", [])
-        if not all(condition_holds(named.get(name), w) for name, w in answer.when.items()):
+        if not is_asked(answer, named):
             if not empty:
                 yield f"{name}: is not asked here"
             continue
@@ -93,6 +93,15 @@ def _answer_problems(
             f"{name}: {what}" for what in _value_problems(layout, answer, value, fields, named)
         )
         named[name] = value
+
+
+def is_asked(answer: LayoutAnswer, named: Mapping[str, Json]) -> bool:
+    """Whether an answer is asked for; `named`: the fields and earlier answers."""
+    if answer.needs and named.get(answer.needs) in (None, "", []):
+        return False
+    return all(condition_holds(named.get(name), w) for name, w in answer.when.items()) and not any(
+        condition_holds(named.get(name), w) for name, w in answer.unless.items()
+    )
 
 
 def condition_holds(value: Json, wanted: Sequence[str]) -> bool:

@@ -17,8 +17,11 @@ Complete = Annotated[str | None, typer.Option(help="Link to show at the end.")]
 SplitPages = Annotated[
     bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
 ]
+Url = Annotated[str | None, typer.Option(help="Where the pages will be on the web.")]
 Submit = Annotated[str | None, typer.Option(help="The platform's own address, such as a sandbox.")]
-PlatformName = Annotated[str, typer.Option("--platform", help="static, mturk or label_studio.")]
+PlatformName = Annotated[
+    str, typer.Option("--platform", help="static, prolific, mturk or label_studio.")
+]
 Seed = Annotated[int, typer.Option(help="Draws other rows.")]
 Releases = Annotated[Path, typer.Option(help="Where releases are.")]
 HitsFolder = Annotated[Path, typer.Option("--out", help="Where batches go.")]
@@ -54,6 +57,7 @@ def hits(
     complete: Complete = None,
     split_pages: SplitPages = False,
     submit: Submit = None,
+    url: Url = None,
     expert: Annotated[
         bool, typer.Option("--expert", help="What is drawn of workers' batches for an expert.")
     ] = False,
@@ -93,7 +97,7 @@ def hits(
         seed=seed,
         again=again,
         undecided=undecided,
-        delivery=Delivery(post, code, complete, split_pages, submit),
+        delivery=Delivery(post, code, complete, split_pages, submit, url),
         releases=releases,
         build=build,
         out=out,
@@ -117,6 +121,9 @@ def judgments(
     experts: Annotated[
         Path | None, typer.Option(help="A file of experts' worker ids, one a line.")
     ] = None,
+    participants: Annotated[
+        Path | None, typer.Option(help="Prolific's export of the participants of a study.")
+    ] = None,
     feedback: Annotated[
         Path | None, typer.Option(help="Folder for what approves or rejects the work.")
     ] = None,
@@ -133,6 +140,7 @@ def judgments(
         platform=platform,
         feedback=feedback,
         experts=experts,
+        participants=participants,
         say=say,
     )
     for line in done.lines():
@@ -177,6 +185,46 @@ def mturk(
     )
 
 
+def receive(
+    batch: Annotated[Path, typer.Argument(help="The folder of a batch of pages.")],
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    code: Annotated[
+        str | None, typer.Option(help="Completion code, told once answers are on the disk.")
+    ] = None,
+    complete: Complete = None,
+    base: Annotated[str, typer.Option(help="Path below which a proxy has it: /annotate.")] = "",
+    proxy: Annotated[
+        str, typer.Option(help="Addresses whose X-Forwarded headers are believed, or *.")
+    ] = "127.0.0.1",
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0.01, help="After which a HIT goes to others; else six times its pay's."),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Requests a second from one address; 0: any number.")
+    ] = 20.0,
+    size: Annotated[int, typer.Option(min=1, help="Most bytes of a request.")] = 4 << 20,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results"),
+) -> None:
+    """Serve a batch to workers and take their answers (extra serve)."""
+    from annotation.receive.server import Limits, completion, serve
+
+    serve(
+        batch,
+        out,
+        host=host,
+        port=port,
+        base=base,
+        proxy=proxy,
+        minutes=minutes,
+        ending=completion(batch, code, complete),
+        limits=Limits(rate, 20 * rate, size),
+        say=say,
+    )
+
+
 def bands(
     dataset: Annotated[
         str, typer.Argument(help="A dataset, a release folder or a file, with toxicity scores.")
@@ -195,6 +243,7 @@ def bands(
     complete: Complete = None,
     split_pages: SplitPages = False,
     submit: Submit = None,
+    url: Url = None,
     releases: Releases = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where the rows of a batch go.")] = Path("build"),
     out: HitsFolder = Path("hits"),
@@ -211,7 +260,7 @@ def bands(
         platform=platform,
         seed=seed,
         again=again,
-        delivery=Delivery(post, code, complete, split_pages, submit),
+        delivery=Delivery(post, code, complete, split_pages, submit, url),
         releases=releases,
         build=build,
         out=out,
@@ -238,6 +287,7 @@ def layouts(
 ALL: tuple[Callable[..., None], ...] = (
     with_inputs(hits, "news", "pages"),
     judgments,
+    receive,
     mturk,
     bands,
     layouts,

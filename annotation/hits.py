@@ -49,6 +49,8 @@ from builders.release.manifest import FileEntry
 from builders.rows.gold import FILE, NoGoldError, read_gold
 
 _EXPERT_SEED = 0
+_PREVIEWED = 20
+"""HITs in `preview.html`."""
 
 
 @dataclass(frozen=True)
@@ -183,15 +185,18 @@ def group_into_hits(
 ) -> tuple[Hit, ...]:
     """Items in HITs of `items_per_hit`, in order; groups stay whole where they fit into a HIT.
 
-    A HIT gets one of the `known` items, at a place that its hash gives. A HIT ends early where
-    with the next item, and any of the known ones, it would not fit.
+    A HIT gets `attention_per_hit` of the `known` items, at places that its hash gives. A HIT ends
+    early where with the next item, and any of the known ones, it would not fit.
     """
     hits = []
-    for chosen in _hit_items(items, groups, layout.items_per_hit, _with_largest(known, fits)):
+    checks = min(layout.attention_per_hit, len(known))
+    enough = _with_largest(known, fits, checks)
+    for chosen in _hit_items(items, groups, layout.items_per_hit, enough):
         inside = list(chosen)
-        if known:
-            own = bits(seed, *(item.id for item in chosen))
-            inside.insert(own % (len(chosen) + 1), known[(own >> 32) % len(known)])
+        for n in range(checks):
+            own = bits(seed, *([n] if n else []), *(item.id for item in chosen))
+            left = [item for item in known if item not in inside]
+            inside.insert(own % (len(inside) + 1), left[(own >> 32) % len(left)])
         hits.append(Hit(digest([seed, [item.id for item in inside]]), tuple(inside)))
     return tuple(hits)
 
@@ -199,7 +204,7 @@ def group_into_hits(
 def _leave_out_too_large(
     made: ItemSelection, known: Sequence[Item], platform: str, fits: Fits
 ) -> ItemSelection:
-    fits_alone = _with_largest(known, fits)
+    fits_alone = _with_largest(known, fits, 1)
     kept = [n for n, item in enumerate(made.items) if fits_alone([item])]
     if not kept:
         hint = "--platform static takes items of any size"
@@ -208,10 +213,10 @@ def _leave_out_too_large(
     return ItemSelection([made.items[n] for n in kept], [made.groups[n] for n in kept], counts)
 
 
-def _with_largest(known: Sequence[Item], fits: Fits | None) -> Fits:
+def _with_largest(known: Sequence[Item], fits: Fits | None, number: int) -> Fits:
     if fits is None:
         return lambda items: True
-    largest = sorted(known, key=lambda item: len(str(item.fields)))[-1:]
+    largest = sorted(known, key=lambda item: len(str(item.fields)))[-number:] if number else []
     return lambda items: fits([*items, *largest])
 
 
@@ -285,7 +290,7 @@ def write_batch(
     with whole(batch.folder) as folder:
         _write(folder / ITEMS, "".join(_item_lines(batch)))
         _write(folder / PRIVATE, _pretty({"attention": known}))
-        preview = render(layout, seen.hits, batch=batch.id, mode="preview")
+        preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
         made = platform.export(seen, layout, folder / batch.platform, delivery)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,8 +26,11 @@ from annotation.layout import Layout, LayoutField
 from annotation.submission import Json
 from builders.ckl.lama import shown_id
 from builders.core.errors import UserError
+from builders.core.files import resource
 from builders.core.hashing import digest
 from builders.core.steps import Files, Step, Workspace
+from builders.facts.relations import Relation, load_relations
+from builders.text.render import sentence
 from builders.wmt.archive import find_archives
 from builders.wmt.index import index
 from builders.wmt.lines import KEY, days_of
@@ -167,7 +171,8 @@ def make_items(
     left, or a column is missing.
     """
     for field_name, field in layout.fields.items():
-        if not field.optional and (field.column or not (field.join or field.kind == "spans")):
+        computed = field.join or field.kind in ("spans", "fact")
+        if not field.optional and (field.column or not computed):
             require_columns(dataset, [(field.column or field_name).split(".")[0]])
     sample = sample_rows(dataset, layout, seed, ledger.rows, ledger.open)
     made = ItemSelection([], [], dict(sample.counts))
@@ -245,6 +250,8 @@ def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, Te
     if field.join:
         value = texts[field.join].get(_key(field, row) or "")
         return "\n".join(map(_text, _many(value))) if field.kind == "text" else value
+    if field.kind == "fact":
+        return _sentence(row)
     value = as_json(column_value(row, field.column or name))
     match field.kind:
         case "spans":
@@ -259,6 +266,20 @@ def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, Te
         case "paragraphs":
             return value.split("\n") if isinstance(value, str) else [*map(_paragraph, _many(value))]
     return "; ".join(map(_text, _many(value)))
+
+
+@cache
+def _relations() -> Mapping[str, Relation]:
+    return load_relations(resource("templates"))
+
+
+def _sentence(row: Row) -> str:
+    """A fact as its relation's first template has it; without one, its three parts."""
+    names = [_text(as_json(column_value(row, f"{what}_label"))) for what in ("subject", "object")]
+    relation = _relations().get(str(column_value(row, "relation")))
+    if relation is None:
+        return f"{names[0]}: {_text(as_json(column_value(row, 'relation_label')))}: {names[1]}"
+    return sentence(relation.cloze[0], names[0], names[1])
 
 
 def _many(value: Json) -> Sequence[Json]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -25,7 +25,9 @@ class LayoutField(Strict):
     or page id leads to; of kind `list`, its sentences. `marks`: another field with spans to
     highlight in it; `dates`: highlight what looks like a date in it, too.
 
-    On the page: a `date` is a day (`2020-05-06`) or UTC seconds, and is written out; of
+    On the page: a `date` is a day (`2020-05-06`) or UTC seconds, and is written out, and so is a
+    `partial_date` of releases (`2019-07`, `201X`, `2019-03-01/2019-05-31`); a `fact` is the row's
+    subject, relation and object as a sentence by the relation's template; of
     `paragraphs` each is a text, or an object with `text` and perhaps `heading` and `kind`
     (`builders.rows.Paragraph`); `spans` is a list of `{"start", "end"}` in code points (with
     "paragraph" for `paragraphs`, and perhaps "kind", one of mention or date). Where the row has
@@ -33,7 +35,9 @@ class LayoutField(Strict):
     """
 
     label: str | None = None
-    kind: Literal["text", "paragraphs", "list", "spans", "number", "date"] = "text"
+    kind: Literal[
+        "text", "paragraphs", "list", "spans", "number", "date", "partial_date", "fact"
+    ] = "text"
     column: str | None = None
     join: Literal["article", "page", "search"] | None = None
     optional: bool = False
@@ -102,6 +106,8 @@ class LayoutAnswer(Strict):
     within: FieldName | None = None
     check: Check = Check()
     when: Mapping[FieldName, tuple[str, ...]] = {}
+    unless: Mapping[FieldName, tuple[str, ...]] = {}
+    needs: FieldName | None = None
     answers: Mapping[FieldName, "LayoutAnswer"] = {}
     min_items: int = Field(default=1, ge=0)
     max_items: int = Field(default=1, ge=1)
@@ -116,6 +122,8 @@ class Pay(Strict):
     currency: str = "USD"
     per_hit: Decimal = Field(gt=0)
     minutes_per_hit: Decimal = Field(gt=0)
+    bonus: Decimal = Field(default=Decimal(0), ge=0)
+    """Paid beside it for work that is approved and failed no check, where the platform can."""
 
     @property
     def hourly(self) -> Decimal:
@@ -132,23 +140,80 @@ class Qualifications(Strict):
     adult: bool = False
 
 
+CheckKind = Literal["known", "instruction", "nonsense"]
+"""What an attention item is: one whose answer is known, one that says what to answer, one that
+makes no sense."""
+
+
+class Rejection(Strict):
+    """What rejects a submission, and so its pay; a platform has its own defaults.
+
+    That many failed attention items of these kinds: `failures`, or `long_failures` where a HIT is
+    paid for `long_minutes` or more. `experts`: an expert's no to a worker's batch, too. One failed
+    item sets the answers of a submission aside in any case.
+    """
+
+    checks: tuple[CheckKind, ...] = ("known", "instruction", "nonsense")
+    failures: int = Field(default=1, ge=1)
+    long_failures: int = Field(default=1, ge=1)
+    long_minutes: Decimal = Field(default=Decimal(5), gt=0)
+    experts: bool = True
+
+    def enough(self, pay: Pay) -> int:
+        """How many failures reject a HIT that is paid so."""
+        return self.long_failures if pay.minutes_per_hit >= self.long_minutes else self.failures
+
+
 class Rule(Strict):
     """When a row is decided.
 
     `majority` or `unanimous` over the answer `of` (all answers that are compared, without it);
     `any`: every counted judgment is taken as it is; `sampled`: per-worker batches of which an
     expert checks `sampled` items, the batch accepted or rejected whole. `accept`: the values of
-    `of` that accept a row; another agreed value rejects it.
+    `of` that accept a row; another agreed value rejects it. `reject`: values of `of` that reject
+    one where `accept` names none. What is said to be broken (see `Layout`) is never accepted.
     """
 
     by: Literal["majority", "unanimous", "any", "sampled"] = "majority"
     of: FieldName | None = None
     accept: tuple[str, ...] = ()
+    reject: tuple[str, ...] = ()
     sampled: int = Field(default=2, ge=1)
 
 
+class Consent(Strict):
+    """What a worker reads and agrees to before the first item, and whom to write to."""
+
+    text: tuple[str, ...] = Field(min_length=1)
+    contact: str
+    agree: str = "I have read this and want to take part"
+
+
+class Practice(Strict):
+    """An item to learn on: after it the worker is told whether it was right, and `why`."""
+
+    fields: Mapping[FieldName, Any]
+    answers: Mapping[FieldName, Any]
+    why: str
+
+
+BROKEN, COMMENT = "broken", "comment"
+"""Answers that a layout need not define: what is wrong with an item, and a remark on it."""
+WAYS_OUT = (BROKEN, COMMENT)
+_BROKEN = (
+    {"value": "unreadable", "label": "A text is missing or cannot be read"},
+    {"value": "senseless", "label": "It makes no sense"},
+    {"value": "upsetting", "label": "I would rather not: it is upsetting or private"},
+)
+
+
 class Layout(Strict):
-    """What `layout.yaml` says; `folder` is where it and the layout's `task.html.j2` lie."""
+    """What `layout.yaml` says; `folder` is where it and the layout's `task.html.j2` lie.
+
+    `broken` lets a worker say that an item is broken: `true`, or choices of one's own. The answer
+    `broken` is then beside those of the layout, which are not asked of such an item. `comment` adds
+    a box for a remark, the answer `comment`. Both stand below the other answers.
+    """
 
     _folder: Path = PrivateAttr(default=Path())
 
@@ -163,6 +228,10 @@ class Layout(Strict):
     config: str | None = None
     fields: Mapping[FieldName, LayoutField]
     answers: Mapping[FieldName, LayoutAnswer]
+    broken: bool | tuple[Choice, ...] = False
+    comment: bool = False
+    consent: Consent | None = None
+    practice: tuple[Practice, ...] = ()
     assignments: int = Field(default=3, ge=1)
     items_per_hit: int = Field(default=5, ge=1)
     pay: Pay
@@ -173,7 +242,11 @@ class Layout(Strict):
     balance: str | None = None
     """A column of the dataset over whose values the sampled rows are spread evenly: `relation`."""
     attention: tuple[Mapping[str, object], ...] = ()
-    """Items with known answers: `fields` and `answers`, mixed in one a HIT."""
+    """Items with known answers: `fields`, `answers` and perhaps their `kind` (`CheckKind`)."""
+    attention_per_hit: int = Field(default=1, ge=1)
+    """Attention items that are mixed into a HIT."""
+    rejects: Mapping[str, Rejection] = {}
+    """By the name of a platform, what rejects there, in place of the platform's own rule."""
     min_seconds: float = Field(default=3, ge=0)
     """Less time on an item than this is flagged as too fast."""
 
@@ -192,6 +265,29 @@ class Layout(Strict):
         found = self.model_copy()
         found._folder = folder
         return found
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_ways_out(cls, given: object) -> object:
+        """The answers `broken` and `comment`, where the layout has them."""
+        if not isinstance(given, Mapping) or not isinstance(given.get("answers"), Mapping):
+            return given
+        answers = dict(given["answers"])
+        broken = given.get("broken")
+        choices = _BROKEN if broken is True else broken
+        if isinstance(choices, list | tuple) and choices and BROKEN not in answers:
+            values = [one["value"] for one in choices if isinstance(one, Mapping)]
+            for name, answer in answers.items():
+                if isinstance(answer, Mapping):
+                    unless = {**(answer.get("unless") or {}), BROKEN: values}
+                    answers[name] = {**answer, "unless": unless}
+            label = "This item cannot be answered, because"
+            ask = {"kind": "choices", "required": False, "label": label, "agree": "none"}
+            answers = {BROKEN: {**ask, "choices": choices}, **answers}
+        if given.get("comment") is True and COMMENT not in answers:
+            ask = {"kind": "text", "required": False, "label": "Your remark", "agree": "none"}
+            answers[COMMENT] = {**ask, "check": {"max_length": 1000}}
+        return {**given, "answers": answers}
 
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
@@ -237,9 +333,12 @@ class Layout(Strict):
                 near = did_you_mean(name, [*self.fields, *before])
                 hint = f", did you mean {near!r}?" if near else ""
                 yield (*place, what), f"no field {name!r}{hint}"
-        for name in answer.when:
-            if name not in before:
-                yield (*place, "when"), f"{name!r} is not asked before"
+        for what in ("when", "unless"):
+            for name in getattr(answer, what):
+                if name not in before:
+                    yield (*place, what), f"{name!r} is not asked before"
+        if answer.needs:
+            yield from _unknown_value((*place, "needs"), answer.needs, [*self.fields], "the fields")
         is_choice, is_span = answer.kind in ("choice", "choices"), answer.kind in ("span", "spans")
         if is_choice and not answer.choices and not answer.field:
             yield place, "a choice needs `choices`, or the `field` that lists them"
@@ -255,10 +354,13 @@ class Layout(Strict):
     def _value_mistakes(
         self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
     ) -> Iterator[tuple[Loc, str]]:
-        for other, values in answer.when.items():
-            for number, value in enumerate(values):
-                known, where = _possible_values(before.get(other)), (*place, "when", other, number)
-                yield from _unknown_value(where, value, known, repr(other))
+        for what in ("when", "unless"):
+            for other, values in getattr(answer, what).items():
+                for number, value in enumerate(values):
+                    known = _possible_values(before.get(other))
+                    yield from _unknown_value(
+                        (*place, what, other, number), value, known, repr(other)
+                    )
         for what in ("key", "value"):
             seen: set[str] = set()
             for number, choice in enumerate(answer.choices):

@@ -84,6 +84,11 @@ class Batches:
             self._read[name] = batch, {hit.id: hit for hit in batch.hits}
         return self._read.get(name)
 
+    def platform(self, name: str) -> str | None:
+        """The platform that a batch is for; None for an unknown batch."""
+        place = self._places.get(name)
+        return load_manifest(place).platform if place else None
+
     def suggestion(self, name: str) -> str:
         near = did_you_mean(name, self._places)
         return f"did you mean {near}?" if near else f"not among the {len(self._places)} of hits/"
@@ -134,25 +139,15 @@ def match(
     hit = hits.get(given.hit)
     if hit is None:
         return refused("unknown HIT", f"{given.hit[:40]!r} is not in {shown(batch.folder)}")
-    items = {item.id: item for item in hit.items}
-    if unknown := sorted(given.answers.keys() - items.keys()):
-        return refused("unknown item", f"{unknown[0][:40]!r} is not in HIT {hit.id}")
     worker = hash_id(salt, "worker", platform, given.worker.strip())
-    missing = [name for name in items if name not in given.answers]
-    if missing and (platform not in PIECEWISE or not given.answers):
-        detail = f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}, worker {worker}"
-        return refused("missing item", detail)
-    if unknown := sorted(given.item_seconds.keys() - items.keys()):
-        return refused("unknown item", f"{unknown[0][:40]!r} has a time")
+    layout = batches.layout(batch)
+    wrong = answers_mistake(given, hit, layout, piecewise=platform in PIECEWISE)
+    if wrong:
+        reason, detail = wrong
+        return refused(reason, f"{detail}, worker {worker}" if reason == "missing item" else detail)
     if not worker:
         return refused("not a submission", "no worker")
-    layout = batches.layout(batch)
     answered = tuple(item for item in hit.items if item.id in given.answers)
-    for item in answered:
-        wrong = problems(layout, item.fields, given.answers[item.id])
-        if wrong:
-            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-            return refused("invalid answer", f"item {item.id}: {wrong[0]}{more}")
     assignment = hash_id(salt, "assignment", platform, given.assignment.strip())
     return [
         Judgment(
@@ -175,6 +170,29 @@ def match(
     ]
 
 
+def answers_mistake(
+    given: Submission, hit: Hit, layout: Layout, *, piecewise: bool = False
+) -> tuple[str, str] | None:
+    """What is wrong with the answers to a HIT, a short reason and what was seen; None: nothing.
+
+    `piecewise`: some of its items are enough.
+    """
+    items = {item.id: item for item in hit.items}
+    if unknown := sorted(given.answers.keys() - items.keys()):
+        return "unknown item", f"{unknown[0][:40]!r} is not in HIT {hit.id}"
+    missing = [name for name in items if name not in given.answers]
+    if missing and (not piecewise or not given.answers):
+        return "missing item", f"{missing[0]}, {len(missing)} of {len(items)} of HIT {hit.id}"
+    if unknown := sorted(given.item_seconds.keys() - items.keys()):
+        return "unknown item", f"{unknown[0][:40]!r} has a time"
+    for item in hit.items:
+        wrong = problems(layout, item.fields, given.answers.get(item.id, {}))
+        if item.id in given.answers and wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            return "invalid answer", f"item {item.id}: {wrong[0]}{more}"
+    return None
+
+
 def _answerable(layout: Layout) -> str:
     def values(asked: Mapping[str, LayoutAnswer]) -> object:
         return [
@@ -182,7 +200,8 @@ def _answerable(layout: Layout) -> str:
             for name, one in sorted(asked.items())
         ]
 
-    return json.dumps([values(layout.answers), layout.rule.of, sorted(layout.rule.accept)])
+    rule = layout.rule
+    return json.dumps([values(layout.answers), rule.of, sorted(rule.accept), sorted(rule.reject)])
 
 
 def _canonical(answers: Mapping[str, Json]) -> str:

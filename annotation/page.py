@@ -20,6 +20,7 @@ import base64
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +33,7 @@ from markupsafe import Markup, escape
 
 from annotation.batch import Hit, attention_items
 from annotation.checks import problems
-from annotation.layout import FOLDER, Layout, LayoutAnswer, layouts, load_layout
+from annotation.layout import FOLDER, WAYS_OUT, Layout, LayoutAnswer, layouts, load_layout
 from builders.core.config import did_you_mean, shown
 from builders.core.errors import UserError
 from builders.core.files import resource
@@ -40,15 +41,18 @@ from builders.core.files import resource
 PageMode = Literal["preview", "static", "mturk"]
 PARTS = resource("annotation/page_parts")
 SCRIPTS = (
-    *("text.js", "fields.js", "source.js"),
+    *("text.js", "store.js", "fields.js", "source.js"),
     *("answers.js", "choice.js", "typed.js", "marked.js", "group.js"),
     *("task.js", "keys.js", "submit.js"),
 )
 WORKER = ["PROLIFIC_PID", "workerId", "participant"]
 ASSIGNMENT = ["SESSION_ID", "assignmentId"]
-"""Parameters of a page's address in which recruiting sites name the worker and assignment."""
+STUDY = ["STUDY_ID"]
+"""Parameters of a page's address in which recruiting sites name worker, assignment and study."""
 TASK = "task.html.j2"
 _DELIVER = ("post", "code", "complete", "submit")
+_SHORT = 200
+"""Characters of a value that may stand in a HIT more than once."""
 
 
 def render(
@@ -58,15 +62,21 @@ def render(
     batch: str,
     mode: PageMode,
     deliver: Mapping[str, str] = {},
+    files: int = 0,
+    served: bool = False,
 ) -> str:
     """The page of a layout for the HITs of a batch.
 
     Modes: `preview` shows the submission at the end; `static` posts it to `deliver["post"]`, or
-    offers it as a file, then shows the completion code `deliver["code"]` and a link to
-    `deliver["complete"]`; `mturk` reads one HIT from the variable `${data}` (see `data`; `hits`
-    stays empty) and submits a form to `deliver["submit"]`/mturk/externalSubmit. A static page of
-    several HITs takes that of `?hit=` (id, or number from 1), else one by the worker's id, for
-    which it asks where its address names none. `UserError`: the template names what is not there.
+    offers it as a file, and once it has arrived or is saved shows the completion code
+    `deliver["code"]` and a link to `deliver["complete"]`; `mturk` reads one HIT from the variable
+    `${data}` (see `data`; `hits` stays empty) and submits a form to
+    `deliver["submit"]`/mturk/externalSubmit. A static page of several HITs takes that of `?hit=`
+    (id, or number from 1), else one by the worker's id, for
+    which it asks where its address names none. With `files` it holds no HIT and loads that one
+    from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them. A `served` page
+    asks `annotation.receive` for its HIT and hands its submission to it.
+    `UserError`: the template names what is not there.
     """
     unknown = [f"{key!r}" for key in deliver if key not in _DELIVER]
     if unknown:
@@ -85,11 +95,15 @@ def render(
         "mode": mode,
         "fields": {k: v.model_dump(mode="json") for k, v in layout.fields.items()},
         "answers": {k: _answer_settings(v) for k, v in layout.answers.items()},
-        "post": deliver.get("post"),
+        "post": "submissions" if served else deliver.get("post"),
         "code": deliver.get("code"),
-        "complete": _address(deliver.get("complete")),
+        "complete": web_address(deliver.get("complete")),
+        "practice": [one.model_dump(mode="json") for one in layout.practice],
+        "files": files,
+        "served": served,
         "worker": WORKER,
         "assignment": ASSIGNMENT,
+        "study": STUDY,
     }
     scripts = [script, unpack] if packed else [script]
     text = (
@@ -107,7 +121,7 @@ def render(
             settings=Markup(_json(settings)),  # noqa: S704 - escaped for a script
             data=Markup("${data}" if packed else _json([_public_hit(h) for h in hits])),  # noqa: S704
             submit=submit,
-            policy=_policy(scripts, style, deliver.get("post"), submit),
+            policy=_policy(scripts, style, deliver.get("post"), submit, own=bool(files) or served),
         )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -144,7 +158,8 @@ def render_task(layout: Layout) -> Markup:
         raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
     except (_TemplateError, jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:
         raise UserError(str(error), where=shown(path), line=_line_of(error, path)) from None
-    missing = [name for name in layout.answers if name not in places.placed]
+    own = [name for name in layout.answers if name not in WAYS_OUT]
+    missing = [name for name in own if name not in places.placed]
     if missing:
         hint = f"add {{{{ answer({missing[0]!r}) }}}}"
         raise UserError(f"nowhere asked: {', '.join(missing)}", where=shown(path), hint=hint)
@@ -209,7 +224,7 @@ class _TaskPlaces:
                 continue
             long = name in marked_in or field.kind == "paragraphs" or field.join
             (source if long else brief).append(self.show(name))
-        work = [self.answer(name) for name in self.layout.answers]
+        work = [self.answer(name) for name in self.layout.answers if name not in WAYS_OUT]
         inner = Markup().join(
             Markup('<div class="{}">{}</div>').format(name, Markup().join(places))
             for name, places in (("brief", brief), ("source", source), ("work", work))
@@ -254,6 +269,10 @@ def _line_of(error: BaseException, path: Path) -> int | None:
 def _layout_line(place: Path) -> str:
     layout = load_layout(str(place))
     known = attention_items(layout)
+    for number, one in enumerate(layout.practice, 1):
+        if found := problems(layout, one.fields, one.answers):
+            text = f"practice item {number}: {found[0]}"
+            raise UserError(text, where=shown(place / "layout.yaml"))
     render(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
     for number, item in enumerate(known, 1):
         given = item.answers or {}
@@ -271,8 +290,40 @@ def _layout_line(place: Path) -> str:
     )
 
 
+def hit_file(hit: Hit) -> str:
+    """The JSON of one HIT, as a page loads it: without rows, known answers and repeated texts."""
+    return json.dumps(_public_hit(hit), ensure_ascii=True, separators=(",", ":"))
+
+
 def _public_hit(hit: Hit) -> dict[str, object]:
-    return {"id": hit.id, "items": [{"id": i.id, "fields": dict(i.fields)} for i in hit.items]}
+    """The HIT as a page has it: a long value of several items stands once, in `texts`."""
+    texts: list[object] = []
+    seen: dict[str, int] = {}
+    counts = Counter(
+        _content(value) for item in hit.items for value in item.fields.values() if _is_long(value)
+    )
+    items = []
+    for item in hit.items:
+        fields, same = {}, {}
+        for name, value in item.fields.items():
+            content = _content(value) if _is_long(value) else ""
+            if counts[content] < 2:
+                fields[name] = value
+                continue
+            if content not in seen:
+                seen[content] = len(texts)
+                texts.append(value)
+            same[name] = seen[content]
+        items.append({"id": item.id, "fields": fields, **({"same": same} if same else {})})
+    return {"id": hit.id, **({"texts": texts} if texts else {}), "items": items}
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str | list | tuple) and len(str(value)) > _SHORT
+
+
+def _content(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _has_spans(answers: Iterable[LayoutAnswer]) -> bool:
@@ -303,19 +354,24 @@ def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
-def _policy(scripts: Sequence[str], style: str, post: str | None, submit: str | None) -> str:
+def _policy(
+    scripts: Sequence[str], style: str, post: str | None, submit: str | None, *, own: bool
+) -> str:
     def sha(text: str) -> str:
         return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
     action = [_origin(submit)] if submit else ["'none'"]
     if submit and (urlsplit(submit).hostname or "").endswith(".mturk.com"):
         action.append("https://*.mturk.com")  # it redirects there
+    connect = ["'self'"] if own else []
+    if post:
+        connect.append(_origin(post) + urlsplit(post).path)
     rules = {
         "default-src": "'none'",
         "script-src": " ".join(map(sha, scripts)),
         "style-src": sha(style),
         "img-src": "data:",
-        "connect-src": _origin(post) + urlsplit(post).path if post else "'none'",
+        "connect-src": " ".join(connect) or "'none'",
         "form-action": " ".join(action),
         "base-uri": "'none'",
     }
@@ -323,12 +379,13 @@ def _policy(scripts: Sequence[str], style: str, post: str | None, submit: str | 
 
 
 def _origin(address: str) -> str:
-    _address(address)
+    web_address(address)
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _address(address: str | None) -> str | None:
+def web_address(address: str | None) -> str | None:
+    """An http(s) address, as it was given; `UserError` for anything else."""
     if address is not None and not re.fullmatch(r"https?://[\w.:\[\]-]+(/[^\s;,'\"<>]*)?", address):
         raise UserError(f"not an address of the web: {address!r}", hint="https://…")
     return address

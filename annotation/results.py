@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -27,7 +28,8 @@ from annotation.matching import (
     read_salt,
 )
 from annotation.platforms import PLATFORMS, find_platform
-from annotation.platforms.base import Platform
+from annotation.platforms.base import Platform, Verdict
+from annotation.platforms.prolific import Participants, read_participants
 from annotation.quality import settle
 from annotation.quality.expert import (
     WorkerBatch,
@@ -40,6 +42,7 @@ from annotation.quality.expert import (
 )
 from annotation.quality.report import REPORT, read_refused, render_report, report_data
 from annotation.quality.rules import ACCEPTED_BATCH
+from annotation.reading import head
 from annotation.submission import Refused, Submission
 from builders.core.config import shown
 from builders.core.errors import UserError
@@ -57,6 +60,7 @@ _REPEATED = (
 """Columns whose texts stand in many rows: each is held once."""
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _EXAMPLES = 20
+_BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
 """The name of a file that a page saves: it ends with the worker's id, which no output holds."""
 
@@ -109,6 +113,7 @@ def import_results(
     platform: str | None = None,
     feedback: Path | None = None,
     experts: Path | None = None,
+    participants: Path | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Imported:
     """Read results files (or folders of them) and write `<out>/<layout>/judgments.parquet`.
@@ -116,7 +121,9 @@ def import_results(
     Nothing given: the judgments that are there are settled anew, as after an expert's checks.
     `platform`: by default each file says itself. `feedback`: a folder for the files by which the
     platform approves or rejects work. `experts`: a file of worker ids that are experts' from now
-    on. The same files in the same order give the same tables.
+    on. `participants`: Prolific's export of a study's participants; answers of ids that are not in
+    it, and of people who returned the study, are set aside. The same files in the same order give
+    the same tables.
     """
     if feedback is not None and not given:
         hint = "name the results that are to be approved or rejected, with --feedback"
@@ -133,8 +140,9 @@ def import_results(
         check_salt(salt, out)
         named = add_experts(out, experts, salt, PLATFORMS) if experts is not None else []
         tables = {} if given else _all_tables(out)
-        run = _ImportRun(batches, salt, out, tables, Imported(files=len(files)))
-        sources = [(path, _platform_of(path, platform)) for path in files]
+        people = read_participants(participants) if participants is not None else None
+        run = _ImportRun(batches, salt, out, tables, Imported(files=len(files)), people)
+        sources = [(path, _platform_of(path, platform, batches)) for path in files]
         if sources:
             run.read(sources, say)
         run.settle()
@@ -143,6 +151,12 @@ def import_results(
             known = sum(not hashes.isdisjoint(workers) for hashes in named)
             hint = "" if known else "; the file has one worker id a line and nothing else"
             run.done.remarks.append(f"experts: {known} of {len(named)} ids have judged{hint}")
+        if people is None and any(one.name == "prolific" for _, one in sources):
+            text = "prolific: nobody's id was checked; give its export with --participants"
+            run.done.remarks.append(text)
+        if run.taken_out:
+            text = f"{run.taken_out:,} earlier judgments of such participants were taken out"
+            run.done.remarks.append(text)
         if feedback is not None:
             run.give_feedback(sources, feedback)
     return run.done
@@ -238,12 +252,24 @@ class JudgmentTable:
     def worker_batches(self, layout: Layout) -> list[WorkerBatch]:
         return worker_batches(layout, self.by_id.values(), read_verdicts(self.folder))
 
-    def rejection_reason(self, found: list[Judgment], batches: Batches) -> str | None:
-        """Why a submission is rejected, as `annotation.platforms.base.Decide` has it."""
+    def remove(self, found: list[Judgment]) -> int:
+        """Take the judgments of a submission out; how many were there."""
+        ids = [name for one in found for name in (one.id, _further_id(one))]
+        return sum(self.by_id.pop(name, None) is not None for name in ids)
+
+    def verdict(self, found: list[Judgment], batches: Batches) -> Verdict | None:
+        """What a submission comes to, as `annotation.platforms.base.Decide` has it."""
         version = next(
             v for v in batches.layout_versions(self.folder.name) if found[0].batch in v.pay
         )
-        return rejection_reason(version.layout, self._settled(found), version.items, self.checked)
+        own, layout = self._settled(found), version.layout
+        platform = PLATFORMS[found[0].platform]
+        rule = layout.rejects.get(platform.name, platform.rejection)
+        reason = rejection_reason(layout, own, version.items, self.checked, rule)
+        if reason is None:
+            return None
+        clean = not reason and all(one.counted for one in own)
+        return Verdict(reason, layout.pay.bonus if clean else Decimal(0))
 
     def report(self, batches: Batches, refused: Path) -> Path:
         """Write `report.html` of what `settle` came to; `refused`: what the last import refused."""
@@ -267,6 +293,8 @@ class _ImportRun:
     out: Path
     tables: dict[str, JudgmentTable]
     done: Imported
+    participants: Participants | None = None
+    taken_out: int = 0
 
     def read(self, sources: Sequence[tuple[Path, Platform]], say: Callable[[str], None]) -> None:
         """Take every file; what is refused is written down as it comes."""
@@ -289,11 +317,23 @@ class _ImportRun:
         name = found[0].layout
         if name not in self.tables:
             self.tables[name] = JudgmentTable(self.out / name)
+        barred = self._barred(given, platform) if isinstance(given, Submission) else None
+        if barred is not None:
+            self.taken_out += self.tables[name].remove(found)
+            self._refuse(barred, report)
+            return
         outcome = self.tables[name].add(found)
         setattr(self.done, outcome, getattr(self.done, outcome) + 1)
 
     def _match(self, given: Submission, platform: Platform) -> list[Judgment] | Refused:
         return match(given, self.batches, platform.name, self.salt)
+
+    def _barred(self, given: Submission, platform: Platform) -> Refused | None:
+        """What keeps a participant's answers out, by the list that the platform exports."""
+        if self.participants is None or platform.name != "prolific":
+            return None
+        reason = self.participants.bars(given.worker, given.assignment)
+        return Refused(given.where, given.line, reason) if reason else None
 
     def _refuse(self, one: Refused, report: TextIO) -> None:
         self.done.refused[one.reason] = self.done.refused.get(one.reason, 0) + 1
@@ -313,28 +353,36 @@ class _ImportRun:
             self.done.written.append(shown(table.report(self.batches, self.out / REFUSED)))
 
     def give_feedback(self, sources: Sequence[tuple[Path, Platform]], folder: Path) -> None:
-        """Write what the platforms take to approve or reject work."""
+        """Write what the platforms take to approve or reject work, where no release can be."""
+        place = folder.resolve()
+        inside = next((p for p in (place, *place.parents) if (p / "manifest.json").exists()), None)
+        if inside is not None:
+            text = "these files name participants, and this is a folder of a release or batch"
+            raise UserError(text, where=shown(inside), hint="--feedback pay")
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n", "utf-8")
         counts = {"approved": 0, "rejected": 0, "undecided": 0}
         for path, platform in sources:
 
-            def decide(given: Submission, platform: Platform = platform) -> str | None:
+            def decide(given: Submission, platform: Platform = platform) -> Verdict | None:
                 found = self._match(given, platform)
-                why = None
-                if not isinstance(found, Refused):
-                    why = self.tables[found[0].layout].rejection_reason(found, self.batches)
-                counts["undecided" if why is None else "rejected" if why else "approved"] += 1
-                return why
+                verdict = None
+                if not isinstance(found, Refused) and self._barred(given, platform) is None:
+                    verdict = self.tables[found[0].layout].verdict(found, self.batches)
+                reason = None if verdict is None else verdict.reason
+                counts["undecided" if reason is None else "rejected" if reason else "approved"] += 1
+                return verdict
 
             names = platform.feedback(path, decide, folder)
             self.done.written += [shown(folder / name) for name in names]
             if not names:
-                text = f"{platform.name} takes no file of approvals; mturk alone does"
+                text = f"{platform.name} takes no file of approvals; prolific and mturk do"
                 self.done.remarks.append(f"{shown(path)}: {text}")
         if any(counts.values()):
             outcomes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
             self.done.remarks.append(f"feedback: {outcomes}")
-        if not any(folder.iterdir()):
+        if [*folder.iterdir()] == [folder / ".gitignore"]:
+            (folder / ".gitignore").unlink()
             folder.rmdir()
 
 
@@ -358,8 +406,14 @@ def _refused_line(one: Refused) -> str:
     return f"{place}: {one.reason}" + (f": {detail}" if detail else "")
 
 
-def _platform_of(path: Path, name: str | None) -> Platform:
-    return find_platform(name) if name else next(p for p in PLATFORMS.values() if p.knows(path))
+def _platform_of(path: Path, name: str | None, batches: Batches) -> Platform:
+    """The platform by its name, by the file, or for submissions of pages by their first batch."""
+    if name:
+        return find_platform(name)
+    found = next(p for p in PLATFORMS.values() if p.knows(path))
+    first = _BATCH.search(head(path)) if found.name == "static" else None
+    by_batch = batches.platform(first[1]) if first else None
+    return PLATFORMS[by_batch] if by_batch == "prolific" else found
 
 
 def _read_judgments(path: Path) -> list[Judgment]:

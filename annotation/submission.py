@@ -14,14 +14,16 @@ from builders.core.dataset import Json as Json
 FORMAT = "factdrift-submission/1"
 LONGEST = 4 << 20
 """Characters that one submission may have."""
-_TEXTS = ("batch", "hit", "worker", "assignment")
+_TEXTS = ("batch", "hit", "worker", "assignment", "study", "received")
+_OPTIONAL = ("assignment", "study", "received")
 _KEYS = {"format", *_TEXTS, "seconds", "answers", "item_seconds"}
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One worker's answers to one HIT; `worker` and `assignment` are the platform's own ids.
+    """One worker's answers to one HIT; `worker`, `assignment` and `study` are the platform's ids.
 
+    `received`: when a server took it, in ISO 8601, UTC; empty where none says so.
     `where` and `line` say where it was read. Nothing in it is checked against a batch yet.
     """
 
@@ -34,6 +36,8 @@ class Submission:
     seconds: float | None
     answers: Mapping[str, Mapping[str, Json]]
     item_seconds: Mapping[str, float]
+    study: str = ""
+    received: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ def from_value(
         seconds=value.get("seconds"),
         answers=value["answers"],
         item_seconds=value.get("item_seconds") or {},
+        study=value.get("study") or "",
+        received=value.get("received") or "",
     )
 
 
@@ -115,7 +121,7 @@ def _mistake(value: Mapping[str, Any]) -> str:
     if unknown:
         return f"unknown key {unknown[0][:40]!r}"
     for name in _TEXTS:
-        if name != "assignment" and not value.get(name):
+        if name not in _OPTIONAL and not value.get(name):
             return f"no {name}"
         if not isinstance(value.get(name) or "", str) or len(value.get(name) or "") > 200:
             return f"{name} is not a text of up to 200 characters"

@@ -63,6 +63,7 @@ FIELDS: dict[str, dict[str, Json]] = {
         "answers_shown": ["a delegate", "one of the delegates"],
     },
     "verify_facts": {
+        "statement": "Kofi Annan was Secretary-General of the United Nations.",
         "subject": "Kofi Annan",
         "relation": "position held",
         "valid_from": "1997-01-01",

@@ -103,6 +103,7 @@ class Browser:
         """Wait until the page is loaded and drawn: Chromium drops what is pressed before."""
         self.wait("return document.readyState === 'complete'")
         self.driver.execute_async_script(_DRAWN)
+        self.wait(_READY)
 
     def wait(self, code: str, *arguments: object) -> Any:
         """What a piece of JavaScript gives as soon as that is something."""
@@ -257,6 +258,11 @@ class Browser:
 
 # A frame that comes after the page's first.
 _DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]));"
+
+# A page for workers says when it has its items and what was kept; other pages need no wait.
+_READY = """
+return !document.getElementById('settings') || document.body.dataset.ready !== undefined;
+"""
 
 _TEXT = "const node = document.querySelector(arguments[0]); return node && [node.textContent];"
 

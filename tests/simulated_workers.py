@@ -14,10 +14,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from annotation.batch import Batch, Hit, Item, batch_id, item_id, layout_sha256
-from annotation.checks import problems, text_problem
+from annotation.checks import is_asked, problems, text_problem
 from annotation.dataset import DatasetRows
 from annotation.hits import write_batch
-from annotation.layout import Layout, LayoutAnswer, load_layout
+from annotation.layout import BROKEN, Layout, LayoutAnswer, load_layout
 from annotation.platforms.base import Delivery
 from annotation.submission import Json
 from tests.annotation_items import FIELDS
@@ -96,7 +96,11 @@ def _bad(batch: Batch, layout: Layout, seed: int) -> Iterator[Work]:
         made = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
         match what:
             case "missing answer":
-                required = next(k for k, a in layout.answers.items() if a.required and not a.when)
+                required = next(
+                    k
+                    for k, a in layout.answers.items()
+                    if a.required and not a.when and not a.needs
+                )
                 for answers in made["answers"].values():
                     del answers[required]
             case "missing item":
@@ -149,11 +153,9 @@ def _scope(
     out: dict[str, Any] = {}
     for name, answer in asked.items():
         before = {**named, **out}
-        held = (
-            str(before.get(o)).lower() in map(str.lower, v) or before.get(o) in v
-            for o, v in answer.when.items()
-        )
-        if not all(held) or (not answer.required and rng.random() < 0.3):
+        if not is_asked(answer, before) or (not answer.required and rng.random() < 0.3):
+            continue
+        if name == BROKEN and rng.random() < 0.8:
             continue
         value = _value(layout, answer, before, rng)
         if value is not None:

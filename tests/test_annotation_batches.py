@@ -39,6 +39,8 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
         "preview.html",
         "layout/layout.yaml",
         "layout/task.html.j2",
+        "static/hits/0001.json",
+        "static/hits/0002.json",
         "static/task.html",
         "static/links.csv",
     }
@@ -64,12 +66,11 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
 
 def test_workers_do_not_see_what_is_known(tmp_path: Path) -> None:
     folder, manifest = make_batch(order(tmp_path))
-    for path in [folder / "preview.html", *(folder / "static").iterdir()]:
+    for path in [folder / "preview.html", *(folder / "static").rglob("*.*")]:
         text = path.read_text("utf-8")
         assert not any(f'"{row}"' in text for row in manifest.rows)
-    page = (folder / "static" / "task.html").read_text("utf-8")
-    data = page.split('id="data"')[1].split(">", 1)[1].split("</script>")[0]
-    assert {tuple(item) for hit in json.loads(data) for item in hit["items"]} == {("id", "fields")}
+    shown = [json.loads(p.read_text("utf-8")) for p in (folder / "static" / "hits").iterdir()]
+    assert {tuple(item) for hit in shown for item in hit["items"]} == {("id", "fields")}
 
 
 def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from annotation.batch import Batch, Hit, Item
 from annotation.hits import BatchOrder, make_batch
 from annotation.layout import layouts, load_layout
 from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery
+from annotation.platforms.base import Delivery, Verdict
 from annotation.platforms.mturk import LARGEST, filled, from_assignment, from_form
 from annotation.results import import_results
 from annotation.submission import Refused, Submission
@@ -228,7 +228,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         "AssignmentId,WorkerId,Comment,@odd,Answer.note\n"
         'A1,W1,"=HYPERLINK(""https://x.org"")",-1,=2+2\nA2,W2,fine,,x\n'
     )
-    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: "", tmp_path)
+    (name,) = MTURK.feedback(tmp_path / "a.csv", lambda one: Verdict(""), tmp_path)
     with (tmp_path / name).open(newline="") as file:
         assert list(csv.reader(file)) == [
             ["AssignmentId", "WorkerId", "Comment", "'@odd", "Answer.note", "Approve", "Reject"],
@@ -237,7 +237,7 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
         ]
     (tmp_path / "b.csv").write_text("AssignmentId,WorkerId,WorkerId\nA1,W1,W2\n")
     before = sorted(tmp_path.iterdir())
-    assert MTURK.feedback(tmp_path / "b.csv", lambda one: "", tmp_path) == []
+    assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before
 
 

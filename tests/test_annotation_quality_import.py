@@ -291,10 +291,10 @@ def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
     table = JudgmentTable(tmp_path / "judgments" / "judge_question")
     table.settle(batches)
     reasons = {
-        worker: table.rejection_reason(
-            [o for o in table.by_id.values() if o.worker == worker], batches
-        )
+        worker: verdict.reason
         for worker in {row["worker"] for row in rows}
+        for own in [[o for o in table.by_id.values() if o.worker == worker]]
+        if (verdict := table.verdict(own, batches)) is not None
     }
     assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
     assert "Is it a good question?" in str(reasons[aside.pop()])

@@ -12,13 +12,13 @@ import pytest
 
 from annotation.batch import Batch
 from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery
+from annotation.platforms.base import Delivery, Verdict
 from annotation.submission import Refused, Submission
 from builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
-from tests.browser import Browser, browser
+from tests.browser import Browser, browser, served
 
 __all__ = ["browser"]  # a fixture
 
@@ -33,7 +33,7 @@ def test_links(split: bool, tmp_path: Path) -> None:
     batch = batch_of(tmp_path, delivery=Delivery(split=split))
     one, two = (hit.id for hit in batch.hits)
     files = ["hit-0001.html?", "hit-0002.html?"]
-    who = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
+    who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
     names = [p + who for p in (files if split else ["task.html?hit=1&", "task.html?hit=2&"])]
     assert [tuple(link.values()) for link in links(batch)] == [
         ("1", one, names[0]),
@@ -41,8 +41,12 @@ def test_links(split: bool, tmp_path: Path) -> None:
         ("2", one, names[0]),
         ("2", two, names[1]),
     ]
-    pages = sorted(p.name for p in (batch.folder / "static").glob("*.html"))
+    static = batch.folder / "static"
+    pages = sorted(p.name for p in static.glob("*.html"))
     assert pages == ([p.rstrip("?") for p in files] if split else ["task.html"])
+    assert sorted(p.name for p in static.glob("hits/*")) == (
+        [] if split else ["0001.json", "0002.json"]
+    )
 
 
 @pytest.mark.parametrize("post", ["ftp://x", "javascript:x", "file:///etc/passwd", "https://x/;y"])
@@ -56,7 +60,7 @@ def test_what_it_reads(tmp_path: Path) -> None:
     given = [submission(batch, "A1"), {"format": "else"}]
     found = list(PLATFORMS["static"].read(hand_in(tmp_path, given)))
     assert [type(one) for one in found] == [Submission, Refused]
-    assert PLATFORMS["static"].feedback(tmp_path, lambda one: "", tmp_path) == []
+    assert PLATFORMS["static"].feedback(tmp_path, lambda one: Verdict(""), tmp_path) == []
 
 
 class Taker(BaseHTTPRequestHandler):
@@ -104,9 +108,9 @@ for (let n = 0; n < arguments[0]; n += 1) {
 NOTE = "=1+1 <b> \U0001f600 ${x}"
 
 
-def _work(browser: Browser, path: Path, query: str) -> None:
+def _work(browser: Browser, address: str) -> None:
     browser.size("wide")
-    browser.go(f"{path.as_uri()}?{query}")
+    browser.go(address)
     browser.js(_ANSWER, 4, NOTE)
 
 
@@ -116,14 +120,10 @@ def test_posted_by_a_browser(
     address, kept = taker
     how = Delivery(post=address, code="CODE-42", complete="https://example.org/done?cc=42")
     batch = batch_of(tmp_path, delivery=how)
-    page = batch.folder / "static" / "task.html"
-    _work(browser, page, "hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
-    for _ in range(100):
-        if browser.js("return document.getElementById('code') !== null"):
-            break
-        threading.Event().wait(0.05)
-    assert browser.text("#code") == "CODE-42"
-    assert browser.js("return document.querySelector('#end a').href") == how.complete
+    with served(batch.folder / "static") as root:
+        _work(browser, f"{root}task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
+        assert browser.text("#code") == "CODE-42"
+        assert browser.js("return document.querySelector('#end a').href") == how.complete
     (body,) = kept
     made = json.loads(body)
     assert (made["batch"], made["hit"]) == (batch.id, batch.hits[1].id)
@@ -139,16 +139,19 @@ def test_a_link_that_no_site_has_filled_in_asks_who_it_is(browser: Browser, tmp_
     batch = batch_of(tmp_path)
     link = links(batch)[0]["link"].split("?")[1]
     browser.size("wide")
-    browser.go(f"{(batch.folder / 'static' / 'task.html').as_uri()}?{link}")
-    assert browser.js("return !document.getElementById('who').hidden")
-    browser.go(f"{(batch.folder / 'static' / 'task.html').as_uri()}?hit=1&PROLIFIC_PID=5f0")
-    assert browser.js("return document.getElementById('who').hidden")
+    with served(batch.folder / "static") as root:
+        browser.go(f"{root}task.html?{link}")
+        assert browser.js("return !document.getElementById('who').hidden")
+        browser.go(f"{root}task.html?hit=1&PROLIFIC_PID=5f0")
+        assert browser.js("return document.getElementById('who').hidden")
 
 
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
     batch = batch_of(tmp_path, delivery=Delivery(split=True))
-    _work(browser, batch.folder / "static" / "hit-0001.html", "workerId=R4WID")
+    page = batch.folder / "static" / "hit-0001.html"
+    _work(browser, f"{page.as_uri()}?workerId=R4WID")
+    assert "opened from a file" in browser.text("#notice")
     browser.click(browser.one("#end a"))
     path = browser.folder / f"{batch.id}-{batch.hits[0].id}-R4WID.json"
     for _ in range(100):

@@ -9,10 +9,17 @@ function look(scope, name) {
 }
 
 function asked(scope, name) {
-  return Object.entries(scope.defs[name].when || {}).every(([other, values]) => {
+  const def = scope.defs[name];
+  const met = ([other, values]) => {
     const value = look(scope, other);
     return (Array.isArray(value) ? value : [value]).some((v) => v !== undefined && v !== null && values.includes(String(v)));
-  });
+  };
+  if (def.needs && !there(scope.item.fields[def.needs])) return false;
+  return Object.entries(def.when || {}).every(met) && !Object.entries(def.unless || {}).some(met);
+}
+
+function there(value) {
+  return value !== undefined && value !== null && value.length !== 0;
 }
 
 function makeAnswer(name, def, scope, views) {

@@ -32,19 +32,18 @@ class Choice extends View {
     if (this.def.kind === 'flag') {
       return [{ value: true, label: 'Yes', key: 'y' }, { value: false, label: 'No', key: 'n' }];
     }
-    if (this.def.choices && this.def.choices.length) {
-      const fields = this.scope.item.fields;
-      return this.def.choices.filter((c) => !c.needs || (fields[c.needs] && fields[c.needs].length !== 0));
-    }
-    const list = this.scope.item.fields[this.def.field] || [];
-    return Array.from(new Set(list.map(textOf))).map((t) => ({ value: t, label: t, outside: true }));
+    const fields = this.scope.item.fields;
+    const own = (this.def.choices || []).filter((c) => !c.needs || there(fields[c.needs]));
+    if (!this.def.field) return own;
+    const listed = Array.from(new Set((fields[this.def.field] || []).map(textOf)));
+    return [...listed.map((t) => ({ value: t, label: t, outside: true })), ...own];
   }
 
   fill(entries) {
     this.keys.clear();
     this.inputs = [];
     entries.forEach((entry, i) => {
-      const key = entry.key || (i < 9 ? String(i + 1) : '');
+      const key = this.name === 'broken' ? '' : entry.key || (i < 9 ? String(i + 1) : '');
       const input = el('input', {
         type: this.many ? 'checkbox' : 'radio', name: this.id, 'data-own': this.id,
         onchange: () => this.pick(entry.value, input.checked),

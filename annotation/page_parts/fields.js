@@ -36,6 +36,7 @@ function makeField(name, title, item, targets) {
     return { name, node: shown.optional && !shown.empty ? el('div') : fact(label, shown.empty || 'none'), paint() {} };
   }
   if (shown.kind === 'date') return { name, node: fact(label, longDay(value)), paint() {} };
+  if (shown.kind === 'partial_date') return { name, node: fact(label, partialDay(value)), paint() {} };
   if (shown.kind === 'number') return { name, node: fact(label, String(value)), paint() {} };
   if (shown.kind === 'list') {
     if (value.length === 1) return { name, node: fact(label, textOf(value[0])), paint() {} };

@@ -1,20 +1,8 @@
 // The flow: which HIT and worker, items, drafts, time.
 
-let hit, batch, worker = '', assignment = '', at = 0, item, idle = false;
+let hits, hit, batch, worker = '', assignment = '', study = '', at = 0, item, idle = false;
 let answers = {}, seconds = {}, since = null, saving = null;
 const address = new URLSearchParams(location.search);
-const memory = (() => { try { return window.localStorage; } catch (e) { return null; } })();
-
-function keep(key, value) {
-  try {
-    if (value === null) memory.removeItem(key);
-    else memory.setItem(key, value);
-  } catch (e) { /* no storage here: the page works without drafts */ }
-}
-
-function kept(key) {
-  try { return memory.getItem(key); } catch (e) { return null; }
-}
 
 function fail(text) {
   byId('notice').textContent = text;
@@ -29,10 +17,13 @@ function parameter(names) {
 // Calls once a frame is drawn. Before, on a busy machine, Chromium may show a page an empty
 // localStorage: its draft would be gone, and written over.
 function drawn(call) {
-  requestAnimationFrame(() => requestAnimationFrame(() => call()));
+  requestAnimationFrame(() => requestAnimationFrame(async () => {
+    await call();
+    document.body.dataset.ready = '';
+  }));
 }
 
-function start() {
+async function start() {
   settings = JSON.parse(byId('settings').textContent);
   byId('help').addEventListener('click', help);
   byId('instructions').addEventListener('toggle', () => {
@@ -40,7 +31,6 @@ function start() {
     if (!byId('instructions').open && document.activeElement === document.body) byId('help').focus({ preventScroll: true });
   });
   if (byId('examples')) byId('examples').open = innerWidth >= 960;
-  let hits;
   try {
     const text = byId('data').textContent.trim();
     hits = settings.mode === 'mturk' ? [decoded(text)] : JSON.parse(text);
@@ -50,14 +40,15 @@ function start() {
   }
   batch = settings.mode === 'mturk' ? hits[0].batch : settings.batch;
   assignment = parameter(settings.assignment);
+  study = parameter(settings.study);
   worker = parameter(settings.worker).trim().slice(0, 200);
   idle = settings.mode === 'mturk' && (!assignment || assignment === 'ASSIGNMENT_ID_NOT_AVAILABLE');
   if (settings.mode === 'preview') worker = worker || 'preview';
   if (settings.mode === 'static' && !worker) {
-    askWho(hits);
+    await askWho();
     return;
   }
-  begin(hits);
+  await begin();
 }
 
 function decoded(text) {
@@ -73,47 +64,123 @@ function encoded(text) {
   return btoa(out);
 }
 
-function askWho(hits) {
+async function askWho() {
   const form = byId('who');
+  byId('worker').value = (await kept('factdrift:worker')) || '';
   form.hidden = false;
-  byId('worker').value = kept('factdrift:worker') || '';
   form.addEventListener('submit', (e) => {
     e.preventDefault();
     worker = clean(byId('worker').value);
     if (!worker) return;
     keep('factdrift:worker', worker);
     form.hidden = true;
-    begin(hits);
+    begin();
   });
 }
 
-function begin(hits) {
+// The HIT of this worker: of those in the page, or the file beside it that the address names.
+async function theirs() {
   const wanted = address.get('hit');
-  if (!hits.length) return fail('There is nothing to do here: this page has no items.');
-  if (wanted === null) hit = hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
-  else hit = hits.find((h) => h.id === wanted) || hits[/^\d{1,9}$/.test(wanted) ? Number(wanted) - 1 : -1];
+  const number = /^\d{1,9}$/.test(wanted || '') ? Number(wanted) - 1 : -1;
+  if (settings.served) {
+    const answer = await asks('hit', { hit: wanted });
+    const reply = await answer.json().catch(() => ({}));
+    if (!answer.ok && !reply.says) throw new Error(String(answer.status));
+    return reply.hit || reply;
+  }
+  if (!settings.files) {
+    if (wanted !== null) return hits.find((h) => h.id === wanted) || hits[number];
+    return hits[settings.mode === 'static' ? spread(worker) % hits.length : 0];
+  }
+  const own = wanted === null ? spread(worker) % settings.files : number;
+  if (own < 0 || own >= settings.files) return undefined;
+  const answer = await fetch('hits/' + String(own + 1).padStart(4, '0') + '.json', { credentials: 'omit' });
+  if (!answer.ok) throw new Error(String(answer.status));
+  return answer.json();
+}
+
+// Asks the server that the page comes from, as this worker.
+function asks(what, more) {
+  const body = JSON.stringify({ worker, assignment, study, ...more });
+  return fetch(what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body, credentials: 'omit' });
+}
+
+// Whether the worker takes part; asked once for a batch.
+async function consented() {
+  const box = byId('consent');
+  const key = 'factdrift:consent:' + batch + ':' + worker;
+  if (!box || idle || (await kept(key))) return true;
+  box.hidden = false;
+  byId('instructions').hidden = true;
+  document.body.dataset.ready = '';
+  const agrees = await new Promise((found) => {
+    byId('agree').addEventListener('click', () => found(true));
+    byId('decline').addEventListener('click', () => found(false));
+  });
+  box.hidden = true;
+  byId('instructions').hidden = false;
+  if (agrees) keep(key, 'yes');
+  else ending('You do not take part', [el('p', { text: 'Nothing was sent. Please return the task where you found it.' })]);
+  return agrees;
+}
+
+async function begin() {
+  if (!hits.length && !settings.files && !settings.served) return fail('There is nothing to do here: this page has no items.');
+  if (!(await consented())) return undefined;
+  const waiting = settings.served && await kept(unsent());
+  if (waiting) {
+    // What has not arrived goes first, whichever HIT is to come.
+    const made = JSON.parse(waiting);
+    hit = { id: made.hit, items: [] };
+    return handOver(made);
+  }
+  try {
+    hit = await theirs();
+  } catch (e) {
+    const disk = location.protocol === 'file:' ? ' This page has to come from a web server; pages that open from disk are made with --split-pages.' : ' Please load the page again.';
+    return fail('Your set of items could not be loaded.' + disk);
+  }
   if (!hit) return fail('This page has no such set of items. Please use the link that you were given.');
-  if (kept(place('done'))) return finish(true);
-  restore();
-  byId('footer').hidden = false;
+  if (hit.done) return thanks(hit.done, null, true);
+  if (hit.says) return fail(hit.says);
+  for (const it of hit.items) for (const [name, n] of Object.entries(it.same || {})) it.fields[name] = hit.texts[n];
+  const [done, made] = settings.mode === 'static' ? [await kept(place('done')), await kept(place('made'))] : [null, null];
+  const trained = 'factdrift:trained:' + settings.layout + ':' + worker;
+  if (settings.practice.length && !idle && !made && !(await kept(trained))) {
+    hit.items.unshift(...settings.practice.map((p, n) => ({ id: 'practice-' + n, fields: p.fields, practice: p })));
+  }
+  await restore();
+  window.addEventListener('beforeunload', (e) => { if (unsaved) e.preventDefault(); });
+  if (done) return thanks(JSON.parse(done), made && JSON.parse(made), true);
+  if (location.protocol === 'file:' && settings.mode === 'static' && !settings.post) {
+    fail('This page is opened from a file: your answers are sent nowhere by themselves. At the end, save the results file and hand it in.');
+  }
+  listen();
+  return made ? handOver(JSON.parse(made)) : work();
+}
+
+function listen() {
   byId('next').addEventListener('click', next);
   byId('back').addEventListener('click', () => go(at - 1));
-  document.addEventListener('keydown', keys);
-  document.addEventListener('visibilitychange', clock);
-  window.addEventListener('pagehide', () => { clock(); save(); });
+  document.addEventListener('visibilitychange', () => { if (!byId('end').checkVisibility()) clock(); });
+  window.addEventListener('pagehide', () => { if (!byId('item').hidden) { clock(); save(); } });
   document.addEventListener('pointerdown', (e) => {
     clicked = false;
     if (e.target.closest('.options input, .options label')) byKey = null;
   });
   document.addEventListener('mouseup', () => setTimeout(() => {
-    clicked = item.sources.some((s) => s.select && s.select());
+    clicked = Boolean(item) && item.sources.some((s) => s.select && s.select());
   }));
   document.addEventListener('selectionchange', floating);
   byId('mark').addEventListener('pointerdown', (e) => e.preventDefault());
   byId('mark').addEventListener('click', () => { item.sources.some((s) => s.select && s.select()); floating(); });
+}
+
+function work() {
+  byId('footer').hidden = false;
+  document.addEventListener('keydown', keys);
   if (idle) fail('This is a preview. Accept the task to work on it.');
   go(Math.min(at, hit.items.length - 1), true);
-  return undefined;
 }
 
 // A number for a worker, the same on every visit.
@@ -126,33 +193,37 @@ function spread(text) {
 // On touch screens a selection is marked by a button: there is no end of a drag to see.
 function floating() {
   const touch = matchMedia('(pointer: coarse)').matches;
-  byId('mark').hidden = !touch || !item.sources.some((s) => s.selection && s.target(false) && s.selection());
+  byId('mark').hidden = !touch || !item || !item.sources.some((s) => s.selection && s.target(false) && s.selection());
 }
 
 function place(what) {
   return 'factdrift:' + what + ':' + batch + ':' + hit.id + ':' + worker;
 }
 
-function restore() {
+function unsent() {
+  return 'factdrift:unsent:' + batch + ':' + worker;
+}
+
+async function restore() {
   for (const it of hit.items) {
     answers[it.id] = {};
     seconds[it.id] = 0;
   }
   if (idle) return;
   try {
-    const draft = JSON.parse(kept(place('draft')) || '{}');
+    const draft = JSON.parse((await kept(place('draft'))) || '{}');
     for (const it of hit.items) {
       if (draft.answers && has(draft.answers, it.id)) answers[it.id] = draft.answers[it.id];
       if (draft.seconds && draft.seconds[it.id] > 0) seconds[it.id] = draft.seconds[it.id];
     }
-    at = Math.max(0, Number(draft.at) || 0);
+    at = Math.max(0, hit.items.findIndex((it) => it.id === draft.at));
   } catch (e) { keep(place('draft'), null); }
 }
 
 function save() {
   clearTimeout(saving);
   saving = null;
-  if (!idle && hit) keep(place('draft'), JSON.stringify({ at, answers, seconds }));
+  if (!idle && hit && hit.items && hit.items.length) keep(place('draft'), JSON.stringify({ at: hit.items[at].id, answers, seconds }));
 }
 
 // Adds the time since the last look to the item, while the page can be seen.
@@ -164,7 +235,7 @@ function clock() {
 
 function open(index) {
   const it = hit.items[index];
-  const next = { id: it.id, fields: it.fields, sources: [], views: [] };
+  const next = { id: it.id, fields: it.fields, practice: it.practice, sources: [], views: [] };
   const root = byId('task').content.cloneNode(true);
   const scope = { defs: settings.answers, values: answers[it.id], up: null, item: next, name: null, edited: editedIn(answers[it.id]) };
   const nested = (defs) => Object.values(defs).flatMap((d) => [d.field, ...nested(d.answers)]);
@@ -180,6 +251,13 @@ function open(index) {
   for (const slot of root.querySelectorAll('[data-answer]')) {
     const name = slot.dataset.answer;
     slot.append(makeAnswer(name, settings.answers[name], scope, next.views).node);
+  }
+  const ways = ['broken', 'comment'].filter((n) => has(settings.answers, n) && !it.practice);
+  if (ways.length) {
+    const views = ways.map((n) => makeAnswer(n, settings.answers[n], scope, next.views));
+    const box = el('details', { class: 'ways' }, el('summary', { text: 'Something is wrong, or you want to tell us something' }), ...views.map((v) => v.node));
+    box.open = views.some((v) => v.get() !== undefined && v.get().length !== 0);
+    (root.querySelector('.work') || root).append(box);
   }
   next.scope = scope;
   next.rest = el('button', { type: 'button', class: 'small rest', onclick: noToTheRest }, 'No to the rest ', el('kbd', { 'aria-hidden': 'true', text: '0' }));
@@ -203,15 +281,17 @@ function go(index, first) {
   checked = false;
   let root;
   [item, root] = open(at);
-  byId('item').replaceChildren(root);
+  const n = hit.items.filter((it) => !it.practice).length, before = hit.items.length - n;
+  const title = item.practice ? 'Practice ' + (at + 1) + ' of ' + before : n > 1 ? 'Item ' + (at + 1 - before) + ' of ' + n : '';
+  byId('item').replaceChildren(el('h2', { class: 'sr', text: title || 'The item' }), root);
   if (idle) for (const node of byId('item').querySelectorAll('input, textarea, .answer button')) node.disabled = true;
   changed();
-  const n = hit.items.length;
-  byId('count').textContent = n > 1 ? 'Item ' + (at + 1) + ' of ' + n : '';
-  byId('bar').style.width = (100 * at) / n + '%';
+  const last = at + 1 === hit.items.length;
+  byId('count').textContent = title;
+  byId('bar').style.width = (100 * at) / hit.items.length + '%';
   byId('back').hidden = at === 0;
-  byId('next').textContent = idle ? (at + 1 < n ? 'Next' : 'End of the preview') : at + 1 < n ? 'Next' : settings.mode === 'preview' || settings.mode === 'mturk' || settings.post ? 'Submit' : 'Finish';
-  byId('next').disabled = idle && at + 1 === n;
+  byId('next').textContent = item.practice ? 'Check' : !last ? 'Next' : idle ? 'End of the preview' : settings.mode === 'preview' || settings.mode === 'mturk' || settings.post ? 'Submit' : 'Finish';
+  byId('next').disabled = idle && last;
   byId('says').textContent = '';
   if (!first) {
     byId('instructions').open = false;
@@ -244,19 +324,46 @@ function next() {
     return;
   }
   if (!check()) return;
+  if (item.practice && !item.told) {
+    tell();
+    return;
+  }
+  if (item.practice && at + 1 === settings.practice.length) keep('factdrift:trained:' + settings.layout + ':' + worker, 'yes');
   if (at + 1 < hit.items.length) {
     go(at + 1);
     save();
     return;
   }
   for (let i = 0; i < hit.items.length - 1; i += 1) {
-    if (broken(open(i)[0].views).length) {
+    if (!hit.items[i].practice && broken(open(i)[0].views).length) {
       go(i);
       check();
       return;
     }
   }
   submit();
+}
+
+// What was right in a practice item, and why.
+function tell() {
+  const given = results(item.views.filter((v) => !v.scope.up));
+  const listed = (v) => JSON.stringify(Array.isArray(v) ? v.slice().sort() : v);
+  const words = (def, v) => (Array.isArray(v) ? v : [v]).map((one) => {
+    const known = (def.choices || []).find((c) => c.value === one);
+    return known ? known.label : one === true ? 'Yes' : one === false ? 'No' : textOf(one);
+  }).join('; ');
+  const plain = (def) => ['choice', 'choices', 'flag'].includes(def.kind);
+  const other = Object.entries(item.practice.answers).filter(([name, v]) => !plain(settings.answers[name]) || listed(given[name]) !== listed(v));
+  const wrong = other.some(([name]) => plain(settings.answers[name]));
+  const box = el('section', { class: 'feedback', tabindex: '-1', role: 'status' },
+    el('h3', { text: wrong ? 'Not quite' : 'That is right' }),
+    ...other.map(([name, v]) => el('p', { text: (plain(settings.answers[name]) ? 'Expected' : 'A good answer') + ', ' + settings.answers[name].label + ' ' + words(settings.answers[name], v) })),
+    el('p', { text: item.practice.why }));
+  item.told = true;
+  (byId('item').querySelector('.work') || byId('item')).append(box);
+  box.scrollIntoView({ block: 'center' });
+  box.focus({ preventScroll: true });
+  byId('next').textContent = 'Go on';
 }
 
 // Whether the item is whole; says what is not, and goes there.

@@ -59,6 +59,16 @@ function longDay(value) {
   return DAYS[day.getUTCDay()] + ', ' + day.getUTCDate() + ' ' + MONTHS[day.getUTCMonth()] + ' ' + day.getUTCFullYear();
 }
 
+// A date of a release at its precision: 2019-07, 2019, 201X, or two days with a stroke between.
+function partialDay(value) {
+  const text = String(value);
+  if (text.includes('/')) return 'between ' + text.split('/').map(partialDay).join(' and ');
+  if (/^\d{3}X$/.test(text)) return 'the ' + text.slice(0, 3) + '0s';
+  const [, year, month, day] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) || [];
+  if (!year) return text;
+  return [day && Number(day), month && MONTHS[month - 1], Number(year)].filter(Boolean).join(' ');
+}
+
 // The text of whatever a field or an answer holds.
 function textOf(value) {
   if (value === undefined || value === null) return '';

@@ -4,16 +4,18 @@ from annotation.dataset import near_hint
 from annotation.platforms.base import Platform
 from annotation.platforms.label_studio import LabelStudio
 from annotation.platforms.mturk import MTurk
+from annotation.platforms.prolific import Prolific
 from annotation.platforms.static import Static
 from builders.core.errors import UserError
 
 PLATFORMS: dict[str, Platform] = {
     "mturk": MTurk(),
     "label_studio": LabelStudio(),
+    "prolific": Prolific(),
     "static": Static(),
 }
 """By name, as the command line has them. A results file goes to the first that knows it, `static`
-last: it takes what no other knows."""
+last: it takes what no other knows, and gives it to `prolific` where the batch was for that."""
 
 
 def find_platform(name: str) -> Platform:

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from annotation.batch import Batch, Item
-from annotation.layout import Layout
+from annotation.layout import Layout, Rejection
 from annotation.reading import csv_rows, is_table, json_documents
 from annotation.submission import Refused, Submission
 from builders.core.config import shown
@@ -16,8 +17,17 @@ from builders.core.errors import UserError
 _OPTIONS = {"split": "split-pages"}
 """Fields of `Delivery` whose option has another name."""
 
-Decide = Callable[[Submission], str | None]
-"""Why a submission is rejected; empty: it is approved; None: it is not known."""
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a submission comes to: why it is rejected (empty: it is approved), and a bonus."""
+
+    reason: str
+    bonus: Decimal = Decimal(0)
+
+
+Decide = Callable[[Submission], Verdict | None]
+"""What a submission comes to; None: it is not known yet."""
 Fits = Callable[[Sequence[Item]], bool]
 """Whether items fit into one HIT."""
 
@@ -29,7 +39,7 @@ class Delivery:
     `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
     file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
     `split`: a page for each HIT instead of one page for all. `submit`: the address of the
-    platform itself, such as a sandbox.
+    platform itself, such as a sandbox. `url`: where the pages will be on the web.
     """
 
     post: str | None = None
@@ -37,6 +47,7 @@ class Delivery:
     complete: str | None = None
     split: bool = False
     submit: str | None = None
+    url: str | None = None
 
     def check(self, platform: "Platform") -> None:
         """`UserError` where something is given that this platform would ignore."""
@@ -57,6 +68,8 @@ class Platform(ABC):
     name: str
     heeds: tuple[str, ...] = ()
     piecewise = False
+    rejection = Rejection()
+    """What rejects work there, where a layout says nothing of it."""
 
     @abstractmethod
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:

@@ -95,20 +95,25 @@ def task(layout: Layout, batch: str, hit: Hit, item: Item) -> dict[str, Any]:
         "hit": hit.id,
         "item": item.id,
         "items": len(hit.items),
-        "answers": spec(layout.answers),
+        "answers": spec(layout.answers, item.fields),
         "paragraphs": parts,
     }
     return {"data": data}
 
 
 class AskedAnswer(BaseModel):
-    """What reading needs to know of an answer: its kind, when it is asked, what a group holds."""
+    """What reading needs to know of an answer: its kind, when it is asked, what a group holds.
+
+    `off`: the item lacks a field that it needs; Label Studio asks all the same.
+    """
 
     model_config = ConfigDict(strict=True)
 
     name: str
     kind: str
     when: dict[str, list[Any]] = {}
+    unless: dict[str, list[Any]] = {}
+    off: bool = False
     field: str = ""
     answers: list["AskedAnswer"] = []
 
@@ -116,19 +121,23 @@ class AskedAnswer(BaseModel):
 SPEC = TypeAdapter(list[AskedAnswer])
 
 
-def _asked(name: str, answer: LayoutAnswer) -> AskedAnswer:
+def _asked(name: str, answer: LayoutAnswer, fields: Mapping[str, Json]) -> AskedAnswer:
     return AskedAnswer(
         name=name,
         kind=answer.kind,
         when={other: list(values) for other, values in answer.when.items()},
+        unless={other: list(values) for other, values in answer.unless.items()},
+        off=bool(answer.needs) and fields.get(answer.needs or "") in (None, "", []),
         field=answer.field or "" if answer.kind in ("span", "spans") else "",
-        answers=[_asked(*one) for one in answer.answers.items()],
+        answers=[_asked(*one, fields) for one in answer.answers.items()],
     )
 
 
-def spec(answers: Mapping[str, LayoutAnswer]) -> list[dict[str, Any]]:
+def spec(
+    answers: Mapping[str, LayoutAnswer], fields: Mapping[str, Json] = {}
+) -> list[dict[str, Any]]:
     """A list of `AskedAnswer`: Label Studio's databases do not keep the order of keys."""
-    return [_asked(*one).model_dump(exclude_defaults=True) for one in answers.items()]
+    return [_asked(*one, fields).model_dump(exclude_defaults=True) for one in answers.items()]
 
 
 class _Controls(NamedTuple):
@@ -150,10 +159,10 @@ class _Controls(NamedTuple):
         """Of one answer; `siblings` are those beside it, `names` their controls in a group."""
         layout, first = self
         view = _add(parent, "View")
-        for other, values in _conditions(answer, siblings, layout):
+        for other, values, selected in _conditions(answer, siblings, layout):
             if any("," in value for value in values):
                 raise UserError(f"{name}: Label Studio cannot tell values with a comma apart")
-            view.set("visibleWhen", "choice-selected")
+            view.set("visibleWhen", "choice-selected" if selected else "choice-unselected")
             view.set("whenTagName", names.get(other, other))
             view.set("whenChoiceValue", ",".join(values))
             view = _add(view, "View")
@@ -197,11 +206,14 @@ class _Controls(NamedTuple):
 
 def _conditions(
     answer: LayoutAnswer, siblings: Mapping[str, LayoutAnswer], layout: Layout
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """What an answer depends on: another one, values of it, and whether one must be selected."""
+    for other, values in answer.unless.items():
+        yield other, values, False
     for other, values in answer.when.items():
         about = siblings.get(other) or layout.answers[other]
-        yield from _conditions(about, siblings, layout)
-        yield other, values
+        yield from (one for one in _conditions(about, siblings, layout) if one[2])
+        yield other, values, True
 
 
 def _listed(layout: Layout) -> dict[str, list[str]]:
@@ -485,9 +497,9 @@ def _scope_answers(
         else:
             value = _answer_value(one, values, texts)
         named = {**before, **found}
-        conditions = one.when.items()
-        asked = all(condition_holds(named.get(other), wanted) for other, wanted in conditions)
-        if asked and value not in (None, "", []):
+        asked = all(condition_holds(named.get(other), v) for other, v in one.when.items())
+        hidden = any(condition_holds(named.get(other), v) for other, v in one.unless.items())
+        if asked and not hidden and not one.off and value not in (None, "", []):
             found[name] = value
     return found
 

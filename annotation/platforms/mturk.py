@@ -284,10 +284,10 @@ def _write_review(path: Path, decide: Decide, out: Path) -> bool:
                 write.writerow([*map(_no_formula, names), "Approve", "Reject"])
             one = _from_row(cells, shown(path), row.line)
             is_open = _is_undecided(cells.get("AssignmentStatus"))
-            reason = decide(one) if is_open and isinstance(one, Submission) else None
+            found = decide(one) if is_open and isinstance(one, Submission) else None
             marks = ["", ""]
-            if reason is not None:
-                marks = ["", _reason_for_worker(reason)] if reason else ["x", ""]
+            if found is not None:
+                marks = ["", _reason_for_worker(found.reason)] if found.reason else ["x", ""]
             write.writerow([*(_no_formula(cells[n]) for n in names), *marks])
     if not names:
         out.unlink()
@@ -301,9 +301,10 @@ def _write_decisions(path: Path, decide: Decide, out: Path) -> None:
                 if isinstance(value, Refused) or not _is_undecided(value.get("AssignmentStatus")):
                     continue
                 one = from_assignment(value, shown(path), found.line)
-                reason = decide(one) if isinstance(one, Submission) else None
-                if reason is None or isinstance(one, Refused):
+                verdict = decide(one) if isinstance(one, Submission) else None
+                if verdict is None or isinstance(one, Refused):
                     continue
+                reason = verdict.reason
                 made = {
                     "AssignmentId": one.assignment,
                     "site": value.get("site", ""),

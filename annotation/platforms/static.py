@@ -1,9 +1,12 @@
 """Pages on any web server, or opened from disk: answers are posted, or saved and handed in.
 
-A page takes the HIT that its link names (`task.html?hit=3`), else one by a hash of the worker's id:
-nothing counts there, so only links that name HITs give each as many workers as it wants. Results
-are the submissions as the page makes them: files of JSON or JSON lines, a folder of them, or a
-CSV file with one column of JSON (what forms and table services export).
+`task.html` loads the HIT that its link names (`task.html?hit=3`) from `hits/0003.json` beside it,
+so that no page holds them all; with `--split-pages` each HIT has a whole page of its own, which
+opens from disk, too. A link that names no HIT takes one by a hash of the worker's id: nothing
+counts there, so only links that name HITs give each as many workers as it wants.
+
+Results are the submissions as the page makes them: files of JSON or JSON lines, a folder of them,
+or a CSV file with one column of JSON (what forms and table services export).
 """
 
 import csv
@@ -14,36 +17,45 @@ from typing import Any
 
 from annotation.batch import Batch
 from annotation.layout import Layout
-from annotation.page import render
+from annotation.page import hit_file, render, web_address
 from annotation.platforms.base import Delivery, Platform
 from annotation.submission import FORMAT, Refused, Submission, from_text, from_value
 
-PAGE = "task.html"
+PAGE, HITS = "task.html", "hits"
 _DELIVER = ("post", "code", "complete")
 LINKS = "links.csv"
-PARTICIPANT = "PROLIFIC_PID={{%PROLIFIC_PID%}}"
-"""Of a link: Prolific puts the participant's id there; a page takes it unfilled for no id."""
+IDS = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+"""Of a link: Prolific puts its ids there; a page takes what was not filled in for no id."""
 
 
 class Static(Platform):
     """Self-contained pages; `Delivery` says where their answers go."""
 
     name = "static"
-    heeds = (*_DELIVER, "split")
+    heeds = (*_DELIVER, "split", "url")
 
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
-        """`task.html` with all HITs, or `hit-0001.html` …; `links.csv`: a link a judgment."""
+        """`task.html` and `hits/0001.json` …, or `hit-0001.html` …; `links.csv`."""
         deliver = {
             name: value for name in _DELIVER if (value := getattr(delivery, name)) is not None
         }
-        pages = {PAGE: list(batch.hits)}
+        made = {}
         if delivery.split:
-            pages = {f"hit-{n:04}.html": [hit] for n, hit in enumerate(batch.hits, 1)}
-        for name, hits in pages.items():
-            text = render(layout, hits, batch=batch.id, mode="static", deliver=deliver)
-            (folder / name).write_text(text, "utf-8", newline="\n")
+            for n, hit in enumerate(batch.hits, 1):
+                made[f"hit-{n:04}.html"] = render(
+                    layout, [hit], batch=batch.id, mode="static", deliver=deliver
+                )
+        else:
+            made[PAGE] = render(
+                layout, [], batch=batch.id, mode="static", deliver=deliver, files=len(batch.hits)
+            )
+            (folder / HITS).mkdir()
+            for n, hit in enumerate(batch.hits, 1):
+                made[f"{HITS}/{n:04}.json"] = hit_file(hit)
+        for name, text in made.items():
+            (folder / name).write_text(text, "ascii", newline="\n")
         (folder / LINKS).write_text(_links(batch, layout, delivery), "utf-8", newline="\n")
-        return [*pages, LINKS]
+        return [*made, LINKS]
 
     def knows(self, path: Path) -> bool:
         """Anything: results that no platform knows are reported as such, line by line."""
@@ -67,9 +79,10 @@ def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:
     """Every HIT as often as it is to be judged; round by round, so that a cut list is even."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
+    root = f"{(web_address(delivery.url) or '').rstrip('/')}/" if delivery.url else ""
     write.writerow(["assignment", "hit", "link"])
     for turn in range(1, layout.assignments + 1):
         for number, hit in enumerate(batch.hits, 1):
             page = f"hit-{number:04}.html?" if delivery.split else f"{PAGE}?hit={number}&"
-            write.writerow([turn, hit.id, page + PARTICIPANT])
+            write.writerow([turn, hit.id, root + page + IDS])
     return out.getvalue()

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.batch import Item
-from annotation.layout import Layout
+from annotation.batch import Item, check_kind
+from annotation.layout import Layout, Rejection
 from annotation.matching import DUPLICATE, hash_id
 from annotation.quality.agreement import compared_answers, judgments_agree
 from annotation.quality.rules import (
@@ -119,20 +119,36 @@ def rejection_reason(
     submission: Sequence[Judgment],
     items: Mapping[str, Item],
     checked: Sequence[WorkerBatch] = (),
+    rejection: Rejection | None = None,
 ) -> str | None:
     """Why the submission is rejected; empty: approved; None: an expert has not checked it yet.
 
-    Two things reject: an item with a known answer that was failed, and an expert's check of the
-    worker's batch. Work that is fast, monotonous or done twice is flagged for people to look at,
-    and approved.
+    Two things reject, as `rejection` has it: items with a known answer that were failed, and an
+    expert's check of the worker's batch. Work that is fast, monotonous or done twice is flagged for
+    people to look at, and approved.
     """
+    rejection = rejection or Rejection()
     if any(FAILED_ATTENTION in one.flags for one in submission):
-        names = {name for one in submission for name in failed_answers(layout, one, items)}
+        found = {one.item: failed_answers(layout, one, items) for one in submission}
+        failed = [
+            item
+            for item, names in found.items()
+            if names and check_kind(layout, items[item]) in rejection.checks
+        ]
+        if len(failed) < rejection.enough(layout.pay):
+            return ""
+        names = {name for item in failed for name in found[item]}
         asked = [one.label for name, one in layout.answers.items() if name in names]
-        return (
-            "This HIT holds an item whose answer is known and follows from the instructions. "
-            f"It was answered otherwise: {'; '.join(asked)}"
-        )
+        if len(failed) == 1:
+            known = "an item whose answer is known and follows from the instructions. It was"
+        else:
+            known = (
+                f"{len(failed)} items whose answers are known and follow from the instructions. "
+                "They were"
+            )
+        return f"This HIT holds {known} answered otherwise: {'; '.join(asked)}"
+    if not rejection.experts:
+        return ""
     if layout.rule.by != "sampled" or any(DUPLICATE in one.flags for one in submission):
         return ""
     ids = {one.id for one in submission}

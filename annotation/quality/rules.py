@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.batch import Item
-from annotation.layout import Layout, LayoutAnswer
+from annotation.layout import BROKEN, Layout, LayoutAnswer
 from annotation.matching import DUPLICATE, submission_key
 from annotation.quality.agreement import (
     TextRange,
@@ -179,10 +179,11 @@ def _decision(layout: Layout, counted: Sequence[Judgment], agreeing: list[Judgme
 
 
 def _accepts(layout: Layout, one: Judgment) -> bool:
-    rule = layout.rule
-    if not rule.of or not rule.accept:
-        return True
-    return value_text(answers_of(one).get(rule.of)) in rule.accept
+    rule, answers = layout.rule, answers_of(one)
+    if answers.get(BROKEN) and layout.broken:
+        return False
+    value = value_text(answers.get(rule.of or ""))
+    return value in rule.accept if rule.of and rule.accept else value not in rule.reject
 
 
 def _gold_answers(

@@ -1,0 +1,189 @@
+"""Prolific: links and figures of a study, its list of participants, and what pays or rejects work.
+
+Pages come from `factdrift receive`, which takes the answers, too. Of Prolific's documented
+interfaces this uses: the placeholders of a study's link (the study object, `external_study_url`);
+the CSV of Taskflow, a link and a number of participants a row; the export of a study's participants
+(columns Submission id, Participant id and Status); ids of submissions for bulk approval; the lines
+`participant id,amount` of bonus payments; and its policy for checks, by which work on a study of
+five minutes or more is rejected for two failed checks, each of which says what to answer or makes
+no sense. `SESSION_ID` of a link is the id of the submission.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from annotation.batch import Batch
+from annotation.layout import Layout, Rejection
+from annotation.page import web_address
+from annotation.platforms.base import Decide, Delivery
+from annotation.platforms.static import IDS, Static
+from annotation.reading import csv_rows
+from annotation.submission import Refused, Submission
+from builders.core.config import shown
+from builders.core.errors import UserError
+from builders.core.files import resource
+from builders.core.hashing import file_sha256
+
+TASKFLOW, README = "taskflow.csv", "README.txt"
+GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")
+"""Statuses of people who left the study, or were sent away: their answers are not used."""
+_ID = re.compile("[0-9A-Za-z]{8,64}")
+_ISSUED = ("participant_id", "submission_id", "status")
+
+
+class Prolific(Static):
+    """Studies on Prolific, whose participants come to a server of ours by a link."""
+
+    name = "prolific"
+    heeds = ("url",)
+    rejection = Rejection(checks=("instruction", "nonsense"), long_failures=2, experts=False)
+
+    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+        """`README.txt` with the study's link and figures, and `taskflow.csv`: a link a HIT."""
+        if delivery.url is None:
+            hint = "--url https://… (make: URL=), the address at which factdrift receive will be"
+            raise UserError("Prolific's links need the address of the pages", hint=hint)
+        root = f"{(web_address(delivery.url) or '').rstrip('/')}/"
+        pay = layout.pay
+        names = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
+        text = names.format(
+            title=layout.title,
+            link=f"{root}?{IDS}",
+            places=len(batch.hits) * layout.assignments,
+            hits=len(batch.hits),
+            assignments=layout.assignments,
+            minutes=pay.minutes_per_hit,
+            reward=f"{pay.per_hit:.2f} {pay.currency}",
+            hourly=f"{pay.hourly} {pay.currency}",
+            batch=f"hits/{batch.folder.parent.name}/{batch.folder.name}",
+            checks=_checks(layout),
+            who=_who(layout),
+        )
+        (folder / README).write_text(text, "utf-8", newline="\n")
+        with (folder / TASKFLOW).open("w", encoding="ascii", newline="") as file:
+            write = csv.writer(file, lineterminator="\n")
+            for number in range(1, len(batch.hits) + 1):
+                write.writerow([f"{root}?hit={number}&{IDS}", layout.assignments])
+        return [README, TASKFLOW]
+
+    def knows(self, path: Path) -> bool:
+        """None by itself: results are those of pages, and their batch tells whose they are."""
+        return False
+
+    def from_document(self, value: Any, where: str, line: int) -> Iterator[Submission | Refused]:
+        for found in super().from_document(value, where, line):
+            if isinstance(found, Submission) and not _ID.fullmatch(found.worker.strip()):
+                found = Refused(where, line, "not an id of Prolific")
+            yield found
+
+    def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
+        """Submissions to approve and to reject, and bonuses as Prolific takes them.
+
+        Each submission of Prolific is decided once, by the first of its answers; a file of bonuses
+        is for one study.
+        """
+        sign = file_sha256(path)[:8]
+        approved: list[tuple[str, str, str]] = []
+        rejected: list[tuple[str, str, str, str]] = []
+        bonuses: dict[str, dict[str, Decimal]] = {}
+        seen: set[tuple[str, str]] = set()
+        for one in self.read(path):
+            verdict = decide(one) if isinstance(one, Submission) else None
+            if isinstance(one, Refused) or verdict is None:
+                continue
+            ids = (one.study.strip(), one.assignment.strip(), one.worker.strip())
+            if ids[1:] in seen or not all(_ID.fullmatch(name) for name in ids[1:]):
+                continue
+            seen.add(ids[1:])
+            if verdict.reason:
+                rejected.append((*ids, verdict.reason))
+                continue
+            approved.append(ids)
+            if verdict.bonus:
+                own = bonuses.setdefault(ids[0], {})
+                own[ids[2]] = own.get(ids[2], Decimal(0)) + verdict.bonus
+        columns = ["study_id", "submission_id", "participant_id"]
+        names = [
+            _write(folder / f"prolific-{sign}-approve.csv", [columns, *approved]),
+            _write(folder / f"prolific-{sign}-reject.csv", [[*columns, "message"], *rejected]),
+        ]
+        for number, (_, own) in enumerate(sorted(bonuses.items()), 1):
+            more = f"-{number}" if number > 1 else ""
+            rows = [[who, f"{amount:.2f}"] for who, amount in sorted(own.items())]
+            names.append(_write(folder / f"prolific-{sign}-bonus{more}.csv", rows))
+        return names
+
+
+@dataclass(frozen=True)
+class Participants:
+    """Who took part, by Prolific's export: the status of each submission, by participant and id."""
+
+    status: dict[tuple[str, str], str]
+
+    def bars(self, worker: str, session: str) -> str:
+        """Why the answers of a participant in a session are set aside; empty: they are not."""
+        found = self.status.get((worker.strip(), session.strip()))
+        if found is None:
+            people = {participant for participant, _ in self.status}
+            return "unknown session" if worker.strip() in people else "unknown participant"
+        return "returned by the participant" if found.upper() in GONE else ""
+
+
+def read_participants(path: Path) -> Participants:
+    """Prolific's export of the participants of one study, or several such files put together."""
+    found: dict[tuple[str, str], str] = {}
+    if not path.is_file():
+        raise UserError(
+            "no such file", where=shown(path), hint="Prolific: Download demographic data"
+        )
+    for row in csv_rows(path):
+        if isinstance(row, Refused):
+            raise UserError(f"{row.reason}: {row.detail}", where=shown(path), line=row.line)
+        cells = {name.strip().lower().replace(" ", "_"): text for name, text in row.value.items()}
+        cells.setdefault("status", cells.get("submission_status", ""))
+        missing = [name for name in _ISSUED if name not in cells]
+        if missing:
+            text = f"no column {missing[0].replace('_', ' ').capitalize()!r}"
+            hint = "take the file as Prolific exports it"
+            raise UserError(text, where=shown(path), line=1, hint=hint)
+        who, session, status = (cells[name].strip() for name in _ISSUED)
+        found[who, session] = status
+    if not found:
+        raise UserError("nobody is in it", where=shown(path))
+    return Participants(found)
+
+
+def _write(path: Path, rows: list[Any]) -> str:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    path.chmod(0o600)
+    return path.name
+
+
+def _checks(layout: Layout) -> str:
+    rule = layout.rejects.get("prolific", Prolific.rejection)
+    kinds = [str(one.get("kind", "known")) for one in layout.attention]
+    usable = sum(kind in rule.checks for kind in kinds)
+    needed = rule.enough(layout.pay)
+    if min(usable, layout.attention_per_hit) < needed:
+        return (
+            f"No work can be rejected for a failed check: that takes {needed} in a HIT of this\n"
+            f"   length, of the kinds {', '.join(rule.checks)}. Who fails an item with a known\n"
+            "   answer is paid, and the answers are set aside all the same."
+        )
+    return f"Work is rejected for {needed} failed checks of the kinds {', '.join(rule.checks)}."
+
+
+def _who(layout: Layout) -> str:
+    wanted = layout.qualifications
+    parts = [f"location: {', '.join(wanted.countries)}"] if wanted.countries else []
+    if wanted.approval_percent:
+        parts.append(f"approval rate from {wanted.approval_percent}")
+    if wanted.approved_hits:
+        parts.append(f"previous submissions from {wanted.approved_hits}")
+    return "; ".join([*parts, "first language: English"])

@@ -1,0 +1,105 @@
+"""`factdrift receive` as a process of its own, and workers that use it by HTTP."""
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from annotation.batch import Batch
+from annotation.submission import FORMAT
+from tests.conftest import ROOT
+
+
+class Server:
+    """A server of a batch; `address` ends with a slash."""
+
+    def __init__(self, batch: Path, out: Path, *options: str) -> None:
+        words = ["receive", str(batch), "--out", str(out), "--port", "0", *options]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "builders", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stdout
+        self.said = ""
+        for line in self.process.stdout:
+            self.said += line
+            if found := re.search(r"serving (http://\S+)", line):
+                self.address = found[1]
+                break
+        else:
+            raise AssertionError(self.said)
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> str:
+        """End it politely; all that it said."""
+        self.process.terminate()
+        rest, _ = self.process.communicate(timeout=40)
+        return self.said + rest
+
+
+@contextmanager
+def serving(batch: Path, out: Path, *options: str) -> Iterator[Server]:
+    server = Server(batch, out, *options)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+        if server.process.stdout:
+            server.process.stdout.close()
+
+
+def call(
+    address: str,
+    path: str,
+    given: Mapping[str, Any] | bytes | None = None,
+    headers: Mapping[str, str] = {},
+) -> tuple[int, Any]:
+    """The status and JSON (else text) of a GET, or of a POST of something."""
+    at = urlsplit(address)
+    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
+    body = given if isinstance(given, bytes | None) else json.dumps(given).encode()
+    try:
+        method = "GET" if body is None else "POST"
+        connection.request(method, at.path + path, body, dict(headers))
+        reply = connection.getresponse()
+        text = reply.read().decode()
+        kind = reply.getheader("content-type") or ""
+        return reply.status, json.loads(text) if kind.startswith("application/json") else text
+    finally:
+        connection.close()
+
+
+def answers_of(hit: Mapping[str, Any], batch: str, worker: str, **more: Any) -> dict[str, Any]:
+    """A submission for a HIT as the server gave it: yes to everything."""
+    made = {
+        "format": FORMAT,
+        "batch": batch,
+        "hit": hit["id"],
+        "worker": worker,
+        "assignment": "",
+        "seconds": 12.0,
+        "answers": {item["id"]: {"verdict": "yes"} for item in hit["items"]},
+        "item_seconds": {item["id"]: 4.0 for item in hit["items"]},
+    }
+    return made | more
+
+
+def received(out: Path, batch: Batch) -> list[dict[str, Any]]:
+    """What is in the file of submissions."""
+    path = out / f"{batch.layout}-{batch.number:04}" / "submissions.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

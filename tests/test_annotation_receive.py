@@ -1,0 +1,289 @@
+"""`factdrift receive`: HITs out, submissions in, by HTTP, with restarts and kills."""
+
+import json
+import random
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
+pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
+
+from annotation.batch import Batch
+from annotation.receive.journal import Journal
+from annotation.receive.pool import Pool
+from annotation.receive.server import Limits, Rates
+from annotation.submission import LONGEST
+from tests.annotation_workers import batch_of, refusals, take
+from tests.receiving import Server, answers_of, call, received, serving
+
+
+def me(worker: str, session: str = "", **more: str) -> dict[str, str]:
+    return {"worker": worker, "assignment": session, **more}
+
+
+def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
+    pool = Pool(["a", "b"], 2, 60)
+    given = [pool.give((f"w{n}", ""), "", 0) for n in range(5)]
+    assert given == ["a", "a", "b", "b", None]
+    assert pool.give(("w0", ""), "", 1) == "a"  # a reload
+    pool.leave(("w1", ""))
+    assert pool.give(("w4", ""), "", 1) == "a"
+    pool.took(("w0", ""), "a")
+    pool.took(("w4", ""), "a")
+    pool.took(("w2", ""), "b")
+    assert pool.give(("w5", ""), "", 2) is None  # w3 has it in hand
+    assert pool.give(("w5", ""), "", 60) == "b"  # and has left
+    assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
+    counts = pool.counts()
+    assert (counts["hits_finished"], counts["received"], counts["in_hand"]) == (1, 3, 1)
+
+
+@pytest.mark.parametrize("named", ["b", "2"])
+def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
+    pool = Pool(["a", "b"], 1, 60)
+    assert pool.give(("w1", "s1"), named, 0) == "b"
+    assert pool.give(("w2", "s2"), named, 0) == "a"  # that one is full
+    assert pool.give(("w3", "s3"), "no such", 0) is None
+
+
+def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
+    rng = random.Random(7)
+    pool = Pool([f"h{n}" for n in range(20)], 3, 50)
+    now = 0.0
+    for _ in range(3_000):
+        now += rng.random()
+        visit = (f"w{rng.randrange(80)}", "")
+        hit = pool.give(visit, "", now)
+        if hit and rng.random() < 0.1:
+            pool.took(visit, hit)
+        elif hit and rng.random() < 0.1:
+            pool.leave(visit)
+        assert all(pool.load(h) <= 3 for h in pool.hits)
+    assert pool.counts()["received"] == pool.counts()["useful"] == 60
+
+
+def test_a_journal_cuts_what_a_killed_process_left_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b'{"a": 1}\n' + b'{"b": ' + b"x" * 100_000)
+    with Journal(path) as journal:
+        assert (journal.cut, list(journal.lines())) == (100_006, ['{"a": 1}\n'])
+
+
+def test_rates_are_by_address() -> None:
+    now = [0.0]
+    rates = Rates(Limits(rate=1, burst=3), now=lambda: now[0])
+    assert [rates.allows("a") for _ in range(4)] == [True, True, True, False]
+    assert rates.allows("b")
+    now[0] = 1.5
+    assert [rates.allows("a"), rates.allows("a")] == [True, False]
+
+
+def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
+    """Two workers, one HIT after another; the code comes with the receipt and not before."""
+    batch = batch_of(tmp_path)
+    out = tmp_path / "results"
+    with serving(batch.folder, out, "--code", "C0DE-7", "--base", "/lab/x") as server:
+        assert server.address.endswith("/lab/x/")
+        root = server.address.removesuffix("lab/x/")
+        for address in (server.address, root):
+            status, page = call(address, "")
+            assert (status, "Is it good?" in page) == (200, True)
+            assert "C0DE-7" not in page
+            assert batch.hits[0].items[0].fields["question"] not in page
+        for worker in ("ada", "bob"):
+            for number in (1, 2):
+                status, given = call(server.address, "hit", me(worker))
+                assert status == 200
+                assert "row" not in json.dumps(given)
+                made = answers_of(given["hit"], batch.id, worker)
+                for _ in range(2):  # twice, as where the receipt is lost
+                    status, reply = call(server.address, "submissions", made)
+                    assert (status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
+                assert call(server.address, "health")[1]["received"] >= number
+        assert call(server.address, "hit", me("ada"))[0] == 409
+        found = call(server.address, "health", headers={"Accept": "text/html"})[1]
+        assert "100.0% received" in found
+        said = server.stop()
+    assert "ada" not in said
+    assert "4 received" in said
+    lines = received(out, batch)
+    assert Counter((one["worker"], one["hit"]) for one in lines) == Counter(
+        (worker, hit.id) for worker in ("ada", "bob") for hit in batch.hits
+    )
+    assert all(one["received"].endswith("+00:00") for one in lines)
+    assert take(tmp_path, out / "quick-0001" / "submissions.jsonl").new == 4
+    assert refusals(tmp_path) == []
+
+
+def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
+    tmp_path: Path,
+) -> None:
+    batch = batch_of(tmp_path)
+    out = tmp_path / "results"
+    with serving(batch.folder, out, "--code", "C", "--complete", "https://x.org/d?c=1") as server:
+        given = call(server.address, "hit", me("p1", "s1", study="st", hit="2"))[1]["hit"]
+        assert given["id"] == batch.hits[1].id
+        made = answers_of(given, batch.id, "p1", assignment="s1", study="st")
+        reply = call(server.address, "submissions", made)[1]
+        end = {"how": "sent", "code": "C", "complete": "https://x.org/d?c=1", "more": False}
+        assert reply == end
+        assert call(server.address, "hit", me("p1", "s1"))[1] == {"done": end}
+        assert call(server.address, "hit", me("p1", "s2"))[1]["hit"]["id"] == batch.hits[0].id
+        server.kill()
+    with serving(batch.folder, out, "--code", "C") as server:
+        done = call(server.address, "hit", me("p1", "s1"))[1]["done"]
+        assert done == {"how": "sent", "code": "C", "more": False}
+        assert call(server.address, "health")[1]["in_hand"] == 1  # s2 has its HIT still
+        assert call(server.address, "leave", me("p1", "s2"))[0] == 200
+        assert call(server.address, "health")[1]["in_hand"] == 0
+        assert call(server.address, "submissions", made)[0] == 200
+    assert [one["study"] for one in received(out, batch)] == ["st"]
+
+
+def bad(batch: Batch, change: dict[str, Any]) -> dict[str, Any]:
+    hit = {"id": batch.hits[0].id, "items": [{"id": i.id} for i in batch.hits[0].items]}
+    return answers_of(hit, batch.id, "eve") | change
+
+
+def test_what_is_not_taken(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    out = tmp_path / "results"
+    item = batch.hits[0].items[0].id
+    wrong: list[tuple[Any, str, int]] = [
+        (b"", "submissions", 400),
+        (b"\xff", "submissions", 400),
+        (b'{"format": 1}', "submissions", 400),
+        (b'{"a": NaN}', "hit", 400),
+        (b"[]", "hit", 400),
+        ({}, "hit", 400),
+        (me("x" * 201), "hit", 400),
+        ({"worker": ["a"]}, "hit", 400),
+        (bad(batch, {"batch": "0" * 16}), "submissions", 404),
+        (bad(batch, {"hit": "../../etc"}), "submissions", 404),
+        (bad(batch, {"answers": {}}), "submissions", 422),
+        (bad(batch, {"answers": {item: {"verdict": "<script>"}}}), "submissions", 422),
+        (bad(batch, {"worker": "  "}), "submissions", 422),
+        (b" " * (LONGEST + 1), "submissions", 413),
+        (None, "submissions", 405),
+        (None, "items.jsonl", 404),
+        (None, "..%2fprivate.json", 404),
+    ]
+    with serving(batch.folder, out, "--code", "C0DE") as server:
+        for given, path, status in wrong:
+            found, reply = call(server.address, path, given)
+            assert (path, found) == (path, status)
+            assert "C0DE" not in str(reply)
+        for n in range(7):  # a worker that sends ever other answers is kept within bounds
+            made = bad(batch, {"seconds": float(n)})
+            assert call(server.address, "submissions", made)[0] == (200 if n < 5 else 409)
+        assert call(server.address, "health")[1]["not_taken"] == 3
+        said = server.stop()
+    assert "eve" not in said and "Traceback" not in said
+    kept = (out / "quick-0001" / "not-taken.log").read_text("utf-8").splitlines()
+    assert len(kept) == 3
+    assert len(received(out, batch)) == 5
+
+
+def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    with serving(batch.folder, tmp_path / "results", "--rate", "0.1") as server:
+        one, other = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in (1, 2))
+        status = [call(server.address, "hit", me("a"), one)[0] for _ in range(4)]
+        assert status == [200, 200, 429, 429]
+        assert call(server.address, "hit", me("b"), other)[0] == 200
+
+
+def test_one_server_at_a_time(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    with (
+        serving(batch.folder, tmp_path / "results"),
+        pytest.raises(AssertionError, match="it is served already"),
+    ):
+        Server(batch.folder, tmp_path / "results")
+
+
+def crowd(
+    batch: Batch, out: Path, *, workers: int, kills: int, most: float
+) -> tuple[list[tuple[str, str]], float]:
+    """Workers who do HITs until there are none left, while the server is killed and restarted.
+
+    Returns the (worker, HIT) of every receipt, and the seconds that it took.
+    """
+    options = ("--code", "C", "--rate", "0", "--minutes", "60")
+    server = [Server(batch.folder, out, *options)]
+    done: list[tuple[str, str]] = []
+    end = threading.Event()
+    deadline = time.monotonic() + most
+
+    def patiently(path: str, given: dict[str, Any]) -> tuple[int, Any]:
+        while True:
+            assert time.monotonic() < deadline
+            try:
+                return call(server[0].address, path, given)
+            except OSError:
+                time.sleep(0.05)
+            except Exception:  # a reply that was cut by the kill
+                time.sleep(0.05)
+
+    def work(worker: str) -> None:
+        while True:
+            status, given = patiently("hit", me(worker))
+            if status == 409:
+                return
+            made = answers_of(given["hit"], batch.id, worker)
+            status, reply = patiently("submissions", made)
+            assert (status, reply["code"]) == (200, "C")
+            done.append((worker, given["hit"]["id"]))
+
+    def trouble() -> None:
+        total = len(batch.hits) * 2
+        for n in range(1, kills + 1):
+            while len(done) < total * n // (kills + 1) and not end.wait(0.01):
+                pass
+            server[0].kill()
+            if server[0].process.stdout:
+                server[0].process.stdout.close()
+            server[0] = Server(batch.folder, out, *options)
+
+    start = time.monotonic()
+    troubles = threading.Thread(target=trouble)
+    troubles.start()
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, [f"w{n}" for n in range(workers)]))
+        seconds = time.monotonic() - start
+    finally:
+        end.set()
+        troubles.join()
+        server[0].kill()
+        if server[0].process.stdout:
+            server[0].process.stdout.close()
+    return done, seconds
+
+
+@pytest.mark.parametrize(
+    ("hits", "workers", "kills"),
+    [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)],
+)
+def test_nothing_is_lost_or_doubled_by_kills(
+    tmp_path: Path, hits: int, workers: int, kills: int
+) -> None:
+    """Each HIT is wanted twice; 10,000 submissions in the long one."""
+    batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
+    assert len(batch.hits) == hits
+    done, seconds = crowd(batch, tmp_path / "results", workers=workers, kills=kills, most=500)
+    lines = received(tmp_path / "results", batch)
+    kept = [(one["worker"], one["hit"]) for one in lines]
+    assert len(kept) == len(set(kept))  # nothing double
+    assert set(done) <= set(kept)  # nothing that was acknowledged is lost
+    assert set(kept) == set(done)
+    counts = Counter(hit for _, hit in kept)
+    assert min(counts.values()) >= 2
+    assert len(counts) == hits
+    print(f"{len(kept):,} submissions of {workers} workers, {kills} kills: {seconds:.1f} s")
