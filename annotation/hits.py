@@ -288,7 +288,8 @@ def write_batch(
         **counts,
     }
     with whole(batch.folder) as folder:
-        _write(folder / ITEMS, "".join(_item_lines(batch)))
+        with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(_item_lines(batch))
         _write(folder / PRIVATE, _pretty({"attention": known}))
         preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
