@@ -274,9 +274,15 @@ def _share(text: str) -> "Share":
 
 @app.command()
 def corpus(
-    archives: Annotated[list[str], typer.Argument(help="News archives: files, globs, folders.")],
+    archives: Annotated[
+        list[str], typer.Argument(help="News archives, or files of pages with --release.")
+    ],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for passages.parquet.")],
+    out: Annotated[Path, typer.Option(help="Folder for passages.parquet, or for the configs.")],
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A release folder made with `text: false`: its pages' text is put back."),
+    ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day; a quarter's corpus ends so.")
     ] = None,
@@ -290,7 +296,15 @@ def corpus(
     jobs: Jobs = 2,
     memory: Memory = "600MB",
 ) -> None:
-    """Rebuild the passages that questions are answered from, out of your own archives."""
+    """Rebuild the texts that questions are answered from, out of your own archives or pages."""
+    if release is not None:
+        from builders.release.contexts import put_back
+
+        done = put_back(release, archives, out, jobs=jobs)
+        say(f"{done.rows:,} rows with their text in {out}")
+        if done.changed or done.missing:
+            say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
+        return
     from builders.wikidata.shards import snapshot_of
     from builders.wmt.passages import write_passages
 

@@ -23,6 +23,7 @@ from builders.core.dates import Period
 from builders.core.errors import UserError
 from builders.release.manifest import ConfigEntry, Manifest, load, locate
 from builders.rows.asking import Asking, asking_of_columns
+from scoring.memory import give_back
 from scoring.words import Ints, Words, found
 
 NO_DAY = np.iinfo(np.int32).min
@@ -51,7 +52,7 @@ class Lists(NamedTuple):
     @property
     def rows(self) -> Ints:
         """The row of each number."""
-        return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=self.starts.dtype), self.sizes)
 
     def of(self, rows: Ints) -> tuple[Ints, Ints]:
         """The numbers of the given rows in a row, and for each the place of its row in `rows`."""
@@ -214,7 +215,7 @@ def read_asked(
         parts.append(part)
         first += part.size
     (targets, previous, choices), names = _names(parts)
-    pa.default_memory_pool().release_unused()
+    give_back()
     subject = _together([part.text(part.asking.subject) for part in parts])
     asked = Asked(
         folder=folder,
@@ -234,7 +235,7 @@ def read_asked(
         evidence=_together([part.text(part.asking.evidence) for part in parts]),
     )
     del parts
-    pa.default_memory_pool().release_unused()
+    give_back()
     return asked
 
 
@@ -278,7 +279,7 @@ class _Part:
                 column = _one(table.column(name))
                 keep = _answers if name in as_answers else _as_is if name == "id" else _small
                 read[name].append(keep(column))
-            pa.default_memory_pool().release_unused()
+            give_back()
         self.size = at - first
         self._columns = {name: _stacked(read.pop(name)) for name in columns}
 

@@ -28,6 +28,7 @@ from scoring import predictions
 from scoring.asked import Asked, Config, Stratum, read_asked
 from scoring.intervals import bundles, intervals, weights
 from scoring.knowledge import Stop, began, began_stratum, knowledge_stop
+from scoring.memory import give_back
 from scoring.metrics import NONE, SCALE, VERDICTS, Marks, Scorer
 from scoring.words import Floats, Ints, found
 
@@ -39,6 +40,8 @@ _TOLD = 3
 _LONG = 600
 """Characters of a text that is shown."""
 _SEED = 0
+_ADDED = 1 << 18
+"""Rows that are added up at a time."""
 _TOGETHER = 256
 """Means whose intervals are drawn together."""
 _ORDER = (
@@ -128,6 +131,7 @@ def score(options: Options) -> Scores:
         raise UserError("nothing can be scored", where=shown(options.file))
     scorer.finish()
     _consistency(asked, scorer)
+    give_back()
     table = tuple(_table(asked, scorer, days, bundle, drawn))
     stop = knowledge_stop(asked, scorer, days, bundle, drawn)
     for line in reading.notes():
@@ -166,7 +170,7 @@ class _Reading:
         self._next = 0
         self._hashes: pa.Array | None = None
         self._order = _shuffled(len(asked))
-        pa.default_memory_pool().release_unused()
+        give_back()
 
     def run(self) -> tuple[Scorer, dict[str, int]]:
         """Read and score all of it."""
@@ -177,7 +181,7 @@ class _Reading:
         self._check_unknown()
         missing = self._missing()
         del self._ids, self._rows, self._starts, self._hashes, self._order
-        pa.default_memory_pool().release_unused()
+        give_back()
         return self.scorer, {
             "predictions": self.read,
             "rows": int(self.seen.sum()),
@@ -223,7 +227,7 @@ class _Reading:
         decided = self._decided(batch, owners, rows)
         self.undecided += int((~decided).sum())
         self._score(batch, owners[decided], rows[decided])
-        pa.default_memory_pool().release_unused()
+        give_back()
 
     def _codes(self, ids: pa.Array) -> Ints:
         """The place of each id among the different ones, or -1.
@@ -282,7 +286,7 @@ class _Reading:
             return
         if self._hashes is None:
             self._hashes = self.asked.prompt_hashes(predictions.HASH)
-            pa.default_memory_pool().release_unused()
+            give_back()
         told = pc.utf8_slice_codeunits(given, 0, predictions.HASH).take(pa.array(owners))
         same = pc.fill_null(pc.equal(told, self._hashes.take(pa.array(rows))), True)
         other = rows[~same.to_numpy(zero_copy_only=False)]
@@ -386,7 +390,7 @@ def _gathered(batches: Iterator[predictions.Batch]) -> Iterator[pa.RecordBatch]:
         held.append(batch.table)
         rows += batch.table.num_rows
         size += batch.table.nbytes
-        if rows >= 1 << 16 or size >= 32 << 20:
+        if rows >= 1 << 15 or size >= 16 << 20:
             yield pa.Table.from_batches(held).combine_chunks().to_batches()[0]
             held, rows, size = [], 0, 0
     if rows:
@@ -546,11 +550,22 @@ def _sums(
             there = value != NONE
             if seen is None or not np.array_equal(there, seen):
                 seen, at = there, cells_of if there.all() else cells_of[there]
-                counts = np.bincount(at, minlength=size).reshape(shape)
+                counts = _added(at, None, size).astype(np.int64).reshape(shape)
                 some = np.flatnonzero(counts.any(1)).tolist()
-            sums = np.bincount(at, weights=value[there], minlength=size).reshape(shape)
+            sums = _added(at, value if len(value) == len(at) else value[there], size).reshape(shape)
             for place in some:
                 yield _Sum(cell, place, name, sums[place], counts[place])
+
+
+def _added(at: Ints, values: Ints | None, size: int) -> Floats:
+    """The sum of the values at each place, else how many there are; whole numbers add up exactly,
+    so that some rows at a time give the same."""
+    sums = np.zeros(size)
+    for first in range(0, len(at), _ADDED):
+        part = slice(first, first + _ADDED)
+        weights = None if values is None else values[part]
+        sums += np.bincount(at[part], weights=weights, minlength=size)
+    return sums
 
 
 def _round(number: float) -> float:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation.batch import Batch
+from annotation.batch import Batch, read_batch
+from annotation.layout import load_layout
 from annotation.submission import FORMAT
 from tests.conftest import ROOT
+from tests.rehearsal import answers_to
 
 
 class Server:
@@ -103,3 +105,30 @@ def received(out: Path, batch: Batch) -> list[dict[str, Any]]:
     """What is in the file of submissions."""
     path = out / f"{batch.layout}-{batch.number:04}" / "submissions.jsonl"
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def study(server: Server, batch: Path, people: int, export: Path) -> int:
+    """Have participants of Prolific rehearse a HIT each, and write Prolific's export of them.
+
+    Every tenth leaves before the end. Returns how many have handed in.
+    """
+    whole = read_batch(batch)
+    layout = load_layout(str(batch / "layout"))
+    items = {item.id: item for item in whole.items}
+    rows, done = ["Submission id,Participant id,Status"], 0
+    for n in range(1, people + 1):
+        who = {"worker": f"{n:024x}", "assignment": f"{n + 4096:024x}", "study": "5" * 24}
+        status, given = call(server.address, "hit", who)
+        if status == 200 and n % 10:
+            made = answers_of(given["hit"], whole.id, **who)
+            made["answers"] = {
+                one["id"]: answers_to(whole.layout, layout, items[one["id"]])
+                for one in given["hit"]["items"]
+            }
+            status, reply = call(server.address, "submissions", made)
+            assert status == 200, reply
+            done += 1
+        gone = "RETURNED" if not n % 10 or status != 200 else "AWAITING REVIEW"
+        rows.append(f"{who['assignment']},{who['worker']},{gone}")
+    export.write_text("\n".join(rows) + "\n", "utf-8")
+    return done

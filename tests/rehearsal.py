@@ -35,7 +35,7 @@ def rehearse(batch: Path, results: Path) -> int:
     lines = []
     for hit in whole.hits:
         for worker in range(layout.assignments):
-            answers = {item.id: _answers(whole.layout, layout, item) for item in hit.items}
+            answers = {item.id: answers_to(whole.layout, layout, item) for item in hit.items}
             for item in hit.items:
                 wrong = problems(layout, item.fields, answers[item.id])
                 if wrong:
@@ -59,7 +59,8 @@ def rehearse(batch: Path, results: Path) -> int:
     return len(lines)
 
 
-def _answers(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
+def answers_to(name: str, layout: Layout, item: Item) -> Mapping[str, Json]:
+    """What a worker who rehearses says to one item."""
     if item.answers is None:
         return ANSWERS[name](item.fields)
     said = dict(item.answers)  # what is known of it; the rest as its first choices have it
@@ -103,7 +104,9 @@ def _question(fields: Fields) -> dict[str, Any]:
 
 
 def _expert(fields: Fields) -> dict[str, Any]:
-    said: dict[str, Any] = {"statement": fields["cloze"], "supported": "no"}
+    said: dict[str, Any] = {"statement": fields["cloze"]}
+    if fields.get("prediction"):
+        said["supported"] = "no"
     passages = [p["text"] if isinstance(p, Mapping) else p for p in fields.get("results") or []]
     found = next(
         (

@@ -17,7 +17,7 @@ from annotation.batch import Batch, Hit, Item, batch_id, item_id, layout_sha256
 from annotation.checks import is_asked, problems, text_problem
 from annotation.dataset import DatasetRows
 from annotation.hits import write_batch
-from annotation.layout import BROKEN, Layout, LayoutAnswer, load_layout
+from annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
 from annotation.platforms.base import Delivery
 from annotation.submission import Json
 from tests.annotation_items import FIELDS
@@ -153,9 +153,9 @@ def _scope(
     out: dict[str, Any] = {}
     for name, answer in asked.items():
         before = {**named, **out}
-        if not is_asked(answer, before) or (not answer.required and rng.random() < 0.3):
+        if name in WAYS_OUT or not is_asked(answer, before):
             continue
-        if name == BROKEN and rng.random() < 0.8:
+        if not answer.required and rng.random() < 0.3:
             continue
         value = _value(layout, answer, before, rng)
         if value is not None:

@@ -70,18 +70,23 @@ def test_answers_are_shown_when_they_are_asked() -> None:
     root = ElementTree.fromstring(config(load_layout("ckl_expert")))
     parents = {child: parent for parent in root.iter() for child in parent}
 
-    def conditions(name: str) -> list[tuple[str | None, str | None]]:
+    def conditions(name: str) -> list[tuple[str | None, ...]]:
         node = next(one for one in root.iter() if one.get("name") == name)
         found = []
         while node in parents:
             node = parents[node]
             if node.get("visibleWhen"):
-                found.append((node.get("whenTagName"), node.get("whenChoiceValue")))
+                names = ("visibleWhen", "whenTagName", "whenChoiceValue")
+                found.append(tuple(node.get(one) for one in names))
         return found[::-1]
 
-    assert conditions("supported") == []
-    assert conditions("evidence") == [("supported", "yes")]
-    assert conditions("other_answer") == [("supported", "no"), ("found", "yes")]
+    on, off = "choice-selected", "choice-unselected"
+    whole = (off, "broken", "unreadable,senseless,upsetting")
+    assert conditions("broken") == []
+    assert conditions("supported") == [whole]
+    assert conditions("evidence") == [whole, (on, "supported", "yes")]
+    found = [whole, (off, "supported", "yes"), (on, "found", "yes")]
+    assert sorted(map(str, conditions("other_answer"))) == sorted(map(str, found))
 
 
 def test_a_list_is_read_before_it_is_chosen_from() -> None:

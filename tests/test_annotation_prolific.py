@@ -68,10 +68,16 @@ def export(tmp: Path, status: dict[int, str], name: str = "prolific_export.csv")
     return path
 
 
-def take(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> Imported:
-    path = hand_in(tmp, given)
-    where = {"hits": tmp / "hits", "out": tmp / "judgments"}
-    return import_results([str(path)], participants=people, **where, **more)
+def take(
+    tmp: Path, given: list[dict[str, Any]], people: Path | None, feedback: Path | None = None
+) -> Imported:
+    return import_results(
+        [str(hand_in(tmp, given))],
+        hits=tmp / "hits",
+        out=tmp / "judgments",
+        participants=people,
+        feedback=feedback,
+    )
 
 
 def rows(folder: Path, ending: str) -> list[list[str]]:

@@ -178,7 +178,11 @@ def test_bad_line(line: bytes, reason: str, tmp_path: Path) -> None:
     ("name", "data", "says"),
     [
         ("x.xml", b"", "empty"),
-        ("x.xml", b"<html><body>404</body></html>", "no MediaWiki export"),
+        (
+            "x.xml",
+            b"<html><body>404</body></html>",
+            "this is a web page, not a file of pages",
+        ),
         ("x.xml", b"hello", "no pages in this file"),
         ("x.xml", (HEAD + TAIL).encode(), "no page in it"),
         ("x.xml.bz2", bz2.compress(b"613:1:Jane\n"), "index of a dump"),

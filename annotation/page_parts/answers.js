@@ -15,7 +15,16 @@ function asked(scope, name) {
     return (Array.isArray(value) ? value : [value]).some((v) => v !== undefined && v !== null && values.includes(String(v)));
   };
   if (def.needs && !there(scope.item.fields[def.needs])) return false;
+  if (Object.keys(def.unless || {}).some((other) => awaited(scope, other))) return false;
   return Object.entries(def.when || {}).every(met) && !Object.entries(def.unless || {}).some(met);
+}
+
+// Whether an answer that must be given is not yet.
+function awaited(scope, name) {
+  for (let s = scope; s; s = s.up) {
+    if (has(s.defs, name)) return s.defs[name].required && s.values[name] === undefined && asked(s, name);
+  }
+  return false;
 }
 
 function there(value) {
@@ -36,7 +45,7 @@ class View {
     this.message = el('p', { class: 'message', id: this.id + 'says', 'aria-live': 'polite' });
     this.help = def.help ? el('p', { class: 'help', id: this.id + 'help', text: def.help }) : null;
     this.described = (def.help ? this.id + 'help ' : '') + this.id + 'says';
-    this.label = def.label + (def.required || def.kind === 'flag' ? '' : ' (optional)');
+    this.label = def.label + (def.required || def.kind === 'flag' || name === 'broken' ? '' : ' (optional)');
   }
 
   get() { return this.scope.values[this.name]; }

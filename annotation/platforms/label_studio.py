@@ -159,7 +159,7 @@ class _Controls(NamedTuple):
         """Of one answer; `siblings` are those beside it, `names` their controls in a group."""
         layout, first = self
         view = _add(parent, "View")
-        for other, values, selected in _conditions(answer, siblings, layout):
+        for other, values, selected in dict.fromkeys(_conditions(answer, siblings, layout)):
             if any("," in value for value in values):
                 raise UserError(f"{name}: Label Studio cannot tell values with a comma apart")
             view.set("visibleWhen", "choice-selected" if selected else "choice-unselected")
@@ -212,7 +212,7 @@ def _conditions(
         yield other, values, False
     for other, values in answer.when.items():
         about = siblings.get(other) or layout.answers[other]
-        yield from (one for one in _conditions(about, siblings, layout) if one[2])
+        yield from _conditions(about, siblings, layout)
         yield other, values, True
 
 

@@ -60,7 +60,8 @@ class Prolific(Static):
             minutes=pay.minutes_per_hit,
             reward=f"{pay.per_hit:.2f} {pay.currency}",
             hourly=f"{pay.hourly} {pay.currency}",
-            batch=f"hits/{batch.folder.parent.name}/{batch.folder.name}",
+            batch=f"hits/{batch.layout}/{batch.folder.name}",
+            results=f"results/{batch.layout}-{batch.number:04}",
             checks=_checks(layout),
             who=_who(layout),
         )

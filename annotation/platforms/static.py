@@ -32,7 +32,7 @@ class Static(Platform):
     """Self-contained pages; `Delivery` says where their answers go."""
 
     name = "static"
-    heeds = (*_DELIVER, "split", "url")
+    heeds: tuple[str, ...] = (*_DELIVER, "split", "url")
 
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
         """`task.html` and `hits/0001.json` …, or `hit-0001.html` …; `links.csv`."""

@@ -208,15 +208,17 @@ def opened(
     usual = max(30.0, 6 * float(layout.pay.minutes_per_hit))
     folder = out / f"{manifest.layout}-{manifest.number:04}"
     with disk_errors(folder), locked(folder, "it is served already"), ExitStack() as stack:
-        journals = [
+        submissions, given, not_taken = (
             stack.enter_context(Journal(folder / name)) for name in (SUBMISSIONS, GIVEN, NOT_TAKEN)
-        ]
+        )
         desk = Desk(
-            manifest,
-            layout,
-            render(layout, [], batch=manifest.id, mode="static", served=True),
-            Pool(manifest.hits, manifest.assignments, 60 * (minutes or usual)),
-            *journals,
+            manifest=manifest,
+            layout=layout,
+            page=render(layout, [], batch=manifest.id, mode="static", served=True),
+            pool=Pool(manifest.hits, manifest.assignments, 60 * (minutes or usual)),
+            submissions=submissions,
+            given=given,
+            not_taken=not_taken,
             ending={name: text for name, text in ending.items() if text},
             now=now,
             _items=batch / ITEMS,

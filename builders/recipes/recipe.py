@@ -303,11 +303,18 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 
+_DAY = re.compile(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)")
+
+
 def _last_day(files: Sequence[Path], hint: str) -> date:
-    """The last day that such files can hold by their names, or the end of the last year there."""
+    """The last day that such files can hold by their names, or the end of the last year there.
+
+    Where a name has no day its folder may: `20260201.en/train-00000-of-00041.parquet`.
+    """
     days = []
     for path in files:
-        for digits in re.findall(r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)", path.name):
+        found = _DAY.findall(path.name) or _DAY.findall(path.resolve().parent.name)
+        for digits in found:
             try:
                 days.append(date.fromisoformat(digits))
             except ValueError:

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -92,13 +93,21 @@ class Draft:
         ]
 
     def is_empty(self) -> bool:
-        """Whether no config has a row."""
-        return not any(split.rows for config in self._configs for split in config.splits)
+        """Whether no config has a row; of a dataset that asks, no config that asks."""
+        asking = [c for c in self._configs if any(column.name == "prompt" for column in c.columns)]
+        return not any(split.rows for c in asking or self._configs for split in c.splits)
 
-    def losses(self) -> str:
-        """Why rows were left out, the most frequent reasons: `1,204 no_page, 3 in_doubt`."""
-        most = sorted(self._drops, key=lambda drop: (-drop.rows, drop.reason))[:4]
-        return ", ".join(f"{drop.rows:,} {drop.reason}" for drop in most) or "nothing was found"
+    def losses(self) -> tuple[str, str]:
+        """Why rows were left out: `1,204 no_page, 3 in_doubt`, and the first reason in words."""
+        counts: Counter[str] = Counter()
+        for drop in self._drops:
+            counts[drop.reason] += drop.rows
+        most = sorted(counts.items(), key=lambda reason: (-reason[1], reason[0]))[:4]
+        if not most:
+            return "nothing was found", ""
+        reason = most[0][0]
+        said = card.drop_reasons().get(reason, "")
+        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {said}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
@@ -185,8 +194,10 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
     with _room(shelf), locked(shelf), _staging(shelf) as folder:
         draft = Draft(folder, dataset, meta)
         if draft.is_empty():
-            text = f"nothing is left for {meta.dataset}: {draft.losses()}"
-            raise NothingLeftError(text, hint="look at the inputs and the limits of the recipe")
+            losses, why = draft.losses()
+            text = f"nothing is left for {meta.dataset}: {losses}"
+            hint = "look at the inputs and the limits of the recipe"
+            raise NothingLeftError(text, hint=f"{why}\n  {hint}" if why else hint)
         chosen, level, summary = _settle(shelf, draft, wanted)
         if level == "none":
             return Published(shelf / str(chosen), str(chosen), False, level, summary)

@@ -28,6 +28,7 @@ from builders.release.publish import NothingLeftError, Published, write_release
 from builders.release.verify import verify_release
 from builders.release.version import Version
 from builders.rows.gold import NoGoldError
+from builders.wikipedia.inputs import check_pages
 
 LIBRARIES = (
     "duckdb",
@@ -158,9 +159,14 @@ def plan(named: Sequence[str | Path], options: Options) -> Iterator[str]:
 
 
 def _run(path: Path, recipe: Recipe, workspace: Workspace, options: Options) -> Run:
+    inputs = find_inputs(recipe, path, options.given, options.snapshot, workspace)
+    facts = next((i.snapshot for i in inputs.values() if i.about.kind == "wikidata"), None)
+    for one in inputs.values():
+        if one.about.kind == "pages":
+            check_pages(one.files, one.snapshot, facts, workspace.say)
     return Run(
         recipe=path,
-        inputs=find_inputs(recipe, path, options.given, options.snapshot, workspace),
+        inputs=inputs,
         templates=options.templates,
         workspace=workspace,
         seed=recipe.seed,

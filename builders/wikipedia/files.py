@@ -26,6 +26,8 @@ _INDEX = re.compile(r"-multistream-index\d*\.txt|\.index\.txt", re.I)
 _ENTRY = re.compile(rb"\d+:\d+:[^\n]*(\n|$)")
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
 _PIECE = 1 << 20
+_WEB_PAGE = re.compile(rb"<!doctype html|<html\b|<head\b|<body\b", re.I)
+_PAGE_TITLE = re.compile(rb"<title[^<>]*>([^<]+)", re.I)
 _HEAD = 1 << 16
 """Decompressed bytes by which it is told what a file holds."""
 _NEAR = 64 << 20
@@ -87,8 +89,13 @@ def page_file(path: Path) -> PageFile:
         if packing == "streams":
             packing = "bz2"
         return PageFile(path, "jsonl", packing, head)
+    if _WEB_PAGE.match(text):
+        title = _PAGE_TITLE.search(text)
+        named = f" ({' '.join(title[1].decode('utf-8', 'replace').split())[:80]})" if title else ""
+        hint = "the download gave an error or a directory: get the file itself"
+        raise UserError(f"this is a web page{named}, not a file of pages", where=path, hint=hint)
     if text.startswith(b"<"):
-        raise UserError("this is XML or HTML, but no MediaWiki export", where=path)
+        raise UserError("this is XML, but no MediaWiki export", where=path)
     if _ENTRY.match(text):
         raise UserError("this is the index of a dump", where=path, hint="give the dump itself")
     hint = "a MediaWiki XML export, JSON lines or Parquet are read"
@@ -215,18 +222,24 @@ def _of_bytes(
     advance(size - reported)
 
 
-def _of_parquet(source: PageFile, file: int, advance: Callable[[int], None]) -> Iterator[PageUnit]:
+def check_columns(path: Path) -> list[int]:
+    """The rows of each row group of Parquet. `UserError`: damaged, or without the columns."""
     import pyarrow as pa
 
     try:
-        with reading(source.path) as table:
+        with reading(path) as table:
             names = set(table.schema_arrow.names)
             rows = [table.metadata.row_group(n).num_rows for n in range(table.num_row_groups)]
     except (pa.ArrowException, OSError) as error:
-        raise UserError(f"the Parquet file is damaged ({error})", where=source.path) from error
+        raise UserError(f"the Parquet file is damaged ({error})", where=path) from error
     if "title" not in names or not names & {"text", "wikitext", "paragraphs", "redirect"}:
         text = f"no columns `title` and `paragraphs` or `text`, but {', '.join(sorted(names))}"
-        raise UserError(text, where=source.path)
+        raise UserError(text, where=path)
+    return rows
+
+
+def _of_parquet(source: PageFile, file: int, advance: Callable[[int], None]) -> Iterator[PageUnit]:
+    rows = check_columns(source.path)
     first = 0
     for group, n in enumerate(rows):
         yield PageUnit(file, group, "parquet", within=(group,), first=first)

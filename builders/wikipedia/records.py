@@ -12,10 +12,11 @@ from builders.core.errors import UserError
 from builders.core.schema import reading
 from builders.rows import Link, Paragraph, ParagraphKind
 from builders.wikipedia.dump import BadPageError
+from builders.wikipedia.html import is_html, text_of_html
 from builders.wikipedia.titles import normalise
 from builders.wikipedia.wikitext import paragraphs
 
-_COLUMNS = frozenset("title text wikitext paragraphs item page revision links redirect".split())
+_COLUMNS = frozenset("title text wikitext paragraphs item page id revision links redirect".split())
 _BATCH = 64
 """Rows of Parquet that are turned into records at a time."""
 _KINDS = frozenset(get_args(ParagraphKind))
@@ -64,13 +65,13 @@ def page_of(row: Any) -> ParsedPage:
     """The page of a record with `title` and one of `paragraphs`, `text` and `wikitext`.
 
     `paragraphs` are texts, or records with `text` and maybe `kind`, `section` and `links`;
-    `text` is plain, a paragraph a line, and its `links` count its characters. `page` and
-    `revision` are numbers. `BadPageError`: a field is missing or of another type.
+    `text` is plain, a paragraph a line, and its `links` count its characters; HTML without `links`
+    is read as a browser shows it. `page` (or `id`) and `revision` are numbers.
+    `BadPageError`: a field is missing or of another type.
     """
     title = title_of(row)
-    return ParsedPage(
-        title, _number(row, "page"), _number(row, "revision"), _paragraphs(row, title)
-    )
+    number = _number(row, "page") or _hub_id(row)
+    return ParsedPage(title, number, _number(row, "revision"), _paragraphs(row, title))
 
 
 def title_of(row: Any) -> str:
@@ -92,6 +93,13 @@ def text_of(row: Any, key: str) -> str | None:
     raise BadPageError("bad_field", f"{key}: a {type(value).__name__}, not a text")
 
 
+def _hub_id(row: Any) -> int:
+    """The page id as the Hub's data set of Wikipedia has it: `id`, a text; 0: none."""
+    value = row.get("id")
+    good = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19
+    return int(value) if good else 0
+
+
 def _number(row: Any, key: str) -> int:
     value = row.get(key)
     if value is None:
@@ -111,6 +119,10 @@ def _paragraphs(row: Any, title: str) -> tuple[Paragraph, ...]:
         return tuple(p for record in given for p in _of_paragraph(record))
     text, wikitext = text_of(row, "text"), text_of(row, "wikitext")
     if text is not None:
+        if is_html(text):
+            if row.get("links"):
+                raise BadPageError("html_text", "its links count the characters of the HTML")
+            return tuple(_split(*text_of_html(text)))
         return tuple(_split(text, _links(row.get("links"), text)))
     if wikitext is None:
         raise BadPageError("no_text", "no field `paragraphs`, `text` or `wikitext`")
@@ -127,6 +139,8 @@ def _of_paragraph(given: Any) -> Iterable[Paragraph]:
         raise BadPageError("bad_field", f"kind: {kind!r:.100}, not {', '.join(sorted(_KINDS))}")
     section = " ".join((text_of(given, "section") or "").split())
     text = given["text"]
+    if is_html(text):
+        raise BadPageError("html_text", text[:100])
     shown, links = _one_line(text, _links(given.get("links"), text), 0, len(text))
     if shown:
         yield Paragraph(cast(ParagraphKind, kind), section, shown, links)

@@ -1,16 +1,21 @@
 """Templates of a page, from the innermost out: their text, an infobox's lines, or nothing.
 
 The names of the templates of the English Wikipedia whose text belongs into a sentence are in
-`templates.yaml`, each with the function here that renders it. Dates are written out as readers of
+`templates.yaml`, each with the function that renders it; flags, measures, succession boxes and the
+parameters of infoboxes have tables and modules of their own. Dates are written out as readers of
 the page see them, without an age.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from builders.core.files import read_texts, resource
 from builders.text.dates import MONTH_NUMBER, MONTHS
+from builders.wikipedia import flags, successions
+from builders.wikipedia.flags import link as _link
+from builders.wikipedia.infoboxes import in_units, is_shown
+from builders.wikipedia.measures import converted, shortly
 
 Arguments = dict[str, str]
 """The arguments of a template, by name or place (`1`, `2`, …)."""
@@ -19,6 +24,8 @@ INFOBOX = "\x02"
 """Stands before each line of an infobox."""
 BREAK = "\x03"
 """Stands for a line break inside a cell or a value."""
+CELL = "\x07"
+"""Stands before the text of a template that is a table's cell: attributes may stand before it."""
 PIPE, EQUALS = "\x01", "\x04"
 """Stand for `{{!}}` and `{{=}}` until all templates are read."""
 _BODY = r"((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)"
@@ -35,18 +42,10 @@ _UNSHOWN = re.compile(
 _FILE = re.compile(r"[^|\n]+\.(?:jpe?g|png|svg|gif|webp|tiff?|ogg|oga|webm|djvu|pdf)", re.I)
 _DEPTH = 40
 """Levels of templates in templates that are read; MediaWiki itself stops at 40."""
+_WIDTH = re.compile(r"[\d.]+ *(?:em|px|%)?")
+_PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
 _LIST_MARKS = re.compile(r"^[*#:;\s]+", re.M)
-_CODE = re.compile(r"[A-Z]{2,4}")
-_BETWEEN = {
-    "-": "–",
-    "–": "–",
-    "to": " to ",
-    "and": " and ",
-    "or": " or ",
-    "x": " × ",
-    "by": " by ",
-}
-_ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d."}
+_ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
 
 
 def without_templates(text: str, title: str) -> str:
@@ -57,7 +56,8 @@ def without_templates(text: str, title: str) -> str:
         text, n = _INNERMOST.subn(lambda m: _template(m, title), text)
         if not n:
             break
-    return _LOOSE.sub("", text).replace(PIPE, "|").replace(EQUALS, "=")
+    text = _LOOSE.sub("", successions.with_rows(text))
+    return text.replace(PIPE, "|").replace(EQUALS, "=")
 
 
 def _template(match: re.Match[str], title: str) -> str:
@@ -65,19 +65,40 @@ def _template(match: re.Match[str], title: str) -> str:
     if body is None:
         return str(parameter).partition("|")[2]
     head, _, rest = body.partition("|")
-    name = " ".join(head.replace("_", " ").split()).lower()
+    code, name = _named(head)
     if name in ("!", "="):
         return PIPE if name == "!" else EQUALS
-    if name in ("pagename", "fullpagename", "basepagename", "subpagename"):
-        return title
-    if name.startswith("formatnum:"):
-        return name.partition(":")[2]
     render = _INLINE.get(name)
     if render is not None:
         return render(_arguments(rest))
+    if code in flags.CODES:
+        return flags.of_code(code)
+    if name in _PAGE_NAMES:
+        return title
     if name.startswith("lang-"):
         return _arguments(rest).get("1", "")
-    return _infobox(_arguments(rest)) if _BOX.fullmatch(name) else ""
+    if name in successions.NAMES:
+        return successions.event(name, _arguments(rest))
+    if _BOX.fullmatch(name):
+        return _infobox(_arguments(rest))
+    word, colon, value = code.partition(":")
+    return _changed(word.lower(), value.strip()) if colon else ""
+
+
+@lru_cache(4096)
+def _named(head: str) -> tuple[str, str]:
+    """The name of a template as it is written, and in small letters."""
+    code = " ".join(head.replace("_", " ").split())
+    return code, code.lower()
+
+
+def _changed(word: str, value: str) -> str:
+    """Parser functions on one text: `{{formatnum:12345}}`, `{{uc:a}}`."""
+    if word == "formatnum":
+        whole, point, rest = value.partition(".")
+        return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
+    change = {"uc": str.upper, "lc": str.lower, "ucfirst": str.capitalize}.get(word)
+    return change(value) if change else ""
 
 
 def _arguments(rest: str) -> Arguments:
@@ -105,16 +126,23 @@ def _parts(rest: str) -> list[str]:
     return [*parts, rest[start:]]
 
 
+@lru_cache(4096)
+def _is_read(name: str) -> bool:
+    """Whether a parameter of an infobox has a name, and readers see its value."""
+    return not name.isdigit() and not _UNSHOWN.fullmatch(name) and is_shown(name.lower())
+
+
 def _infobox(given: Arguments) -> str:
+    seen = {name: value for name, value in given.items() if _is_read(name)}
     lines: list[str] = []
-    for name, value in given.items():
+    for name, value in in_units(seen):
         inner: list[str] = []
         own: list[str] = []
         for line in value.split("\n"):
             (inner if line.startswith(INFOBOX) else own).append(line)
         shown = BREAK.join(s for s in (line.strip().lstrip("*#:; ") for line in own) if s)
-        if shown and not (name.isdigit() or _UNSHOWN.fullmatch(name) or _FILE.fullmatch(shown)):
-            lines.append(f"{INFOBOX}{name.replace('_', ' ')}: {shown}")
+        if shown and not _FILE.fullmatch(shown):
+            lines.append(f"{INFOBOX}{name}: {shown}")
         lines += inner
     return "\n" + "\n".join(lines) + "\n"
 
@@ -133,7 +161,16 @@ def _first_of(*names: str) -> Render:
 
 
 def _quote(given: Arguments) -> str:
-    return f"\n\n{_first_of('text', 'quote', '1')(given)}\n\n"
+    """A paragraph, and who said it as another."""
+    by = ", ".join(_some(given, "author", "sign", "by", "source", "title"))
+    if not by and given.get("1") and not (given.get("text") or given.get("quote")):
+        by = ", ".join(_some(given, "2", "3"))
+    said = _first_of("text", "quote", "quotetext", "1")(given)
+    return f"\n\n{said}\n\n" + (f"— {by}\n\n" if by and said else "")
+
+
+def _quoted(given: Arguments) -> str:
+    return f'"{given.get("1", "")}"'
 
 
 def _constant(text: str, given: Arguments) -> str:
@@ -145,7 +182,7 @@ def _before(text: str, given: Arguments) -> str:
 
 
 def _first_or(text: str, given: Arguments) -> str:
-    return given.get("1") or text
+    return CELL + (given.get("1") or text)
 
 
 def _places(given: Arguments) -> list[str]:
@@ -159,33 +196,127 @@ def _joined(given: Arguments) -> str:
 
 
 def _whole(given: Arguments) -> str:
-    return f"\n{_first_of('content', '1')(given)}\n"
+    shown = _first_of("content", "2", "1")(given)
+    return "\n" if _WIDTH.fullmatch(shown) else f"\n{shown}\n"
 
 
-def _convert(given: Arguments) -> str:
-    """`5 km`, `5 to 10 km`, `6 ft 2 in`: the measure as given, without the other unit."""
-    words = _places(given)
-    if len(words) < 2:
-        return " ".join(words)
-    if len(words) > 3 and words[1] in _BETWEEN:
-        return f"{words[0]}{_BETWEEN[words[1]]}{words[2]} {words[3]}"
-    feet = len(words) > 3 and words[1] in ("ft", "lb", "st", "mi") and words[2][:1].isdigit()
-    return " ".join(words[:4] if feet else words[:2])
+def _titled(given: Arguments) -> str:
+    title, items = given.get("title", ""), _joined(given)
+    return f"{title}: {items}" if title and items else title or items
 
 
 def _height(given: Arguments) -> str:
-    return " ".join(f"{given[u]} {u}" for u in ("m", "cm", "ft", "in") if given.get(u))
+    """`{{height|m=1.88}}`, `{{height|ft=6|in=2}}`: both ways of saying it."""
+    if given.get("ft"):
+        inches = given.get("in") or "0"
+        return shortly({"1": given["ft"], "2": "ft", "3": inches, "4": "in", "5": "m"})
+    code = "m" if given.get("m") else "cm"
+    return shortly({"1": given.get(code, ""), "2": code, "3": "ftin"})
 
 
-def _flag(given: Arguments) -> str:
-    name = given.get("name") or given.get("1", "")
-    return name if _CODE.fullmatch(name) or "[[" in name else _link(name)
+def _season(page: str, given: Arguments) -> str:
+    """`{{nbay|1998}}`: the season of a league, linked; `page` is the title with `{year}`."""
+    year = given.get("1", "")
+    if not (year.isdecimal() and len(year) == 4):
+        return year
+    after = str(int(year) + 1)
+    following = after if after.endswith("00") else after[2:]
+    shown = f"{year}–{following}" if "{next}" in page else year
+    part = given.get("2", "").lower()
+    if part == "full":
+        return _link(page.format(year=year, next=following))
+    label = {"start": year, "end": after}.get(part, shown) if "{next}" in page else year
+    return _link(page.format(year=year, next=following), label)
 
 
-def _link(target: str, label: str = "") -> str:
-    if not target:
-        return label
-    return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
+def _ship(prefix: str, given: Arguments) -> str:
+    """`{{USS|Enterprise|CVN-65|6}}`; the third argument says which of the parts are shown."""
+    name, number, form = (given.get(k, "") for k in ("1", "2", "3"))
+    own = f"{prefix} {name}".strip()
+    shown = {
+        "1": number,
+        "2": name,
+        "3": f"{name} ({number})",
+        "4": f"{prefix} {number}",
+        "5": f"{prefix} {number}",
+        "6": own,
+    }
+    title = f"{own} ({number})" if number else own
+    return _link(title, (form and number and shown.get(form)) or (form == "2" and name) or "")
+
+
+def _any_ship(given: Arguments) -> str:
+    """`{{ship|Japanese battleship|Yamato}}`: the first argument is the prefix."""
+    return _ship(given.get("1", ""), {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
+
+
+def _ship_class(given: Arguments) -> str:
+    """`{{sclass|Nimitz|aircraft carrier}}`."""
+    name, kind = given.get("1", ""), given.get("2", "")
+    label = {"1": name, "2": f"{name} class", "5": f"{name}-class"}.get(given.get("3", ""))
+    if label:
+        return _link(f"{name}-class {kind}".strip(), label)
+    return f"{_link(f'{name}-class {kind}'.strip(), f'{name}-class')} {kind}".strip()
+
+
+def _abbreviated(given: Arguments) -> str:
+    return _link(given.get("2", ""), given.get("1", ""))
+
+
+def _district(given: Arguments) -> str:
+    """`{{ushr|Texas|3}}`."""
+    state, number = given.get("1", ""), given.get("2", "")
+    if not number.isdecimal():
+        name = f"{state}'s at-large congressional district"
+    else:
+        name = f"{state}'s {_ordinal({'1': number})} congressional district"
+    return _link(name)
+
+
+def _ordinal(given: Arguments) -> str:
+    number = given.get("1", "")
+    teen = len(number) > 1 and number[-2] == "1"
+    ends = {"1": "st", "2": "nd", "3": "rd"}
+    return number + ("th" if teen else ends.get(number[-1:], "th")) if number else ""
+
+
+def _party(given: Arguments) -> str:
+    name = given.get("1", "")
+    return _link(name, given.get("2") or re.sub(r"\s*\([^()]*\)$", "", name))
+
+
+def _goals(given: Arguments) -> str:
+    """`{{goal|5||60|pen.}}`: minutes, each with a note."""
+    found = [(given.get(str(n), ""), given.get(str(n + 1), "")) for n in range(1, 20, 2)]
+    return ", ".join(f"{m}'" + (f" ({note})" if note else "") for m, note in found if m)
+
+
+def _medal(kind: str, given: Arguments) -> str:
+    what = ", ".join(_places(given))
+    return f"\n{kind} medal: {what}\n" if what else f"{kind} medal"
+
+
+def _any_medal(given: Arguments) -> str:
+    kind = given.get("1", "")
+    return _medal(kind, {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
+
+
+def _squad_player(given: Arguments) -> str:
+    """`{{fs player|no=9|nat=ENG|name=[[A]]|pos=FW}}`: a line of a squad."""
+    text = " ".join(_some(given, "no", "pos", "name"))
+    about = ", ".join(_some(given, "nat", "other"))
+    return f"\n* {text} ({about})\n" if about else f"\n* {text}\n"
+
+
+def _crew(given: Arguments) -> str:
+    """`{{spaceflight crew}}`: a line for each astronaut."""
+    lines = []
+    for n in range(1, 12):
+        for phase in ("", "_up", "_all", "_down"):
+            if name := given.get(f"crew{n}{phase}"):
+                role = given.get(f"position{n}{phase}") or given.get(f"position{n}") or ""
+                lines.append(f"{role}: {name}" if role else name)
+    return "\n" + "\n".join(f"* {line}" for line in lines) + "\n"
 
 
 def _sortname(given: Arguments) -> str:
@@ -197,7 +328,7 @@ def _sortname(given: Arguments) -> str:
 
 
 def _other_language(given: Arguments) -> str:
-    return _link(given.get("1", ""), given.get("lt", ""))
+    return _link(given.get("en") or given.get("1", ""), given.get("lt", ""))
 
 
 def _nihongo(given: Arguments) -> str:
@@ -207,12 +338,17 @@ def _nihongo(given: Arguments) -> str:
 
 
 def _marriage(given: Arguments) -> str:
-    """`Jane Roe (m. 1990; div. 2001)`."""
+    """`Jane Roe (m. 1990; div. 2001)`; or the two years alone."""
     begun, ended = given.get("2", ""), given.get("3", "")
-    how = given.get("end") or given.get("reason") or ""
-    how = _ENDS.get(how, how)
-    times = [f"m. {begun}"] * bool(begun) + [f"{how or 'ended'} {ended}"] * bool(ended)
-    return f"{given.get('1', '')} ({'; '.join(times)})" if times else given.get("1", "")
+    how = given.get("end") or given.get("reason") or given.get("4", "")
+    how = _ENDS.get(how.lower(), how)
+    name = given.get("1", "")
+    if ended and not how:
+        times = f"m. {begun}–{ended}" if begun else f"ended {ended}"
+    else:
+        parts = [f"m. {begun}"] * bool(begun) + [f"{how} {ended}"] * bool(ended)
+        times = "; ".join(parts)
+    return f"{name} ({times})".strip() if times else name
 
 
 def _fraction(given: Arguments) -> str:
@@ -221,7 +357,10 @@ def _fraction(given: Arguments) -> str:
 
 
 def _value(given: Arguments) -> str:
-    return f"{given.get('1', '')} {given.get('u') or given.get('ul') or ''}".strip()
+    number = given.get("1", "")
+    if number.isdecimal() and len(number) > 4:
+        number = f"{int(number):,}"
+    return f"{number} {given.get('u') or given.get('ul') or ''}".strip()
 
 
 def _written(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
@@ -255,9 +394,53 @@ def _date(given: Arguments) -> str:
     parts = [given.get(k, "") for k in ("1", "2", "3")]
     if not parts[1]:
         parts = _iso(parts[0])
+    elif parts[1].isdecimal() and int(parts[1]) > 12:
+        parts = [parts[0], "", ""]  # {{death year and age|1990|1920}}
     elif not parts[0].strip()[:1].isdigit() or not (parts[1].isalpha() or parts[1].isdecimal()):
         return parts[0]
     return _written(*parts, day_first=_day_first(given))
+
+
+def _shown_date(given: Arguments) -> str:
+    """`{{date|1990-05-06|mdy}}`."""
+    parts = _iso(given.get("1", ""))
+    return _written(*parts, day_first=not given.get("2", "").lower().startswith("m"))
+
+
+def _born_later(given: Arguments) -> str:
+    """`{{birth date and age2|2000|1|2|1960|3|4}}`: a day, and the date of birth."""
+    return _date({**given, "1": "", **{str(n): given.get(str(n + 3), "") for n in (1, 2, 3)}})
+
+
+def _stretch(given: Arguments) -> str:
+    """`{{start and end dates|1990|5|6|1995|7|8}}`."""
+    parts = [given.get(str(n), "") for n in range(1, 7)]
+    ends = [_written(*parts[n : n + 3], day_first=_day_first(given)) for n in (0, 3)]
+    return " – ".join(e for e in ends if e)
+
+
+def _birth_by_age(given: Arguments) -> str:
+    """`{{birth based on age as of date|20|1990|5|6}}`: 1969 or 1970."""
+    age, year = given.get("1", ""), given.get("2", "")
+    if not (age.isdecimal() and year.isdecimal()):
+        return ""
+    born = int(year) - int(age)
+    return f"{born - 1} or {born}"
+
+
+def _named_date(given: Arguments) -> str:
+    """`{{for year month day|year=1990|month=5|day=6}}`."""
+    return _written(*(given.get(k, "") for k in ("year", "month", "day")))
+
+
+def _old_style(given: Arguments) -> str:
+    """`{{OldStyleDate|12 February|1809|31 January}}`."""
+    new, year, old = (given.get(k, "") for k in ("1", "2", "3"))
+    return " ".join(s for s in (new, f"[O.S. {old}]" if old else "", year) if s)
+
+
+def _on_timeline(given: Arguments) -> str:
+    return ": ".join(_some(given, "date", "event"))
 
 
 def _sortable(given: Arguments) -> str:
@@ -284,7 +467,8 @@ def _circa(given: Arguments) -> str:
 
 
 def _reign(given: Arguments) -> str:
-    return "r. " + "–".join(given.get(k, "") for k in ("1", "2")) if given.get("1") else "r."
+    word = "reigned" if given.get("pre") or given.get("label") else "r."
+    return f"{word} " + "–".join(given.get(k, "") for k in ("1", "2")) if given.get("1") else word
 
 
 def _floruit(given: Arguments) -> str:
@@ -309,17 +493,43 @@ _RENDER: dict[str, Render] = {
     "reign": _reign,
     "floruit": _floruit,
     "as_of": _as_of,
-    "old_style": lambda given: f"{given.get('1', '')} {given.get('2', '')}".strip(),
+    "shown_date": _shown_date,
+    "born_later": _born_later,
+    "stretch": _stretch,
+    "years": lambda given: "–".join(_some(given, "1", "2")),
+    "birth_by_age": _birth_by_age,
+    "named_date": _named_date,
+    "old_style": _old_style,
+    "timeline": _on_timeline,
     "first": lambda given: given.get("1", ""),
     "second": lambda given: given.get("2", ""),
     "last": _first_of("3", "2", "1"),
     "either": _first_of("2", "1"),
     "quote": _quote,
+    "quoted": _quoted,
+    "titled": _titled,
+    "isotope": lambda given: "-".join(_some(given, "1", "2")),
+    "together": lambda given: "".join(_places(given)),
+    "any_ship": _any_ship,
+    "ship_class": _ship_class,
+    "abbreviated": _abbreviated,
+    "district": _district,
+    "ordinal": _ordinal,
+    "party": _party,
+    "goals": _goals,
+    "any_medal": _any_medal,
+    "squad_player": _squad_player,
+    "crew": _crew,
+    "link": lambda given: _link(given.get("1", ""), given.get("2", "")),
+    "flagcountry": partial(flags.flag, spelt=True),
+    "games": flags.of_games,
+    "athlete": flags.athlete,
     "joined": _joined,
     "whole": _whole,
-    "convert": _convert,
+    "convert": converted,
+    "cvt": shortly,
     "height": _height,
-    "flag": _flag,
+    "flag": flags.flag,
     "sortname": _sortname,
     "other_language": _other_language,
     "nihongo": _nihongo,
@@ -329,7 +539,14 @@ _RENDER: dict[str, Render] = {
     "zh": _first_of("c", "t", "s", "1", "p"),
     "post_nominals": lambda given: " ".join(_places(given)),
 }
-_WITH_TEXT = {"constant": _constant, "before": _before, "first_or": _first_or}
+_WITH_TEXT = {
+    "constant": _constant,
+    "before": _before,
+    "first_or": _first_or,
+    "season": _season,
+    "ship": _ship,
+    "medal": _medal,
+}
 
 
 def _templates() -> Iterator[tuple[str, Render]]:
@@ -342,6 +559,9 @@ def _templates() -> Iterator[tuple[str, Render]]:
             for text, own in names.items():
                 render = partial(_WITH_TEXT[kind], text)
                 yield from ((name, render) for name in _names(own))
+
+    yield from ((name, partial(flags.team, page)) for name, page in flags.TEAMS.items())
+    yield from ((name, partial(flags.force, page)) for name, page in flags.FORCES.items())
 
 
 def _names(text: str) -> Sequence[str]:

@@ -35,7 +35,9 @@ def normalise(title: str) -> str:
         title = unquote(title)
     if not title.isascii():
         title = unicodedata.normalize("NFC", _MARKS.sub("", title))
-    title = " ".join(title.partition("#")[0].replace("_", " ").split())
+    if "#" in title or "_" in title:
+        title = title.partition("#")[0].replace("_", " ")
+    title = " ".join(title.split())
     title = title.removeprefix(":").lstrip()
     first = title[:1].upper()
     if not title or _ILLEGAL.search(title):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from builders.core.files import read_texts, resource
 from builders.rows import Link, Paragraph, ParagraphKind
-from builders.wikipedia.templates import BREAK, INFOBOX, without_templates
+from builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
 from builders.wikipedia.titles import normalise
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
@@ -206,6 +206,8 @@ def _without_files(text: str, namespaces: Namespaces) -> str:
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
+_CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
+"""Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
 _LIST_MARKS = "*#:;"
 _DEEPEST = 20
@@ -233,10 +235,15 @@ class _Table:
     def add(self, line: str) -> None:
         """A line that begins with `|` or `!`: one cell or several."""
         body = line[1:]
-        parts = body.replace("!!", "||").split("||") if line[0] == "!" else body.split("||")
+        parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
             found = _ATTRIBUTES.match(part)
-            self.cells.append((found[1], found[2]) if found else ("", part))
+            about, text = (found[1], found[2]) if found else ("", part)
+            if not text and "=" not in about:
+                about, text = "", about
+            if not found and CELL in part:
+                about, _, text = part.partition(CELL)
+            self.cells.append((about, text))
 
     def more(self, line: str) -> None:
         """A line that goes on with the last cell."""
@@ -275,7 +282,7 @@ class _Table:
                 column += max(spans.get("col", 1), 1)
                 cell = next(queue, None)
         self.spanning = later
-        return " | ".join(s for s in shown if s)
+        return " | ".join(s for s in shown if s and s != "&nbsp;")
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -355,6 +362,7 @@ _OUTSIDE = re.compile(
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTES = re.compile(r"'{2,}")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
@@ -419,7 +427,8 @@ class _Text:
 
     def put(self, piece: str) -> int:
         """Add a piece; the place of its first character that is no space."""
-        body = " ".join(piece.split())
+        plain = "  " not in piece and piece.isascii() and piece.isprintable()
+        body = piece.strip() if plain else " ".join(piece.split())
         if not body:
             self.space = self.space or bool(piece)
             return self.length
@@ -441,7 +450,7 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
     """
     if BREAK in raw:
         raw = _BREAKS.sub(", " if kind in ("table", "infobox") else " ", raw).strip(", ")
-    if "(" in raw:
+    if "(" in raw and _MAY_BE_HOLLOW.search(raw):
         raw = _HOLLOW.sub("", _OPENED.sub("(", raw))
     if "//" in raw or "[mailto:" in raw:
         raw = _OUTSIDE.sub(r"\1", raw)
@@ -450,8 +459,10 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
     at = 0
     if "[[" in raw:
         for found in _LINK.finditer(raw):
-            text.put(_plain(raw[at : found.start()]))
-            at = found.end()
+            start, end = found.span()
+            if start > at:
+                text.put(_plain(raw[at:start]))
+            at = end
             shown, target = _link(found, namespaces)
             start = text.put(shown)
             if target and text.length > start:
@@ -463,7 +474,10 @@ def _inline(raw: str, kind: ParagraphKind, namespaces: Namespaces) -> tuple[str,
 def _plain(piece: str) -> str:
     if "[[" in piece or "]]" in piece:
         piece = _LOOSE.sub("", piece)
-    piece = _decoded(piece)
+    return _seen(_decoded(piece))
+
+
+def _seen(piece: str) -> str:
     return piece if piece.isascii() and piece.isprintable() else _UNSEEN.sub("", piece)
 
 
@@ -473,8 +487,7 @@ def _link(found: re.Match[str], namespaces: Namespaces) -> tuple[str, str]:
     target = _decoded(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
-    shown = _plain(label) if label and label.strip() else _UNSEEN.sub("", _own_label(name, label))
-    shown += trail
+    shown = (_plain(label) if label and label.strip() else _seen(_own_label(name, label))) + trail
     prefix, between, _ = name.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()

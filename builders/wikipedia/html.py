@@ -1,0 +1,67 @@
+"""Text that is HTML: recognised, and read as lines with links."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+from builders.rows import Link
+from builders.wikipedia.titles import normalise
+
+_CLOSING = re.compile(
+    r"</(?:a|b|i|p|em|li|ol|td|th|tr|ul|div|dl|h[1-6]|sup|sub|span|table|body|html|head|section|strong)\s*>",
+    re.I,
+)
+_LINE_TAGS = frozenset(
+    "p div br li ul ol dl dt dd tr table h1 h2 h3 h4 h5 h6 section blockquote body html".split()
+)
+_UNSEEN = frozenset("script style head title noscript template".split())
+_TARGET = re.compile(r"(?:https?://en\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)(?:[?#].*)?")
+
+
+def is_html(text: str) -> bool:
+    """Whether a text has closing tags of HTML."""
+    return "</" in text and _CLOSING.search(text) is not None
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self.length = 0
+        self.links: list[Link] = []
+        self.open: tuple[int, str] | None = None
+        self.hidden = 0
+
+    def put(self, text: str) -> None:
+        if not self.hidden:
+            self.pieces.append(text)
+            self.length += len(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _LINE_TAGS:
+            self.put("\n")
+        self.hidden += tag in _UNSEEN
+        found = _TARGET.fullmatch(dict(attrs).get("href") or "") if tag == "a" else None
+        self.open = (self.length, normalise(unquote(found[1]))) if found else None
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN and self.hidden:
+            self.hidden -= 1
+        if tag == "a" and self.open:
+            start, target = self.open
+            if target and self.length > start:
+                self.links.append(Link(start, self.length, target))
+            self.open = None
+        if tag in _LINE_TAGS:
+            self.put("\n")
+
+    def handle_data(self, data: str) -> None:
+        self.put(data.replace("\n", " "))
+
+
+def text_of_html(text: str) -> tuple[str, list[Link]]:
+    """What a browser shows of HTML, a paragraph a line, and its links to pages."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    return "".join(reader.pieces), reader.links

@@ -1,0 +1,133 @@
+"""What can be told of files of pages before a run: whose pages they are, and that they end."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from builders.core.errors import UserError
+from builders.core.schema import reading
+from builders.wikipedia.files import PageFile, check_columns, page_file
+
+LANGUAGE = "en"
+_WIKI = f"{LANGUAGE}wiki"
+_DATABASE = re.compile(rb"<dbname>\s*([\w-]+)\s*</dbname>")
+_XML_LANGUAGE = re.compile(rb"<mediawiki\b[^>]*\bxml:lang=[\"']([\w-]+)[\"']")
+_HUB_FOLDER = re.compile(r"\d{8}\.([a-z][a-z-]*)")
+_DUMP_NAME = re.compile(r"([a-z_]{2,20}wiki)-\d{8}-")
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH = frozenset(["the", "of", "and", "to", "with", "for", "from", "by"])
+_LEAST_SHARE = 0.02
+"""Share of those words below which a text is not English: English has 10 to 20 in 100."""
+_LEAST_WORDS = 300
+_ROWS = 20
+"""Rows whose text is looked at."""
+_FAR = 60
+"""Days between the pages and the facts from which it is said."""
+_BZ2_END = 0x177245385090
+"""Stands at the end of a bz2 stream, before 32 bits of checksum and at most 7 bits."""
+_TAIL = 1 << 12
+
+
+def check_pages(
+    files: Sequence[Path], day: date, facts: date | None, say: Callable[[str], None]
+) -> None:
+    """Look at files of pages before a run: their kind, end, language and day.
+
+    `day`: of the pages; `facts`: of the dump whose facts they should tell. Says where the days are
+    far apart. `UserError`: empty, a web page, no pages, cut short, of another wiki or language.
+    """
+    for path in files:
+        _check_end(path)
+        source = page_file(path)
+        if (wiki := _declared(source)) is not None:
+            text = f"these are pages of {wiki}, not of the English Wikipedia ({_WIKI})"
+            raise UserError(text, where=path, hint="questions are asked in English, over its pages")
+        if source.form == "parquet":
+            check_columns(path)
+        _check_words(source)
+    if facts is not None and abs((day - facts).days) > _FAR:
+        apart = abs((day - facts).days)
+        say(
+            f"warning: the pages are of {day} and the facts of {facts}, {apart:,} days apart: "
+            "what changed between them is in one of the two alone"
+        )
+
+
+def _check_end(path: Path) -> None:
+    """`UserError` where the file's last bytes say that it was cut short."""
+    with path.open("rb") as file:
+        head = file.read(_TAIL)
+        file.seek(max(path.stat().st_size - _TAIL, 0))
+        tail = file.read()
+    whole = True
+    if head.startswith(b"PAR1"):
+        whole = tail.endswith(b"PAR1")
+    elif head.startswith(b"BZh"):
+        last = int.from_bytes(tail[-11:])
+        whole = any((last >> (32 + n)) & (2**48 - 1) == _BZ2_END for n in range(8))
+    elif b"<mediawiki" in head:
+        whole = b"</mediawiki>" in tail
+    elif head.lstrip(b"\xef\xbb\xbf \n\r\t").startswith(b"{"):
+        whole = tail.rstrip().endswith(b"}")
+    if not whole:
+        text = "the file is cut short: its end is missing"
+        raise UserError(text, where=path, hint="get it again")
+
+
+def _declared(source: PageFile) -> str | None:
+    """The wiki, or its language, that a file names where it is another one than is asked for."""
+    for pattern, own in ((_DATABASE, _WIKI), (_XML_LANGUAGE, LANGUAGE)):
+        found = pattern.search(source.head) if source.form == "xml" else None
+        if found:
+            name = found[1].decode()
+            return None if name == own else name
+    folder = _HUB_FOLDER.fullmatch(source.path.resolve().parent.name)
+    if folder:
+        return None if folder[1] == LANGUAGE else folder[1]
+    named = _DUMP_NAME.match(source.path.name)
+    return named[1] if named and named[1] != _WIKI else None
+
+
+def _check_words(source: PageFile) -> None:
+    """`UserError` where the first texts have next to none of the commonest English words."""
+    words = [w for text in _texts(source) for w in _WORD.findall(text.lower())]
+    share = sum(w in _ENGLISH for w in words) / max(len(words), 1)
+    if len(words) >= _LEAST_WORDS and share < _LEAST_SHARE:
+        text = f"its pages do not seem to be English: of their first {len(words):,} words "
+        text += f"{share:.1%} are `the`, `of`, `and` and the like"
+        raise UserError(text, where=source.path, hint="give pages of the English Wikipedia")
+
+
+def _texts(source: PageFile) -> Iterator[str]:
+    if source.form == "xml":
+        yield source.head.partition(b"<page>")[2].decode("utf-8", "replace")
+    elif source.form == "jsonl":
+        for line in islice(source.head.split(b"\n")[:-1] or [source.head], _ROWS):
+            try:
+                row = msgspec.json.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                continue
+            if isinstance(row, dict) and "title" not in row:
+                text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
+                hint = "the fields of a page are in README.md: title, and text or paragraphs"
+                raise UserError(text, where=source.path, hint=hint)
+            yield from _of_row(row)
+    else:
+        try:
+            with reading(source.path) as table:
+                names = [n for n in table.schema_arrow.names if n in ("text", "wikitext")]
+                for batch in islice(table.iter_batches(_ROWS, columns=names), 1):
+                    for row in batch.to_pylist():
+                        yield from _of_row(row)
+        except (pa.ArrowException, OSError) as error:
+            raise UserError(f"the Parquet file is damaged ({error})", where=source.path) from error
+
+
+def _of_row(row: object) -> Iterator[str]:
+    if isinstance(row, dict):
+        yield from (v for k in ("text", "wikitext") if isinstance(v := row.get(k), str))

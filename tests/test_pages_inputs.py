@@ -1,0 +1,216 @@
+"""Files of pages as users give them: what is refused before a dump is mined, and what works."""
+
+import bz2
+import json
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builders.core.errors import UserError
+from builders.core.steps import Workspace
+from builders.recipes.recipe import find_inputs, find_recipe, read_recipe
+from builders.release.contexts import put_back
+from builders.wikipedia.html import is_html, text_of_html
+from builders.wikipedia.inputs import check_pages
+from builders.wikipedia.read import read_pages
+from tests.conftest import ROOT, run
+from tests.exports import export, multistream, page
+
+DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
+PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
+GOOD = [page(f"A {n}", "The town is in the south of the county.") for n in range(400)]
+GERMAN = "Die Stadt liegt im Süden und hat ein Museum, das viele Besucher anzieht. " * 40
+ENGLISH = "The town is one of the oldest in the county, and it has a museum. " * 40
+
+
+def line(**fields: object) -> bytes:
+    return json.dumps(fields).encode() + b"\n"
+
+
+def parquet(rows: list[dict[str, object]]) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(rows), sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+WEB_PAGE = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body>no</body>"
+REFUSED = {
+    "a 404 page": ("x.xml.bz2", WEB_PAGE, "this is a web page (404 Not Found), not a file of"),
+    "a directory listing": ("x.xml", b"<html><body>Index of /</body></html>", "a web page, not"),
+    "other XML": ("x.xml", b"<?xml version='1.0'?><feed/>", "this is XML, but no MediaWiki export"),
+    "empty": ("x.jsonl", b"", "the file is empty"),
+    "cut bz2": ("x.xml.bz2", bz2.compress(export(GOOD))[:-40], "cut short: its end is missing"),
+    "cut multistream": ("x.xml.bz2", multistream(GOOD, 5)[:-25], "cut short: its end is missing"),
+    "cut XML": ("x.xml", export(GOOD)[:-30], "the file is cut short: its end is missing"),
+    "cut JSON": ("x.jsonl", line(title="A", text="b") + b'{"title": "B', "the file is cut short"),
+    "cut Parquet": ("x.parquet", parquet([{"title": "A", "text": "b"}])[:-9], "is cut short"),
+    "another wiki": (
+        "x.xml", export(GOOD).replace(b">enwiki<", b">frwiki<"), "these are pages of frwiki, not"),
+    "another language": (
+        "x.xml", export(GOOD).replace(b"<dbname>enwiki</dbname>", b"").replace(b'"en"', b'"nl"'),
+        "these are pages of nl, not of the English Wikipedia (enwiki)"),
+    "another wiki by name": (
+        "dewiki-20260201-x.jsonl", line(title="A", text="b"), "these are pages of dewiki"),
+    "another folder of the Hub": (
+        "20260201.de/train-00000-of-00001.parquet", parquet([{"title": "A", "text": "b"}]),
+        "these are pages of de, not"),
+    "German lines": ("x.jsonl", line(title="A", text=GERMAN), "do not seem to be English: of"),
+    "German Parquet": (
+        "x.parquet", parquet([{"title": "A", "text": GERMAN}]), "do not seem to be English"),
+    "lines without a title": (
+        "x.jsonl", line(titel="A", text="b"), "no field `title` in a line, but text, titel"),
+    "Parquet without a title": (
+        "x.parquet", parquet([{"name": "A", "text": "b"}]), "no columns `title` and"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_before_the_run(name: str, tmp_path: Path) -> None:
+    file, data, message = REFUSED[name]
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    with pytest.raises(UserError) as error:
+        check_pages([path], date(2026, 2, 1), date(2026, 2, 2), print)
+    first = str(error.value).split("\n")[0]
+    assert message in first and first.startswith(str(path))
+    assert "\n  " in str(error.value) or name in ("other XML", "empty", "Parquet without a title")
+
+
+TAKEN = {
+    "XML": ("x.xml", export(GOOD)),
+    "bz2": ("x.xml.bz2", bz2.compress(export(GOOD))),
+    "multistream": ("x.xml.bz2", multistream(GOOD, 5)),
+    "lines": ("x.jsonl", line(title="A", text=ENGLISH)),
+    "lines without a last line end": ("x.jsonl", line(title="A", text=ENGLISH)[:-1]),
+    "a short text in any language": ("x.jsonl", line(title="A", text="Süden und Norden")),
+    "Parquet": ("20260201.en/train-00000-of-00041.parquet", parquet([{"title": "A", "text": "b"}])),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_taken(name: str, tmp_path: Path) -> None:
+    file, data = TAKEN[name]
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    said: list[str] = []
+    check_pages([path], date(2026, 2, 1), date(2026, 2, 2), said.append)
+    assert said == []
+    check_pages([path], date(2020, 12, 31), date(2026, 2, 2), said.append)
+    assert "the pages are of 2020-12-31 and the facts of 2026-02-02, 1,859 days apart" in said[0]
+
+
+def test_the_command_refuses_before_it_mines(tmp_path: Path) -> None:
+    path = tmp_path / "enwiki-20260201-pages-articles.xml.bz2"
+    path.write_bytes(WEB_PAGE)
+    words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
+    done = run("release", "timeqa", *words, ok=False)
+    assert done.returncode == 1
+    assert f"error: {path}: this is a web page (404 Not Found)" in done.stderr
+    assert "making" not in done.stdout + done.stderr
+
+
+def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample / "build", tmp_path / "b")
+    path = tmp_path / "few-20200101.jsonl"
+    path.write_bytes(line(title="No such page", text=ENGLISH))
+    words = ["--dump", DUMP, "--pages", path, "--build", tmp_path / "b", "--out", tmp_path / "r"]
+    done = run("release", "timeqa", *words, ok=False)
+    assert done.returncode == 1
+    said = done.stderr.split("error: ")[1].split("\n")
+    assert said[0].startswith("nothing is left for timeqa: ") and "no_page" in said[0]
+    assert said[0].count("no_page") == 1
+    assert said[1] == "  no_page: There is no Wikipedia page of this title."
+    assert "warning: the pages are of 2020-01-01 and the facts of 2026-02-02" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["20260201.en", "20260201.en/train-00000-of-00041.parquet"])
+def test_the_layout_of_the_hub(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    row: dict[str, object] = {
+        "id": "12",
+        "url": "https://en.wikipedia.org/wiki/A",
+        "title": "A",
+        "text": "b c\n\nd",
+    }
+    file = tmp_path / "20260201.en/train-00000-of-00041.parquet"
+    file.parent.mkdir()
+    file.write_bytes(parquet([row]))
+    path = find_recipe("timeqa")
+    store = Workspace(tmp_path / "build", lambda _: None)
+    inputs = {"dump": [str(DUMP)], "pages": [given]}
+    found = find_inputs(read_recipe(path), path, inputs, None, store)
+    assert found["pages"].snapshot == date(2026, 2, 1)
+    read_pages(given, {"A": "Q1"}, tmp_path / "out")
+    [made] = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert (made["page"], [p["text"] for p in made["paragraphs"]]) == (12, ["b c", "d"])
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "links"),
+    [
+        ("<p>A &amp; b</p><p>c<br>d</p>", ["A & b", "c", "d"], []),
+        ('<p>see <a href="/wiki/Foo_bar#x">it</a></p>', ["see it"], [("it", "Foo bar")]),
+        ('<p><a href="https://en.wikipedia.org/wiki/A%26B">x</a></p>', ["x"], [("x", "A&B")]),
+        ('<a href="./C">c</a>, <a href="http://x.org">d</a>', ["c, d"], [("c", "C")]),
+        ("<head><title>T</title></head><p>a</p><script>x</script>", ["a"], []),
+        ("<ul><li>a<li>b</ul>", ["a", "b"], []),
+    ],
+)
+def test_html_is_read_as_text(text: str, lines: list[str], links: list[tuple[str, str]]) -> None:
+    assert is_html(text)
+    shown, found = text_of_html(text)
+    assert [s for s in (" ".join(s.split()) for s in shown.split("\n")) if s] == lines
+    assert [(shown[x.start : x.end], x.target) for x in found] == links
+
+
+def test_html_in_rows(tmp_path: Path) -> None:
+    rows = [
+        line(title="A", text="<p>one <a href='/wiki/B'>two</a></p>"),
+        line(title="B", text="<p>x</p>", links=[{"start": 3, "end": 4, "target": "A"}]),
+        line(title="C", paragraphs=["<b>x</b>"]),
+        line(title="D", text="a < b and c > d"),
+    ]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(rows))
+    wanted = {"A": "Q1", "B": "Q2", "C": "Q3", "D": "Q4"}
+    read_pages(tmp_path / "x.jsonl", wanted, tmp_path / "out")
+    made = pq.read_table(tmp_path / "out/pages.parquet").to_pylist()
+    assert [(p["title"], p["paragraphs"][0]["text"]) for p in made] == [
+        ("A", "one two"),
+        ("D", "a < b and c > d"),
+    ]
+    assert made[0]["paragraphs"][0]["links"] == [{"start": 4, "end": 7, "target": "B"}]
+    dropped = pq.read_table(tmp_path / "out/dropped.parquet").to_pylist()
+    assert [d["item"] for d in dropped if d["reason"] == "html_text"] == ["x.jsonl:2", "x.jsonl:3"]
+
+
+def test_the_text_is_put_back(sample: Path, tmp_path: Path) -> None:
+    made = sample / "releases/timeqa/1.0.0"
+    bare = tmp_path / "bare"
+    shutil.copytree(made, bare)
+    files = [f"{c}/{s}.parquet" for c in ("easy", "hard", "consistency") for s in ("train", "test")]
+    for file in files:
+        table = pq.read_table(bare / "data" / file)
+        place = table.schema.get_field_index("context")
+        empty = pa.array([""] * len(table), table.schema.field(place).type)
+        table = table.set_column(place, table.schema.field(place), empty)
+        pq.write_table(table, bare / "data" / file)
+    out = tmp_path / "whole"
+    done = run("corpus", PAGES, "--release", bare, "--out", out)
+    assert "rows with their text in" in done.stdout + done.stderr
+    for file in files:
+        assert pq.read_table(out / file).equals(pq.read_table(made / "data" / file))
+    again = run("corpus", PAGES, "--release", bare, "--out", out, ok=False)
+    assert "there is something already" in again.stderr
+    other = tmp_path / "x.jsonl"
+    other.write_bytes(line(title="No such page", text="x"))
+    with pytest.raises(UserError, match="no page is as the release has it") as error:
+        put_back(bare, [str(other)], tmp_path / "none", jobs=1)
+    assert PAGES.name in str(error.value)
+    assert not (tmp_path / "none").exists()
