@@ -53,7 +53,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class Batch:
-    """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies."""
+    """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies.
+
+    `experts`: it was made for experts to check workers' answers; there alone is an expert one.
+    """
 
     id: str
     number: int
@@ -64,6 +67,7 @@ class Batch:
     seed: int
     hits: tuple[Hit, ...]
     folder: Path = Path()
+    experts: bool = False
 
     @property
     def items(self) -> list[Item]:
@@ -108,6 +112,7 @@ class BatchManifest(BaseModel):
     pay: Costs
     hits: tuple[str, ...]
     rows: tuple[str, ...]
+    experts: bool = False
     files: tuple[FileEntry, ...]
 
 
@@ -153,7 +158,8 @@ def check_kind(layout: Layout, item: Item) -> str:
 
 def batch_id(batch: Batch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
-    return digest([*(getattr(batch, name) for name in FACTS[1:]), hits])
+    own = [*(getattr(batch, name) for name in FACTS[1:]), hits]
+    return digest([*own, "experts"] if batch.experts else own)
 
 
 def layout_sha256(folder: Path) -> str:
@@ -199,7 +205,7 @@ def read_batch(folder: Path) -> Batch:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _edited(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = Batch(**manifest.model_dump(include={*FACTS}), hits=hits, folder=folder)
+    batch = Batch(**manifest.model_dump(include={*FACTS, "experts"}), hits=hits, folder=folder)
     if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
         raise _edited(folder, "the batch is not what its id says")
     return batch

@@ -114,9 +114,10 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     """Write the items that an expert is to check and has not judged yet, a batch for each dataset.
 
     They are the items as the workers saw them, so the expert's judgments meet theirs. The batch is
-    for experts' eyes: whoever else answers it is a worker like others. Items of an expert's batch
-    that is still out are sent once more. `UserError`: nothing is to be checked, or nothing of
-    the layout's answers can be compared.
+    for experts' eyes, and only in it are they experts: whoever else answers it is a worker like
+    others, and who answers a worker's batch under an expert's id is none. Items of an expert's
+    batch that is still out are sent once more. `UserError`: nothing is to be checked, or nothing
+    of the layout's answers can be compared.
     """
     find_platform(order.platform)
     layout = load_layout(order.layout)
@@ -150,7 +151,8 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
             items = [found[key] for key in sorted(found)]
             hits = group_into_hits(items, [""] * len(items), [], layout, _EXPERT_SEED)
             order.say(f"  {len(items)} drawn items of {dataset} for an expert")
-            done.append(_write_next(replace(order, seed=_EXPERT_SEED), layout, hits, rows, {}))
+            drawn = replace(order, seed=_EXPERT_SEED)
+            done.append(_write_next(drawn, layout, hits, rows, {}, experts=True))
     return done
 
 
@@ -247,6 +249,8 @@ def _write_next(
     hits: tuple[Hit, ...],
     dataset: DatasetRows,
     counts: dict[str, int],
+    *,
+    experts: bool = False,
 ) -> tuple[Path, BatchManifest]:
     """Write the batch of these HITs under the next number of `hits/<layout>`."""
     before = batch_folders(order.out / layout.name)
@@ -261,6 +265,7 @@ def _write_next(
         seed=order.seed,
         hits=hits,
         folder=order.out / layout.name / f"{number:04}",
+        experts=experts,
     )
     batch = replace(batch, id=batch_id(batch))
     return batch.folder, write_batch(batch, layout, order.delivery, dataset, counts)
@@ -316,6 +321,7 @@ def write_batch(
             ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=rows,
+            experts=batch.experts,
             files=tuple(_file_entry(folder, name) for name in sorted(names)),
         )
         _write(folder / MANIFEST, _pretty(manifest.model_dump(mode="json")))

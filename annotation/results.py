@@ -7,7 +7,7 @@ is in `refused.jsonl` of the run, with file, line and reason, and counted.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +24,7 @@ from annotation.matching import (
     PIECEWISE,
     Batches,
     check_salt,
+    is_further,
     match,
     read_salt,
 )
@@ -60,6 +61,10 @@ _REPEATED = (
 """Columns whose texts stand in many rows: each is held once."""
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _EXAMPLES = 20
+_PAID_ONCE = (
+    "You handed in this HIT before. A HIT is paid once to a worker, and it is the first submission "
+    "that counts"
+)
 _BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
 """The name of a file that a page saves: it ends with the worker's id, which no output holds."""
@@ -173,7 +178,7 @@ class JudgmentTable:
         self._first: dict[SubmissionKey, tuple[str, tuple[str, ...]]] = {}
         first: dict[tuple[SubmissionKey, str], list[str]] = {}
         for one in self.by_id.values():
-            if not _is_further(one):
+            if not is_further(one):
                 first.setdefault((_key_of(one), one.assignment), []).append(_content(one))
         for (key, assignment), contents in first.items():
             self._first[key] = assignment, tuple(sorted(contents))
@@ -226,6 +231,7 @@ class JudgmentTable:
                 [one for one in found if one.batch in version.pay],
                 version.items,
                 experts=experts,
+                expert_batches=version.experts,
                 verdicts=verdicts,
                 accepted=accepted,
             )
@@ -263,6 +269,8 @@ class JudgmentTable:
             v for v in batches.layout_versions(self.folder.name) if found[0].batch in v.pay
         )
         own, layout = self._settled(found), version.layout
+        if all(map(is_further, own)) and _other_assignment(own, self.by_id):
+            return Verdict(_PAID_ONCE)
         platform = PLATFORMS[found[0].platform]
         rule = layout.rejects.get(platform.name, platform.rejection)
         reason = rejection_reason(layout, own, version.items, self.checked, rule)
@@ -439,13 +447,15 @@ def _content(one: Judgment) -> str:
     return f"{one.item}\t{one.answers}"
 
 
-def _is_further(one: Judgment) -> bool:
-    """Whether it is of a worker's further submission for a HIT: its id says so."""
-    return one.id != row_id(one.batch, one.hit, one.item, one.worker)
+def _other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
+    """Whether the worker's first submission for the HIT has another id of the platform's."""
+    ids = (row_id(one.batch, one.hit, one.item, one.worker) for one in own)
+    first = {by_id[name].assignment for name in ids if name in by_id}
+    return bool(first) and own[0].assignment not in first
 
 
 def _as_it_came(one: Judgment) -> Judgment:
-    further = _is_further(one)
+    further = is_further(one)
     return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
 
 

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from annotation.batch import Item
 from annotation.checks import plain
 from annotation.layout import Layout
-from annotation.matching import LayoutVersion, submission_key
+from annotation.matching import LayoutVersion, is_further, submission_key
 from annotation.quality.agreement import Agreements, answers_of, measure_agreement, value_text
 from annotation.quality.expert import WorkerBatch
 from annotation.quality.rules import (
@@ -217,7 +217,8 @@ def _worker_summary(
     paid = [
         of[batch].pay[batch] * min(len(own), of[batch].sizes[hit]) / of[batch].sizes[hit]
         for (batch, hit, *_), own in submissions.items()
-        if not any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(one.flags) for one in own)
+        if not all(map(is_further, own))
+        and not any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(one.flags) for one in own)
     ]
     failed = [failed_answers(of[one.batch].layout, one, of[one.batch].items) for one in known]
     counts = agreements.by_worker.get(name)
