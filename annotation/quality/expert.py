@@ -71,7 +71,8 @@ def worker_batches(
     that an expert was sent in another batch, or that `verdicts` name, stay in the sample when a
     batch grows. `verdicts`, by the id of a judgment, are what an expert wrote into the table of
     checks; without one, a sampled judgment is right if it agrees with one of an expert for the
-    same item, in `rule.of` or in all compared answers. Where a layout compares none, only the table tells.
+    same item, in `rule.of` or in all compared answers. Where a layout compares none, only the
+    table tells.
     """
     by_item: dict[str, list[Judgment]] = {}
     by_worker: dict[tuple[str, str], list[Judgment]] = {}
