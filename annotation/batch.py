@@ -7,7 +7,7 @@ writes it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from annotation.checks import problems
 from annotation.dataset import as_json
 from annotation.layout import Layout
 from annotation.submission import Json, decode
@@ -142,6 +143,46 @@ def attention_items(layout: Layout) -> list[Item]:
             raise UserError(f"layout {layout.name}: an attention item needs `fields` and `answers`")
         found.append(Item(item_id(layout.name, fields), "", fields, answers))
     return found
+
+
+def known_items(layout: Layout, path: Path | None) -> list[Item]:
+    """Items with known answers of a file of JSON lines: `fields` and `answers`, as in layout.yaml.
+
+    `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
+    """
+    found: dict[str, Item] = {}
+    for line, given in enumerate(_json_lines(path) if path else (), 1):
+        fields, answers = given.get("fields"), given.get("answers")
+        wrong = None
+        if not isinstance(fields, dict) or not isinstance(answers, dict) or not answers:
+            wrong = "needs `fields` and `answers`"
+        elif unknown := sorted(set(fields) - set(layout.fields)):
+            wrong = f"no field {unknown[0]!r}"
+        elif lacking := [n for n, f in layout.fields.items() if not f.optional and n not in fields]:
+            wrong = f"lacks the field {lacking[0]!r}"
+        else:
+            breaks = problems(layout, fields, answers)
+            wrong = next((what for what in breaks if not what.endswith(": missing")), None)
+        if wrong:
+            raise UserError(f"an item with known answers: {wrong}", where=path, line=line)
+        item = Item(item_id(layout.name, fields), "", fields, answers)
+        found[item.id] = item
+    return [*found.values()]
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+    for number, line in enumerate(lines, 1):
+        try:
+            value = decode(line)
+        except ValueError as error:
+            raise UserError(f"not valid JSON: {error}", where=shown(path), line=number) from None
+        if not isinstance(value, dict):
+            raise UserError("not a JSON object", where=shown(path), line=number)
+        yield value
 
 
 def check_kind(layout: Layout, item: Item) -> str:

@@ -230,10 +230,14 @@ def as_json(value: Any) -> Json:
 
 
 class RowSample(NamedTuple):
-    """Places of rows, an array in the order in which they are sent, and why others are left out."""
+    """Places of rows, an array in the order in which they are sent, and why others are left out.
+
+    `has_ids`: all rows have ids of their own, in a column that can be read alone.
+    """
 
     places: Any
     counts: dict[str, int]
+    has_ids: bool
 
 
 def sample_rows(
@@ -250,7 +254,9 @@ def sample_rows(
     keys, codes, places = array("Q"), array("i"), array("q")
     values: dict[str, int] = {}
     counts = {"rows": 0, "sent_before": 0}
-    for place, name, row in _rows_with_ids(dataset, tops):
+    has_ids = _has_ids(dataset)
+    for place, row in dataset.rows(["id", *tops] if has_ids else None):
+        name = row_id_of(row)
         counts["rows"] += 1
         if name in sent:
             counts["sent_before"] += 1
@@ -270,18 +276,16 @@ def sample_rows(
     }
     with duck.connect() as db:
         db.register("drawn", pa.table(drawn))
-        return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts)
+        return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids)
 
 
-def _rows_with_ids(dataset: DatasetRows, columns: Sequence[str]) -> Iterator[tuple[int, str, Row]]:
-    """Every row with its place and id: `columns` of it, where all rows have ids of their own.
+def _has_ids(dataset: DatasetRows) -> bool:
+    """Whether all rows have ids of their own, so that few columns need be read.
 
     Where one has none, its id is a hash of all that it holds, and all of it is read.
     """
-    has_ids = dataset.columns is not None and "id" in dataset.columns
-    has_ids = has_ids and all(own_id(row) for _, row in dataset.rows(["id"]))
-    for place, row in dataset.rows(["id", *columns] if has_ids else None):
-        yield place, row_id_of(row), row
+    has_column = dataset.columns is not None and "id" in dataset.columns
+    return has_column and all(own_id(row) for _, row in dataset.rows(["id"]))
 
 
 def column_value(row: Any, column: str) -> Any:

@@ -24,6 +24,7 @@ from annotation.batch import (
     attention_items,
     batch_folders,
     batch_id,
+    known_items,
     layout_sha256,
     load_manifest,
     public,
@@ -58,7 +59,8 @@ class BatchOrder:
     """What a batch is made from.
 
     `again` sends rows that an earlier batch has sent; `undecided` those alone whose gold row in
-    `judgments` is not accepted or rejected, or is not there.
+    `judgments` is not accepted or rejected, or is not there. `known`: a file of items with known
+    answers, as `annotation.batch.known_items` reads it, to be mixed in beside the layout's.
     """
 
     layout: str
@@ -73,6 +75,7 @@ class BatchOrder:
     seed: int = 0
     again: bool = False
     undecided: bool = False
+    known: Path | None = None
     delivery: Delivery = field(default_factory=Delivery)
     releases: Path = Path("releases")
     build: Path = Path("build")
@@ -102,7 +105,7 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
         made = make_items(
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
         )
-        known = attention_items(layout)
+        known = [*attention_items(layout), *known_items(layout, order.known)]
         fits = platform.room(layout)
         if fits is not None:
             made = _leave_out_too_large(made, known, platform.name, fits)

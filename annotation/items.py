@@ -46,6 +46,7 @@ KEY_COLUMNS = {
     "search": ("search", "query", "question", "cloze"),
 }
 """Columns that may hold a join's key, where the layout names none: the first that a row has."""
+_FACT_COLUMNS = ("subject_label", "relation", "relation_label", "object_label")
 _SPAN_KEYS = ("paragraph", "start", "end", "kind")
 _FEWEST_DRAWN = 50
 """Rows that are looked at together, at least."""
@@ -178,7 +179,9 @@ def make_items(
     seen = Ledger(items=set(ledger.items))
     taken, size = 0, max(number, _FEWEST_DRAWN)
     while len(made.items) < number and taken < len(sample.places):
-        found = _items_at(layout, dataset, sample.places[taken : taken + size], sources)
+        drawn = sample.places[taken : taken + size]
+        columns = _columns(layout) if sample.has_ids else None
+        found = _items_at(layout, dataset, drawn, columns, sources)
         for item, group in found:
             if len(made.items) == number:
                 break
@@ -197,7 +200,11 @@ def make_items(
 
 
 def _items_at(
-    layout: Layout, dataset: DatasetRows, places: Any, sources: TextSources
+    layout: Layout,
+    dataset: DatasetRows,
+    places: Any,
+    columns: Sequence[str] | None,
+    sources: TextSources,
 ) -> list[tuple[Item | str, str]]:
     """The items of the rows at these places, in their order, and the group of each.
 
@@ -205,12 +212,20 @@ def _items_at(
     """
     numbers = {place: n for n, place in enumerate(places.tolist())}
     joined = any(field.join for field in layout.fields.values())
-    rows = (row for _, row in dataset.rows(None, numbers) if joined)
+    rows = (row for _, row in dataset.rows(columns, numbers) if joined)
     texts = _linked_texts(layout, rows, sources)
     found: list[Any] = [None] * len(numbers)
-    for place, row in dataset.rows(None, numbers):
+    for place, row in dataset.rows(columns, numbers):
         found[numbers[place]] = _item(layout, row, texts), _group(layout, row)
     return found
+
+
+def _columns(layout: Layout) -> list[str]:
+    """The columns of a row that its item is made from."""
+    found = ["id", *_FACT_COLUMNS, *_SPAN_KEYS, *layout.together]
+    for name, field in layout.fields.items():
+        found += [field.column or name, *(KEY_COLUMNS[field.join] if field.join else ())]
+    return sorted({column.split(".")[0] for column in found})
 
 
 def _item(layout: Layout, row: Row, texts: Mapping[str, TextsByKey]) -> Item | str:

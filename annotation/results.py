@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from sys import intern
@@ -32,6 +33,7 @@ from annotation.platforms import PLATFORMS, find_platform
 from annotation.platforms.base import Platform, Verdict
 from annotation.platforms.prolific import Participants, read_participants
 from annotation.quality import settle
+from annotation.quality.appendix import latex
 from annotation.quality.expert import (
     WorkerBatch,
     add_experts,
@@ -41,7 +43,7 @@ from annotation.quality.expert import (
     worker_batches,
     write_checks,
 )
-from annotation.quality.report import REPORT, read_refused, render_report, report_data
+from annotation.quality.report import DATA, REPORT, TABLES, read_refused, render_report, report_data
 from annotation.quality.rules import ACCEPTED_BATCH
 from annotation.reading import head
 from annotation.submission import Refused, Submission
@@ -173,6 +175,7 @@ class JudgmentTable:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.checked: list[WorkerBatch] = []
+        self.days: tuple[str, str] | None = None
         self.gold: list[Gold] = []
         self.by_id = {one.id: one for one in _read_judgments(folder / JUDGMENTS)}
         self._first: dict[SubmissionKey, tuple[str, tuple[str, ...]]] = {}
@@ -258,6 +261,23 @@ class JudgmentTable:
     def worker_batches(self, layout: Layout) -> list[WorkerBatch]:
         return worker_batches(layout, self.by_id.values(), read_verdicts(self.folder))
 
+    def note_day(self, received: str) -> None:
+        """Take the day on which a server took a submission into the days of the work."""
+        try:
+            day = datetime.fromisoformat(received).date().isoformat()
+        except ValueError:
+            return
+        first, last = self._days_of_work() or (day, day)
+        self.days = min(first, day), max(last, day)
+
+    def _days_of_work(self) -> tuple[str, str] | None:
+        """The first and last day that a server said of; of an earlier report, where none is new."""
+        path = self.folder / DATA
+        if self.days is None and path.is_file():
+            first, last = json.loads(path.read_text("utf-8"))["days"] or ("", "")
+            self.days = (first, last) if first else None
+        return self.days
+
     def remove(self, found: list[Judgment]) -> int:
         """Take the judgments of a submission out; how many were there."""
         ids = [name for one in found for name in (one.id, _further_id(one))]
@@ -280,9 +300,18 @@ class JudgmentTable:
         return Verdict(reason, layout.pay.bonus if clean else Decimal(0))
 
     def report(self, batches: Batches, refused: Path) -> Path:
-        """Write `report.html` of what `settle` came to; `refused`: what the last import refused."""
+        """Write `report.html`, `report.json` and `tables.tex` of what `settle` came to.
+
+        `refused`: what the last import refused.
+        """
         versions = batches.layout_versions(self.folder.name)
-        data = report_data(versions, self.folder.name, [*self.by_id.values()], self.gold)
+        found = [*self.by_id.values()]
+        data = report_data(
+            versions, self.folder.name, found, self.gold, self.checked, self._days_of_work()
+        )
+        for name, text in ((DATA, data.appendix.json()), (TABLES, latex(data.appendix))):
+            with replacing(self.folder / name) as temporary:
+                temporary.write_text(text, "utf-8", newline="\n")
         path = self.folder / REPORT
         with replacing(path) as temporary:
             page = render_report(data, self.checked, read_refused(refused))
@@ -331,6 +360,8 @@ class _ImportRun:
             self._refuse(barred, report)
             return
         outcome = self.tables[name].add(found)
+        if isinstance(given, Submission) and given.received:
+            self.tables[name].note_day(given.received)
         setattr(self.done, outcome, getattr(self.done, outcome) + 1)
 
     def _match(self, given: Submission, platform: Platform) -> list[Judgment] | Refused:
