@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from builders.generate.candidates import RuleFinder
+from builders.generate.candidates import ParseFinder
 from builders.generate.gazetteer import Gazetteer
-from builders.generate.rules.readings import questions
+from builders.generate.parses import parse
 from builders.rows import Article
-from builders.text.en.tokens import spans
+from builders.text.pipeline import pipeline
 
 NEWS = Path("samples/news")
 
@@ -59,21 +59,22 @@ def main() -> None:
     print(f"{memory() - before:.0f} MB at the peak")
     news = list(articles())
     texts = [s for a in news for s in a.sentences]
-    tokens = [spans(s) for s in texts]
+    tokens = [[(t.idx, t.idx + len(t)) for t in pipeline().tokenizer(s)] for s in texts]
     start = time.perf_counter()
     for text, toks in zip(texts, tokens, strict=True):
         known.matches(text, toks)
     took = time.perf_counter() - start
     print(f"match: {sum(map(len, tokens)) / took:,.0f} tokens a second")
-    for name, finder in (("rules", RuleFinder()), ("rules, known names", RuleFinder(known))):
-        start = time.perf_counter()
-        found = [finder.find(a) for a in news]
-        took = time.perf_counter() - start
-        print(f"{name}: {len(news) / took:,.0f} articles, ", end="")
-        print(f"{sum(map(len, found)) / took:,.0f} candidates a second")
     start = time.perf_counter()
-    asked = sum(len(questions(a, f, False)) for a, f in zip(news, found, strict=True))
-    print(f"questions: {asked:,} asked, {asked / (time.perf_counter() - start):,.0f} a second")
+    parses = {a.id: parse(a) for a in news}
+    print(f"parse: {len(news) / (time.perf_counter() - start):,.1f} articles a second")
+    finder = ParseFinder(known, lambda a: parses[a.id])
+    start = time.perf_counter()
+    found = [finder.find(a) for a in news]
+    asked = sum(len(finder.read(a).asked) for a in news)
+    took = time.perf_counter() - start
+    print(f"questions: {asked:,} asked, {sum(map(len, found)):,} candidates, ", end="")
+    print(f"{len(news) / took:,.0f} articles a second")
 
 
 if __name__ == "__main__":

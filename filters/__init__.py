@@ -15,6 +15,7 @@ from filters.lm_judge import LMJudge
 from filters.round_trip import RoundTrip
 from filters.search import SearchFinds
 from filters.toxicity_filter import Toxicity
+from filters.unique_answer import UniqueAnswer
 from filters.wording import WordingFilter
 
 AnyFilter = Annotated[
@@ -22,6 +23,7 @@ AnyFilter = Annotated[
     | EntityRequired
     | DuplicateQuestion
     | SearchFinds
+    | UniqueAnswer
     | RoundTrip
     | LMJudge
     | Toxicity,

@@ -5,16 +5,18 @@ from typing import Literal
 
 from builders.core.config import Strict
 from builders.core.hashing import fast_hash
-from builders.text.words import tokens
+from builders.text.en.answers import answer_key
+from builders.text.en.meaning import meaning
 from filters.base import FilterContext, FilterVerdict, QuestionItem, judged
 
 Also = Literal["answer", "question_day", "article_month"]
 
 
 class DuplicateQuestion(Strict):
-    """The same words (folded, determiners ignored) were asked by a row with a smaller id.
+    """A row with a smaller id asks the same, in these words or others (`builders.text.en.meaning`).
 
-    `also` says what must agree too for two rows to be one: their answers, the days they are
+    `also` says what must agree too for two rows to be one: their answers (the last word of
+    each, so that `Cook` is `Tim Cook`), the days they are
     asked on, the months of their articles (past questions are told apart by their time
     specification, which names the month). All rows are surveyed first, so the order in which
     they come does not matter; about 160 bytes a question are held in memory, never its text.
@@ -43,9 +45,9 @@ class DuplicateQuestion(Strict):
     def _key(self, item: QuestionItem) -> bytes:
         question = item.question
         beside = {
-            "answer": " ".join(tokens(question.answer.text)),
+            "answer": answer_key(question.answer.text),
             "question_day": question.draw.question_day.isoformat(),
             "article_month": question.draw.article_day.isoformat()[:7],
         }
-        parts = [" ".join(tokens(question.question)), *(beside[name] for name in self.also)]
+        parts = [" ".join(meaning(question.question)), *(beside[name] for name in self.also)]
         return fast_hash("\t".join(parts).encode(), 16)

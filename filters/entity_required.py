@@ -6,16 +6,17 @@ from typing import Literal
 from builders.core.config import Strict
 from builders.generate.candidates import Finder, SpacyFinder
 from builders.rows import AnswerType
-from builders.text.en.questions import capitals
+from builders.text.en.questions import capitals, names_nobody
 from filters.base import FilterContext, FilterVerdict, QuestionItem, judged
 
 
 class EntityRequired(Strict):
     """The answer is a phrase and the question holds no named entity (appendix A.4, iv).
 
-    Entities are what the run's spaCy pipeline finds in the question, where it finds entities;
-    with `pipeline: rules` words with a capital that the article does not write small. Months and
-    weekdays name nothing. `types` says of which answers.
+    Entities are what the run's spaCy pipeline finds in the question, where it finds entities; with
+    `pipeline: rules` words with a capital that the article does not write small. Months, weekdays
+    and feasts, offices and short forms of common nouns (`CEO`) name nothing. `types` says of which
+    answers.
     """
 
     filter: Literal["entity_required"] = "entity_required"
@@ -28,7 +29,8 @@ class EntityRequired(Strict):
         asked = [item for item in items if item.question.answer.type in self.types]
         found: Sequence[Sequence[str]]
         if context.names is not None:
-            found = context.names.names([item.question.question for item in asked])
+            every = context.names.names([item.question.question for item in asked])
+            found = [[name for name in names if not names_nobody(name)] for names in every]
         else:
             found = [capitals(item.question.question, item.article.text) for item in asked]
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import PositiveInt
 
 from builders.core.config import Strict
-from builders.text.words import holds, tokens
+from builders.text.en.answers import names
 from builders.wmt.passages import in_words
 from filters.base import FilterContext, FilterVerdict, QuestionItem, Search, needed
 
@@ -25,7 +25,7 @@ class SearchFinds(Strict):
     def judge(
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
-        """Keep where a result holds the words of the answer side by side."""
+        """Keep where the text of a result names the answer; the date before it names nothing."""
         if context.search is None:
             raise needed("search", "a search index", self.filter)
         return [self._one(item, context.search) for item in items]
@@ -33,10 +33,10 @@ class SearchFinds(Strict):
     def _one(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, draw = item.question, item.question.draw
         query = f"{question.question} {in_words(draw.article_day)}"
-        answer = tokens(question.answer.text)
+        answer = question.answer.text
         hits = search.search(query, draw.question_day, self.k)
         for rank, hit in enumerate(hits, 1):
-            if holds(tokens(hit.text), answer):
+            if names(hit.text.removeprefix(f"{in_words(hit.day)}. "), answer):
                 return FilterVerdict(True, "", rank)
         if not hits:
             return FilterVerdict(False, "no_results")

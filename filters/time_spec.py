@@ -1,12 +1,15 @@
 """Time specifications of past questions: found where they are, added where they are missing."""
 
+import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Annotated
 
 from builders.core.hashing import first_byte
 from builders.rows import Question, TimeSpec
 from builders.text.dates import asked, time_of, written
-from builders.text.en.questions import ago, asks_time, for_good, in_past, put
+from builders.text.en.questions import ago, asks_time, for_good, put
+from builders.text.en.tense import asks_state, in_past
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +23,37 @@ class Specified:
 def specify(question: Question, seed: int) -> Specified:
     """The question with a time specification where it needs one (StreamingQA, appendix A.5).
 
-    Recent questions, questions for a time and questions that say their time stay as they are.
-    Of the others half are told the article's month, half how long ago it is; which, is a hash of
-    seed and id. A relative one of less than a week is empty, and its kind is `none`.
+    Recent questions, questions for a time and questions that say their time stay as they are, but
+    for their tense where that time is past. Of the others half are told the article's month, half
+    how long ago it is; which, is a hash of seed and id. A relative one of less than a week is
+    empty, and its kind is `none`. States and offices are always told the month: nobody knows who
+    held an office ten years ago to the month, and holders change.
     """
     text, draw = question.question, question.draw
-    if time_of(text):
-        return Specified(text, "own")
+    if own := time_of(text):
+        return Specified(in_past(text) if _is_past(own, draw.question_day) else text, "own")
     timeless = asks_time(text) or for_good(text)
     if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
-    text = in_past(text)
-    code = first_byte(seed, "time_spec", question.id)
-    if code % 2 or text[-2:-1].isdigit():  # not `at the age of 41 9 years ago`
-        return Specified(put(text, asked("in", written(draw.article_day, "month"))), "absolute")
     before = ago(draw.article_day, draw.question_day)
-    return Specified(put(text, before), "relative") if before else Specified(text, "none")
+    code = first_byte(seed, "time_spec", question.id)
+    # not `at the age of 41 9 years ago`
+    if code % 2 or text[-2:-1].isdigit() or (before and asks_state(text)):
+        month = asked("in", written(draw.article_day, "month"))
+        return Specified(told(text, month), "absolute")
+    return Specified(told(text, before), "relative") if before else Specified(text, "none")
+
+
+def told(question: str, time: str) -> str:
+    """A question with a past time: all its verbs in the past, the time in its place."""
+    return put(in_past(question), time)
+
+
+_AGO = re.compile(r"\bago$|^[Ll]ast\b")
+_IN_YEAR = re.compile(r"^(?:in|on|during|at)\b.*?\b((?:1\d|20)\d\d)s?$", re.IGNORECASE)
+
+
+def _is_past(time: str, day: date) -> bool:
+    """Whether a time that a question says is over on a day: `in May 2017`, `two years ago`."""
+    year = _IN_YEAR.search(time)
+    return bool(_AGO.search(time)) or (year is not None and int(year[1]) < day.year)

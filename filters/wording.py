@@ -4,14 +4,16 @@ from typing import Literal
 
 from pydantic import PositiveInt, model_validator
 
-from builders.text.en.questions import loose_pronoun, points_outside
-from builders.text.given_away import gives_away
-from builders.text.words import tokens
+from builders.text.en.alone import loose_pronoun, points_outside
+from builders.text.en.answers import given_away
+from builders.text.en.boilerplate import asks_boilerplate, boilerplate
+from builders.text.en.form import misshapen
+from builders.text.words import cuts_word, tokens
 from filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
 
 
 class AnswerNotInArticle(ItemFilter):
-    """The article's text does not have the answer at the answer's offsets."""
+    """The article's text does not have the answer at the answer's offsets, as whole words."""
 
     filter: Literal["answer_not_in_article"] = "answer_not_in_article"
 
@@ -25,31 +27,36 @@ class AnswerNotInArticle(ItemFilter):
         if not found or found != answer.text:
             detail = f"{answer.text!r} is wanted, the article has {found!r}"
             return judged("span_does_not_match", detail)
+        if cuts_word(article.text, answer.start, answer.end):
+            around = article.text[max(0, answer.start - 20) : answer.end + 20]
+            return judged("span_cuts_word", f"{answer.text!r} in {around!r}")
         return KEEP
 
 
 class QuestionMark(ItemFilter):
-    """The text does not end with a question mark, has several, or runs over lines."""
+    """The text is not one plain question: no mark or several, no question word, labels, slots.
+
+    Marks in quotation marks are a title's.
+    """
 
     filter: Literal["question_mark"] = "question_mark"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
-        """Keep a text of one line that ends with its only question mark."""
-        text = item.question.question.strip()
-        if not text.endswith("?"):
-            return judged("no_question_mark")
-        if text.count("?") > 1:
-            return judged("several_questions")
-        return judged("several_lines" if len(text.splitlines()) > 1 else None)
+        """Keep a text of one line that ends with its only question mark, and asks."""
+        return judged(misshapen(item.question.question))
 
 
 class Length(ItemFilter):
-    """The question or its answer has too few or too many words (parted by blanks)."""
+    """The question or its answer has too few or too many words (parted by blanks).
+
+    A word counts where it has a letter or a digit; one of more than `longest` characters is none.
+    """
 
     filter: Literal["length"] = "length"
-    fewest: PositiveInt = 4
+    fewest: PositiveInt = 3
     most: PositiveInt = 40
     most_answer: PositiveInt = 20
+    longest: PositiveInt = 45
 
     @model_validator(mode="after")
     def _ordered(self) -> "Length":
@@ -59,11 +66,12 @@ class Length(ItemFilter):
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop outside the limits; the score is the number of words."""
-        n = len(item.question.question.split())
+        parts = [w for w in item.question.question.split() if any(map(str.isalnum, w))]
+        n = len(parts)
         answer = len(item.question.answer.text.split())
         if n < self.fewest:
             return FilterVerdict(False, "too_short", n)
-        if n > self.most:
+        if n > self.most or any(len(w) > self.longest for w in parts):
             return FilterVerdict(False, "too_long", n)
         if answer > self.most_answer:
             return FilterVerdict(False, "answer_too_long", answer, item.question.answer.text)
@@ -83,7 +91,7 @@ class AnswerInQuestion(ItemFilter):
         question, answer = item.question.question, item.question.answer.text
         if not tokens(answer):
             return judged("empty_answer")
-        return judged("answer_in_question" if gives_away(question, [answer], "span") else None)
+        return judged("answer_in_question" if given_away(question, answer) else None)
 
 
 class ContextReference(ItemFilter):
@@ -122,6 +130,25 @@ class PronounWithoutAntecedent(ItemFilter):
         return judged(reason, f"{pronoun!r} in {question!r}" if reason else None)
 
 
+class Boilerplate(ItemFilter):
+    """The answer's sentence is no news (a caption, a byline, a call), or the question asks for one.
+
+    `Who has CNN reached out to?` and `Who is seen at …` ask about the article, not the world.
+    """
+
+    filter: Literal["boilerplate"] = "boilerplate"
+
+    def verdict(self, item: QuestionItem) -> FilterVerdict:
+        """Drop, with the sentence as `detail`."""
+        place = item.question.answer.sentence
+        sentences = item.article.sentences
+        sentence = sentences[place] if 0 < place < len(sentences) else ""
+        kind = boilerplate(sentence)
+        if kind is None and asks_boilerplate(item.question.question):
+            kind = "asked"
+        return judged("boilerplate" if kind else None, f"{kind}: {sentence}")
+
+
 WordingFilter = (
     AnswerNotInArticle
     | QuestionMark
@@ -129,5 +156,6 @@ WordingFilter = (
     | AnswerInQuestion
     | ContextReference
     | PronounWithoutAntecedent
+    | Boilerplate
 )
 """Every filter of this module: a new one is a class above and a line here."""

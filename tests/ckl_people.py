@@ -69,6 +69,11 @@ def workers(items: Sequence[Item]) -> list[Gold]:
     return found
 
 
+def _asked(one: Item, answers: dict[str, Any]) -> dict[str, Any]:
+    """Without a prediction nothing is asked about one."""
+    return {k: v for k, v in answers.items() if k != "supported" or one.fields.get("prediction")}
+
+
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
     layout = "ckl_expert"
@@ -116,7 +121,7 @@ def experts(items: Sequence[Item]) -> list[Gold]:
         gold(
             layout,
             one,
-            valid(layout, one, {"statement": one.fields["cloze"], **answers}),
+            valid(layout, one, {"statement": one.fields["cloze"], **_asked(one, answers)}),
         )
         for one in items
         if (answers := said.get(one.id))

@@ -273,7 +273,7 @@ def _row(name: str, question: str, insult: float) -> NewsQuestion:
         answer_type="entity",
         answer_start=0,
         time_spec="none",
-        generator="rules",
+        generator="parse",
         filters=("toxicity",),
     )
 

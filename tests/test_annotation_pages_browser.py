@@ -295,7 +295,7 @@ def test_a_worker_without_an_id_is_asked_for_it(browser: Browser) -> None:
     browser.press("Start")
     assert not browser.all("#item fieldset")
     browser.one("#worker").send_keys("me", Keys.ENTER)
-    assert browser.all("#item fieldset")
+    assert browser.one("#item fieldset")
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     results = hand_in(tmp_path, [submission(batch, "ada")])
     done = _import(tmp_path, results, feedback=tmp_path / "fb")
-    assert any("static takes no file of approvals; mturk alone does" in s for s in done.lines())
+    said = "static takes no file of approvals; prolific and mturk do"
+    assert any(said in line for line in done.lines())
     assert not (tmp_path / "fb").exists()
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):
         import_results(

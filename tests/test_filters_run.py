@@ -32,7 +32,7 @@ def question(
     day, asked = date(2017 if past else 2019, 5, 20), date(2019, 5, 20)
     draw = Draw("d1", "a1", "eval", "past" if past else "recent", day, asked, "2019Q2")
     span = Candidate(start, start + len(answer), answer, kind, None, 0)
-    return Question(id, draw, text, span, "rules")
+    return Question(id, draw, text, span, "parse")
 
 
 def item(text: str = "", article: str = "", **rest: object) -> QuestionItem:

@@ -53,8 +53,25 @@ def test_names_made_ready_say_what_the_modes_say(text: str, answer: str, modes: 
     own, said = names(answer, ()), word_tokens(text)
     assert own.named_in(text) == ("name" in modes.split())
     subject, every = significant(said), frozenset(said)
-    assert own.given_away(subject, every, (), text) == bool({"name", "word"} & {*modes.split()})
+    whole = "name" in modes.split() or (bool(own.words) and own.words <= subject)
+    assert own.given_away(subject, every, (), text) == whole
     assert own.given_away(frozenset(), frozenset(), said, text) == ("name" in modes.split())
+
+
+@pytest.mark.parametrize(
+    ("subject", "label", "given"),
+    [
+        ("Manchester United", "Manchester", True),
+        ("Chicago Blackhawks", "Chicago Stadium", False),
+        ("New York Rangers", "New York City", False),
+        ("University of Oxford", "Oxford", True),
+    ],
+)
+def test_a_subject_gives_away_what_it_has_all_words_of(
+    subject: str, label: str, given: bool
+) -> None:
+    words = significant(word_tokens(subject))
+    assert names(label, ()).given_away(words, words, (), f"Where was {subject}?") == given
 
 
 def test_an_alias_of_two_letters_is_no_name() -> None:

@@ -13,16 +13,14 @@ import pytest
 from builders.core.errors import UserError
 from builders.generate.candidates import (
     CandidateSettings,
-    RuleFinder,
+    ParseFinder,
     SpacyFinder,
     open_finder,
-    rule_spans,
 )
 from builders.generate.gazetteer import Gazetteer
-from builders.generate.questions import choose
-from builders.rows import Article, Candidate, Draw
+from builders.rows import Article, Candidate
 from builders.text.dates import candidates
-from builders.text.en.tokens import spans
+from builders.text.pipeline import pipeline
 from tests.conftest import ROOT
 
 
@@ -42,24 +40,23 @@ def sample() -> Iterator[Article]:
 
 SPANS = [
     ("Zoran Milanović won in Croatia.", ["entity:Zoran Milanović", "entity:Croatia"]),
-    ("President Vladimir Putin spoke.", ["entity:Vladimir Putin"]),
-    ("He left the Council of the European Union.", ["entity:Council of the European Union"]),
-    ("It met the Austrian People's Party.", ["entity:Austrian People's Party"]),
-    ("It was Croatia's Ivo Sanader.", ["entity:Croatia", "entity:Ivo Sanader"]),
-    ("Police arrested J. K. Rowling.", ["entity:J. K. Rowling"]),
-    ("She came on 12 December 2019.", ["date:12 December 2019"]),
-    ("She came on December 12, 2019.", ["date:December 12, 2019"]),
-    ("They won by 167 to 165 in May 2017.", ["phrase:by 167 to 165", "date:May 2017"]),
-    ("He won in the second round.", ["phrase:in the second round"]),
-    ("It rose about 3 percent.", []),
+    ("President Vladimir Putin spoke in Moscow.", ["entity:Vladimir Putin", "entity:Moscow"]),
+    ("She came to Paris on 12 December 2019.", ["entity:Paris", "date:12 December 2019"]),
+    ("She came to Paris on December 12, 2019.", ["entity:Paris", "date:December 12, 2019"]),
+    ("Apple paid $3 billion for Beats.", ["phrase:$3 billion", "phrase:for Beats"]),
+    ("The bomb killed 20 people.", ["phrase:20"]),
+    (
+        "Spain closed its border because the virus had spread.",
+        ["entity:Spain", "phrase:because the virus had spread"],
+    ),
     ("They want to win.", []),
 ]
 
 
 @pytest.mark.parametrize(("text", "wanted"), SPANS)
 def test_spans(text: str, wanted: list[str]) -> None:
-    found = sorted(rule_spans(text, None))
-    assert [f"{kind}:{text[a:b]}" for a, b, kind, _ in found] == wanted
+    found = [f"{c.type}:{c.text}" for c in ParseFinder().find(article(text))]
+    assert not set(wanted) - set(found), found
 
 
 DATES = [
@@ -83,22 +80,14 @@ def test_dates(text: str, span: str | None, kind: str | None) -> None:
 
 
 def test_every_candidate_is_its_span_and_no_headline_is_used() -> None:
-    finder = RuleFinder()
+    finder = ParseFinder()
     count = 0
-    for a in sample():
+    for a in list(sample())[::8]:
         for c in finder.find(a):
             assert a.text[c.start : c.end] == c.text
             assert c.sentence > 0 and c.text in a.sentences[c.sentence]
             count += 1
-    assert count > 5000
-
-
-def test_a_surname_takes_the_kind_of_its_person() -> None:
-    found = RuleFinder().find(article("Boris Johnson won.", "Voters like Johnson."))
-    assert [(c.text, c.label) for c in found] == [
-        ("Boris Johnson", "PERSON"),
-        ("Johnson", "PERSON"),
-    ]
+    assert count > 1000
 
 
 NAMES = [
@@ -119,7 +108,8 @@ def _matched(
     text: str, names: list[tuple[str, str | None]] = NAMES
 ) -> list[tuple[str, str | None]]:
     known = Gazetteer.build(names)
-    return [(text[a:b], k) for a, b, k in known.matches(text, spans(text))]
+    spans = [(t.idx, t.idx + len(t)) for t in pipeline().tokenizer(text)]
+    return [(text[a:b], k) for a, b, k in known.matches(text, spans)]
 
 
 def test_known_names() -> None:
@@ -173,17 +163,6 @@ def test_a_spacy_pipeline(tmp_path: Path) -> None:
         open_finder(CandidateSettings(pipeline="xx_none_sm"))
 
 
-def test_types_take_turns_and_every_place_of_a_name_is_a_candidate() -> None:
-    places = [Candidate(n, n + 5, "Paris", "entity", None, 1) for n in (0, 20, 40)]
-    days = [Candidate(60, 64, "2020", "date", None, 1)]
-    day = date(2020, 1, 1)
-    draw = Draw("d", "a", "eval", "past", day, day, "2020-Q1")
-    for seed in range(5):
-        found = choose([*places, *days], draw, 9, seed)
-        assert sorted(found, key=lambda c: c.start) == [*places, *days]
-        assert {c.type for c in found[:2]} == {"entity", "date"}
-
-
 def test_candidate_row() -> None:
-    (found,) = RuleFinder().find(article("Ada Lovelace wrote."))
-    assert found == Candidate(11, 23, "Ada Lovelace", "entity", None, 1)
+    found = ParseFinder().find(article("Ada Lovelace wrote to Charles Babbage."))[0]
+    assert found == Candidate(11, 23, "Ada Lovelace", "entity", "PERSON", 1)

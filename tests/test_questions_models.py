@@ -11,14 +11,14 @@ import pytest
 from builders.core.errors import UserError
 from builders.generate import prompts as p
 from builders.generate.backends import Cached
-from builders.generate.candidates import RuleFinder
+from builders.generate.candidates import ParseFinder
 from builders.generate.protocol import Query, Request
 from builders.generate.transformers_models import Transformers, TransformersBackend, as_chat
 from scoring import tiny_model
 from tests.test_questions_candidates import article
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
-FINDER = RuleFinder()
+FINDER = ParseFinder()
 ARTICLE = article(
     "Zoran Milanović won the presidential election in Croatia on Sunday.",
     "Andrej Plenković is the prime minister of Croatia.",

@@ -14,7 +14,7 @@ import requests
 
 from builders.core.errors import UserError
 from builders.generate.backends import Cached
-from builders.generate.candidates import RuleFinder
+from builders.generate.candidates import ParseFinder
 from builders.generate.openai_servers import OpenAI, OpenAIBackend
 from builders.generate.protocol import Query, Request
 from builders.generate.transformers_models import Transformers, TransformersBackend
@@ -32,7 +32,7 @@ ARTICLE = article(
     "Zoran Milanović won the presidential election in Croatia on Sunday.",
     "Andrej Plenković is the prime minister of Croatia.",
 )
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in RuleFinder().find(ARTICLE)]
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)]
 QUERY = Query(ARTICLE, "Who won?", date(2020, 1, 9))
 STARTS = 120
 """Seconds that the server may take until it answers."""
@@ -116,7 +116,7 @@ def test_its_refusals_are_shown(
 def test_a_prompt_longer_than_the_model_reads(server: str, model: Path) -> None:
     """The server breaks over it and says 500: tried again, then the run ends."""
     long = article(*["Zoran Milanović won the presidential election in Croatia."] * 1000)
-    request = Request(long, RuleFinder().find(long)[0], date(2020, 1, 9))
+    request = Request(long, ParseFinder().find(long)[0], date(2020, 1, 9))
     with pytest.raises(UserError, match="still HTTP 500 after 2 attempts"):
         backend(server, model, retries=1, longest_wait=0.1, characters=60_000).generate([request])
 

@@ -16,7 +16,7 @@ import requests
 
 from builders.core.errors import UserError
 from builders.generate.backends import Cached
-from builders.generate.candidates import RuleFinder
+from builders.generate.candidates import ParseFinder
 from builders.generate.openai_servers import OpenAI, OpenAIBackend
 from builders.generate.prompts import PromptedModel, Read, read
 from builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
@@ -24,7 +24,7 @@ from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
 ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in RuleFinder().find(ARTICLE)][:40]
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)][:40]
 
 SERVER = """
 import json, re, sys, threading, time

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builders.generate.candidates import RuleFinder
+from builders.generate.candidates import ParseFinder
 from builders.rows import Article, Decision, Draw, Dropped, Gold, HumanAnswer, NewsQuestion
 from builders.streamingqa.annotators import Kind, Reviews, placed, read_written, written_items
 from builders.text.squad import exact_match, f1
@@ -30,7 +30,7 @@ ROW = NewsQuestion(
     written_or_generated="generated", toxicity_identity_attack=None, toxicity_insult=None,
     toxicity_profanity=None, toxicity_severe_toxicity=None, toxicity_sexually_explicit=None,
     toxicity_threat=None, split="eval", quarter="2020Q2", answer_type="entity", answer_start=0,
-    time_spec="none", generator="rules", filters=(),
+    time_spec="none", generator="parse", filters=(),
 )  # fmt: skip
 
 # Answer -> its type, and the text at its offsets; None: the article does not have it.
@@ -57,7 +57,7 @@ PLACED = {
 @pytest.mark.parametrize("answer", PLACED)
 def test_answers_are_found_in_the_article(answer: str) -> None:
     kind, text = PLACED[answer]
-    found = placed(answer, ARTICLE, RuleFinder().find(ARTICLE))
+    found = placed(answer, ARTICLE, ParseFinder().find(ARTICLE))
     assert found.type == kind
     if text is None:
         assert (found.start, found.end, found.text) == (-1, -1, answer)
@@ -92,7 +92,7 @@ def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
     one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [ONE]}))
     assert one
     counts: Counter[str] = Counter()
-    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, RuleFinder(), counts))
+    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, ParseFinder(), counts))
     assert counts == {"changed" if change else "taken": 1}
     assert [item.question.question for item, _ in made] == ([] if change else [TWO["question"]])
 

@@ -66,8 +66,6 @@ Who fell during the Second World War?
 What was the rate in the previous quarter?
 What did she sing at Christmas?
 Which law passed on 2017-06-04?
-Who is currently the leader of the Greens?
-Which firm recently bought Skype?
 Who lost on Sept. 5?
 What did the 2008 crisis cost Iceland?
 In 2011, who led Libya?

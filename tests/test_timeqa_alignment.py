@@ -26,8 +26,9 @@ from builders.text.sentences import sentence_starts
 from builders.text.words import fold_in_place
 from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, align_page, keep_pairs
 from builders.timeqa.alignment import ObjectNames as Names
-from builders.timeqa.matching import assigned, told_days
+from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
+from builders.timeqa.told import hinted, life, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -83,6 +84,7 @@ def segment(start: str | None = None, end: str | None = None, of: str = "Q2") ->
     )
 
 
+HARVARD = Names("Harvard University", (), None)
 LEEDS = Names("Leeds United F.C.", ("LUFC", "The Whites"), "Leeds United F.C.")
 
 RULES: list[tuple[str, str, str, Names, tuple[str, str | None]]] = [
@@ -217,6 +219,13 @@ STINTS: list[tuple[str, str, list[tuple[str, str | None]], list[str | None]]] = 
      [("2003", "2005"), ("2005", "2009"), ("2010", None)], ["0:7", "0:7", "0:7"]),
     ("a year of foundation", "He is with Leeds United, founded in 1919.",
      [("2003", "2005")], ["0:11"]),
+    ("a term of its own", "He led Leeds United from 2003 to 2005.\nHe left.\n"
+     "Asked to lead Leeds United once more, he stayed to 2009.",
+     [("2003", "2005"), ("2006", "2009")], ["0:7", "2:14"]),
+    ("the paragraph says more", "He led Leeds United from 2003 to 2005. He had done so in 1990.",
+     [("1990", "1990"), ("2003", "2005")], ["0:7", "0:7"]),
+    ("a boundary far from it", "Leeds United, which in the 1980s had won every cup that there was "
+     "to be won in the whole country, made him captain in 2003.", [("2003", "2005")], ["0:0"]),
     ("a birth is no date", "The captain of Leeds United, born in 1980, left in 2014.",
      [("1979", "1981"), ("2012", "2014")], [None, "0:15"]),
 ]  # fmt: skip
@@ -232,11 +241,22 @@ def test_mentions_and_stints(
     assert [None if r.rule == "none" else f"{r.paragraph}:{r.start}" for r in found] == wanted
 
 
+def test_a_place_of_birth_is_no_club() -> None:
+    club = Names("Hull City A.F.C.", (), None)
+    text = "Born near Hull City, he went there in 2003.\nHe was 18 at Hull City."
+    [row] = align_page(page(text), [(segment("2003", "2005"), club)], Alignment())
+    assert (row.paragraph, row.mention) == (1, "Hull City")
+
+
+def cost(chosen: Sequence[int], shared: float) -> float:
+    """What the things cost that several have."""
+    return shared * (len(chosen) - len(set(chosen)))
+
+
 def best_sum(scores: list[dict[int, float]], shared: float) -> float:
     """The greatest sum of all assignments, by trying each."""
     return max(
-        sum(s[n] for s, n in zip(scores, chosen, strict=True))
-        - shared * (len(chosen) - len(set(chosen)))
+        sum(s[n] for s, n in zip(scores, chosen, strict=True)) - cost(chosen, shared)
         for chosen in itertools.product(*scores)
     )
 
@@ -244,26 +264,75 @@ def best_sum(scores: list[dict[int, float]], shared: float) -> float:
 def test_the_assignment_is_the_best() -> None:
     chance = random.Random(5)
     for _ in range(300):
-        shared = chance.choice((0.0, 0.5, 2.0))
         things = range(chance.randint(1, 4))
+        shared = chance.choice((0.0, 0.5, 2.0))
         scores = [
             {n: round(chance.uniform(0, 4), 2) for n in things if chance.random() < 0.8} or {0: 1.0}
             for _ in range(chance.randint(1, 4))
         ]
         found = [n for n in assigned(scores, shared) if n is not None]
-        cost = shared * (len(found) - len(set(found)))
-        total = sum(s[n] for s, n in zip(scores, found, strict=True)) - cost
+        total = sum(s[n] for s, n in zip(scores, found, strict=True)) - cost(found, shared)
         assert total == pytest.approx(best_sum(scores, shared), abs=0.01)
-    assert assigned([{}, {3: 1.0}], 0.5) == [None, 3]
+    assert assigned([{}, {1: 1.0}], 0.5) == [None, 1]
 
 
-def test_what_a_page_tells_near_the_evidence() -> None:
+def test_what_a_page_tells_of_which_days() -> None:
     told = page(
-        "He joined Leeds United in 2003. Before, in 1998, he was at a club.\nIn 1990 he sang.\n"
-        "Leeds United bought him. In 1991 he sang."
+        "He joined Leeds United in 2003. He was born in 1998.\nIn 1990 he sang, since 1992 well.\n"
+        "In the 1980s he slept, from 1981 to 1985 in Hull.\nSince 2010 he has left Leeds United."
     )
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    assert [first.year for first, _ in told_days(told, [row])] == [1998, 2003]
+    found = told_days(told, [row])
+    assert [(first.year, last.year) for first, last in found.anywhere] == [
+        (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
+        (2010, 2010), (2010, 9999),
+    ]  # fmt: skip
+    assert [first.year for first, _ in found.near] == [2003, 2010, 2010]
+
+
+def test_a_list_with_one_mention_tells_near_it() -> None:
+    told = page("He joined Leeds United in 2003.\n| Hull; 1998\n| Leeds United; 2003\n* 1990")
+    [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
+    assert [first.year for first, _ in told_days(told, [row]).near] == [1998, 2003]
+
+
+@pytest.mark.parametrize(
+    ("text", "began", "ended"),
+    [
+        ("! birth date: 5 May 1985\nA man.", date(1985, 5, 5), None),
+        ("! established: 1923\n! closed: 1999\nA bank.", date(1923, 12, 31), date(1999, 1, 1)),
+        ("Ann Lee (born 5 May 1985) sings.", date(1985, 5, 5), None),
+        ("A club of Hull. It was founded in 1904.", date(1904, 12, 31), None),
+        ("A club of Hull. It won in 1904.", None, None),
+        ("A club.\nOf Hull.\nIt was founded in 1904.", None, None),
+    ],
+)
+def test_life_of_a_subject(text: str, began: date | None, ended: date | None) -> None:
+    assert life(page(text)) == (began, ended)
+
+
+HINTS: list[tuple[str, str, Names, bool]] = [
+    ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
+    ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),
+    ("a word of it alone", "He likes Harvard's law faculty.", HARVARD, False),
+    ("a word with another date", "In 1980 he saw Harvard's law faculty.", HARVARD, False),
+    ("both boundaries", "| 1993–1999; American university", HARVARD, True),
+    ("one boundary", "| 1993; American university", HARVARD, False),
+    ("a date in the heading", "= Years / 1993–1999\nHe was in Harvard's care.", HARVARD, True),
+    ("no proper name", "He has been an editor.", Names("editor", (), None), True),
+    ("nothing", "He slept.", HARVARD, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "wanted"), [h[1:] for h in HINTS], ids=[h[0] for h in HINTS]
+)
+def test_what_a_page_may_tell_in_other_words(text: str, names: Names, wanted: bool) -> None:
+    one = page(text)
+    [row] = align_page(one, [(segment("1993", "1999"), names)], Alignment())
+    row = replace(row, rule="none", paragraph=None, start=None, end=None, mention=None)
+    assert hinted(one, [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
+    assert hinted(one, [replace(row, verification="human")], "Ann Lee") == frozenset()
 
 
 STATED: list[tuple[str, str | None, str | None, tuple[bool | None, bool | None]]] = [
@@ -379,6 +448,9 @@ FOUND: list[tuple[str, str, list[str]]] = [
     ("Leeds United", "He left Leeds United, and Leeds\u2011United too.", ["Leeds United"] * 2),
     ("Leeds United F.C.", "He joined Leeds United F.C. in May.", ["Leeds United F.C."]),
     ("Leeds United F.C.", "He joined Leeds United FC.", ["Leeds United FC"]),
+    ("Yahoo!", "He led Yahoo! from 2003.", ["Yahoo!"]),
+    ("Warner Bros.", "Made by Warner Bros. in 2003.", ["Warner Bros."]),
+    ("Warner Bros.", "Made by Warner Bros in 2003.", ["Warner Bros"]),
     ("Leeds United F.C.", "He joined Leeds United.", ["Leeds United"]),
     ("Leeds United F.C.", "The Leeds United F.C. Women won.", []),
     ("Leeds United", "Leeds United's ground; Leeds Unitedly.", ["Leeds United"]),

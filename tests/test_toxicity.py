@@ -20,6 +20,7 @@ from filters.toxicity.bands import (
     to_judge,
 )
 from filters.toxicity.classifier import TransformersScorer
+from filters.toxicity.judged import mistakes
 from filters.toxicity.local import Local
 from filters.toxicity.perspective import Perspective
 from filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
@@ -131,14 +132,15 @@ def test_local_false_positives() -> None:
     assert left == [] and len(bare) == 4
 
 
-def test_the_local_threshold_is_what_the_rule_finds() -> None:
+def test_the_local_threshold_and_what_the_rule_finds() -> None:
     table = Calibration.read()
     assert (len(table.toxic), len(table.clean)) == (40, 48)
     assert not {*table.toxic, *table.clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
     found = calibrate(Local(), table, ordinary=news())
     print(found["profanity"])
     assert list(found) == ["profanity"]
-    assert found["profanity"].threshold == Local().thresholds.profanity == 0.5
+    assert found["profanity"].threshold == 0.35, "in bands of five rows: the default stays higher"
+    assert Local().thresholds.profanity == 0.5
     thin = [b for b in found["profanity"].bands if b.low >= 0.5 and b.is_thin]
     assert len(thin) == 8, "each band has fewer than 50 rows: too few"
     alone = calibrate(Local(), table)["profanity"].threshold
@@ -146,7 +148,7 @@ def test_the_local_threshold_is_what_the_rule_finds() -> None:
     gone = dropped(Local(), [*table.toxic, *table.clean])
     assert len([t for t in gone if t in table.toxic]) == 33
     assert len([t for t in gone if t in table.clean]) == 2
-    assert len(dropped(Local(), news())) == 2
+    assert dropped(Local(), news()) == []
 
 
 def news() -> list[str]:
@@ -154,6 +156,18 @@ def news() -> list[str]:
     texts = [p.read_text("utf-8") for p in sorted((ROOT / "samples/news/text").glob("*.txt"))]
     lines = [line.strip() for text in texts for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("==")]
+
+
+def test_what_the_local_scorer_gets_wrong() -> None:
+    """The table of the card: false positives by kind, and hate that it cannot see."""
+    found = {line.kind: line for line in mistakes(Local().start(None, print), Local().thresholds)}
+    assert sum(line.questions for line in found.values()) == 80
+    wrong = {kind: line.wrong for kind, line in found.items() if line.wrong}
+    clean = {kind: n for kind, n in wrong.items() if not found[kind].toxic}
+    assert clean == {"words_with_two_senses": 2, "reported_insults": 1}
+    assert found["offices"].wrong == 0, "Verizon's chief executive stays"
+    assert (found["hate"].questions, found["hate"].wrong) == (7, 6)
+    assert (found["threats"].questions, found["threats"].wrong) == (5, 5)
 
 
 def test_a_table_with_a_mistake(tmp_path: Path) -> None:
@@ -229,6 +243,40 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
     given = {"model": str(tiny), "labels": {"insult": "insult"}, "thresholds": {"insult": 0.5}}
     with pytest.raises(Exception, match=said):
         TransformersScorer.model_validate(given | settings).start(None, print)
+
+
+def test_presets(tiny: Path, tmp_path: Path) -> None:
+    """Detoxify's labels, on a model made here that has them: each score is of its own label."""
+    torch = pytest.importorskip("torch")
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    names = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
+    words = AutoTokenizer.from_pretrained(tiny)
+    words.save_pretrained(tmp_path)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, id2label=dict(enumerate(names)),
+    )  # fmt: skip
+    model = BertForSequenceClassification(config)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.arange(6.0) - 3)
+    model.save_pretrained(tmp_path)
+    recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
+    given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
+    hub = recipe.validate_python(given)
+    assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
+    assert len(hub.revision or "") == 40
+    here = recipe.validate_python(given | {"model": str(tmp_path)})
+    assert isinstance(here, TransformersScorer) and here.revision is None
+    (score,) = here.start(None, print).score(["Who won the vote?"])
+    wanted = [torch.sigmoid(torch.tensor(float(n - 3))).item() for n in range(6)]
+    found = (score.severe_toxicity, score.profanity, score.threat, score.insult)
+    assert found == pytest.approx(tuple(wanted[1:5]), abs=1e-3)
+    assert score.identity_attack == pytest.approx(wanted[5], abs=1e-3)
+    assert score.sexually_explicit is None
+    unbiased = recipe.validate_python(given | {"preset": "detoxify-unbiased"})
+    assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
 
 
 def test_table_and_recipe() -> None:

@@ -16,10 +16,11 @@ from builders.rows import AlignedSegment, Gap
 MONTHS = list(calendar.month_name)
 UNIT = r"(?:(?:(?P<day{n}>\d{{1,2}}) )?(?P<month{n}>[A-Z][a-z]+) )?(?:AD )?(?P<year{n}>\d{{1,4}})"
 TIME = re.compile(
-    "(?:(?P<kind>in|on|before|after) " + UNIT.format(n=1) + ")"
+    r"(?:in the (?P<part>early|late) (?P<decade>\d{3}0)s)"
+    "|(?:(?P<kind>in|on|before|after) " + UNIT.format(n=1) + ")"
     "|(?:(?P<pair>from|between) " + UNIT.format(n=2) + " (?:to|and) " + UNIT.format(n=3) + ")"
 )
-DAY, MONTH, YEAR = 1, 31, 366
+DAY, MONTH, YEAR, PART = 1, 31, 366, 1461
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ def said(text: str) -> Said:
     """The time that a specifier's text means."""
     found = TIME.fullmatch(text)
     assert found, f"no time: {text!r}"
+    if found["part"]:
+        year = int(found["decade"])
+        first, last = (year, year + 3) if found["part"] == "early" else (year + 7, year + 9)
+        return Said("in", (Unit(date(first, 1, 1), date(last, 12, 31), PART),))
     if found["pair"]:
         return Said("between", (_unit(found, 2), _unit(found, 3)))
     one = _unit(found, 1)

@@ -16,9 +16,9 @@ from builders.core.hashing import digest
 from builders.generate.batch_files import Batch
 from builders.generate.candidates import Finder
 from builders.generate.openai_servers import OpenAI
+from builders.generate.parsed import Parsed
 from builders.generate.prompts import PromptedModel, Read
 from builders.generate.protocol import WAITING, Backend, Done, Result, Shape
-from builders.generate.rules.backend import Rules
 from builders.generate.transformers_models import Transformers
 
 ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
@@ -27,7 +27,7 @@ ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
 AnyModel = Annotated[Transformers | OpenAI | Batch, Field(discriminator="backend")]
 """Settings of every language model."""
 
-BackendSettings = Annotated[Rules | Transformers | OpenAI | Batch, Field(discriminator="backend")]
+BackendSettings = Annotated[Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")]
 """Settings of every backend; in a recipe `backend` names it."""
 
 
@@ -122,10 +122,10 @@ def open_backend(
 ) -> Backend:
     """The backend that the settings name; what a model writes is kept in the folder `answers`.
 
-    `offline`: only what is kept there. Results of the rules are not kept: making them again takes
+    `offline`: only what is kept there. Results of `parse` are not kept: making them again takes
     less time than looking them up. `UserError`: batch files, whose answers come with a later run.
     """
-    if isinstance(settings, Rules):
+    if isinstance(settings, Parsed):
         return settings.open(seed, finder)
     if isinstance(settings, Batch):
         raise UserError("the backend `batch` is for `streamingqa`", hint="take `openai` here")

@@ -1,6 +1,9 @@
-"""Answer candidates: named entities, dates and prepositional phrases as spans of an article."""
+"""Answer candidates: names, dates, numbers and phrases as spans of an article."""
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import Field
@@ -9,12 +12,20 @@ from builders.core.config import Strict
 from builders.core.errors import UserError
 from builders.core.files import RecipePath
 from builders.generate.gazetteer import Gazetteer
+from builders.generate.parses import Live, Parser, Stored
+from builders.generate.patterns import Asked, questions
+from builders.generate.trees import NAMED, Tree, tree
 from builders.rows import AnswerType, Article, Candidate
 from builders.text.dates import candidates
-from builders.text.en import lexicon, names, phrases, tokens
+from builders.text.pipeline import NAME
 
 Span = tuple[int, int, AnswerType, str | None]
 
+_NUMBERS = ("CARDINAL", "MONEY", "PERCENT", "QUANTITY")
+_LONGEST = 12
+"""Tokens of a prepositional phrase that can be an answer."""
+_KEPT = 64
+"""Articles whose trees are in memory at a time."""
 _ENTITY_LABELS = frozenset(
     ("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "MISC")
 )
@@ -24,8 +35,8 @@ class CandidateSettings(Strict):
     """Where answer candidates come from."""
 
     pipeline: str = Field(
-        default="rules",
-        description="`rules` (no model needed), or an installed spaCy pipeline: en_core_web_sm",
+        default=NAME,
+        description=f"`{NAME}`, which comes with the package, or another installed spaCy pipeline",
     )
     entities: RecipePath | None = Field(
         default=None, description="entities.parquet of mined facts: its labels are names"
@@ -42,13 +53,16 @@ class Finder(Protocol):
         """Candidates in the order of their spans; `article.text[start:end]` is their text."""
 
 
-def open_finder(settings: CandidateSettings) -> Finder:
-    """The finder that the settings name; `UserError` where its pipeline is not installed."""
+def open_finder(settings: CandidateSettings, parses: Path | None = None) -> Finder:
+    """The finder that the settings name; `UserError` where its pipeline is not installed.
+
+    `parses`: a table of parses that were made already (`builders.generate.parses`).
+    """
     known = None
     if settings.entities:
         known = Gazetteer.from_tables(settings.entities, settings.facts)
-    if settings.pipeline == "rules":
-        return RuleFinder(known)
+    if settings.pipeline == NAME:
+        return ParseFinder(known, Stored(parses) if parses else None)
     return SpacyFinder(settings.pipeline, known)
 
 
@@ -70,59 +84,61 @@ def _located(article: Article, index: int, offset: int, spans: Sequence[Span]) -
     return out
 
 
-class RuleFinder:
-    """`spacy.blank("en")` with known names, names by capitals, dates by patterns, and a rule for
-    prepositional phrases: no model.
-    """
+@dataclass(frozen=True)
+class ReadArticle:
+    """What a parse gives of an article: its tree, and the questions that its clauses make."""
 
-    def __init__(self, known: Gazetteer | None = None) -> None:
+    tree: Tree
+    asked: Sequence[Asked]
+
+
+class ParseFinder:
+    """Names of the parse with known names beside them, dates, numbers, phrases and reasons."""
+
+    def __init__(self, known: Gazetteer | None = None, parser: Parser | None = None) -> None:
         self.known = known
+        self.parser = parser or Live()
+        self._kept: OrderedDict[tuple[str, str], ReadArticle] = OrderedDict()
+
+    def read(self, article: Article) -> ReadArticle:
+        """The article's tree and questions; those of the last articles are remembered."""
+        key = article.id, article.text
+        if key not in self._kept:
+            made = tree(article, self.parser(article), self.known)
+            self._kept[key] = ReadArticle(made, questions(made))
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[key]
 
     def find(self, article: Article) -> list[Candidate]:
         """Candidates of every sentence but the headline."""
-        out: list[Candidate] = []
+        read = self.read(article)
+        spans: dict[int, list[Span]] = {}
+        for n, sentence in enumerate(article.sentences[1:], 1):
+            spans[n] = [(a, b, "date", kind) for a, b, kind in candidates(sentence)]
         starts = sentence_starts(article)
-        for index, sentence in enumerate(article.sentences[1:], 1):
-            out += _located(article, index, starts[index], rule_spans(sentence, self.known))
-        return _agreed(out)
-
-
-def rule_spans(sentence: str, known: Gazetteer | None) -> list[Span]:
-    """Spans of one sentence; names never overlap dates or each other."""
-    toks = tokens.spans(sentence)
-    when: list[Span] = [(a, b, "date", k) for a, b, k in candidates(sentence)]
-    hits = [(n.start, n.end, n.kind, 1) for n in names.names(sentence, toks)]
-    for a, b, kind in known.matches(sentence, toks) if known else ():
-        name = sentence[a:b]
-        alone = a == 0 and " " not in name and name not in sentence[len(name) :]
-        if name not in lexicon.TITLES and not (alone and name in lexicon.COMMON):
-            hits.append((a, b, kind or names.kind_of(name), 0))
-    taken: list[Span] = list(when)
-    for a, b, kind, _ in sorted(hits, key=lambda h: (h[0] - h[1], h[3], h[0])):
-        if all(b <= s or e <= a for s, e, _, _ in taken):
-            taken.append((a, b, "entity", kind))
-    for a, b, label in phrases.phrases(sentence, toks):
-        inside = [s for s in when if a <= s[0] and s[1] <= b]
-        cut = any(s < b < e or s < a < e for s, e, _, _ in taken)
-        if not cut and not any(b - s[1] < 3 and s[0] - a < 12 for s in inside):
-            taken.append((a, b, "phrase", label))
-    return taken
-
-
-def _agreed(found: list[Candidate]) -> list[Candidate]:
-    """A name without a kind takes that of another mention, a surname that of its person."""
-    kinds: dict[str, str] = {}
-    for c in found:
-        if c.type == "entity" and c.label:
-            kinds.setdefault(c.text, c.label)
-            if c.label == "PERSON":
-                kinds.setdefault(c.text.split()[-1], "PERSON")
-    return [
-        Candidate(c.start, c.end, c.text, c.type, kinds.get(c.text), c.sentence)
-        if c.type == "entity" and c.label is None
-        else c
-        for c in found
-    ]
+        for name in read.tree.names:
+            n = name.tokens[0].sentence
+            a, b = name.start - starts[n], name.end - starts[n]
+            free = all(b <= s or e <= a for s, e, kind, _ in spans[n] if kind == "date")
+            if name.label in NAMED and free:
+                spans[n].append((a, b, "entity", None if name.label == "NAME" else name.label))
+            elif name.label in _NUMBERS and free:
+                spans[n].append((a, b, "phrase", name.label))
+        for sentence_tokens in read.tree.sentences:
+            for token in sentence_tokens:
+                if token.dep == "prep" and token.lower != "of":
+                    inside = token.subtree()
+                    if 1 < len(inside) <= _LONGEST:
+                        n = token.sentence
+                        a, b = inside[0].start - starts[n], inside[-1].end - starts[n]
+                        spans[n].append((a, b, "phrase", token.text.upper()))
+        for asked in read.asked:
+            n = asked.span.sentence
+            a, b = asked.span.start - starts[n], asked.span.end - starts[n]
+            if all((a, b, asked.span.type) != one[:3] for one in spans[n]):
+                spans[n].append((a, b, asked.span.type, asked.span.label))
+        return [c for n in spans for c in _located(article, n, starts[n], spans[n])]
 
 
 class SpacyFinder:
@@ -138,7 +154,7 @@ class SpacyFinder:
         except OSError as error:
             raise UserError(
                 f"spaCy cannot load the pipeline {model!r}",
-                hint=f"python -m spacy download {model}, or `pipeline: rules`, which needs none",
+                hint=f"python -m spacy download {model}, or `pipeline: {NAME}`, which is there",
             ) from error
         self.known = known
         self.finds_names = any(
@@ -152,7 +168,7 @@ class SpacyFinder:
         with self.nlp.memory_zone():
             for index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
                 out += _located(article, index, starts[index], list(self._spans(doc)))
-        return _agreed(out)
+        return out
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:
         """The named entities of each text, in order; dates and numbers are none."""
@@ -178,16 +194,14 @@ class SpacyFinder:
                 taken.append((a, b))
                 yield a, b, "entity", ent.label_
         for a, b, kind in (
-            self.known.matches(doc.text, tokens.spans(doc.text)) if self.known else ()
+            self.known.matches(doc.text, [(t.idx, t.idx + len(t)) for t in doc])
+            if self.known
+            else ()
         ):
             if all(b <= s or e <= a for s, e in taken):
-                yield a, b, "entity", kind or names.kind_of(doc.text[a:b])
-        if not doc.has_annotation("DEP"):
-            for a, b, label in phrases.phrases(doc.text, tokens.spans(doc.text)):
-                yield a, b, "phrase", label
-            return
+                yield a, b, "entity", kind
         for token in doc:
             if token.dep_ == "prep" and token.lower_ != "of":
                 span = doc[token.left_edge.i : token.right_edge.i + 1]
-                if 1 < len(span) <= 12:
+                if 1 < len(span) <= _LONGEST:
                     yield span.start_char, span.end_char, "phrase", token.text.upper()

@@ -17,7 +17,6 @@ from builders.core.errors import UserError
 from builders.core.hashing import fast_hash
 from builders.text.dates import MONTHS, WEEKDAYS
 from builders.text.en.lexicon import COMMON, DEMONYMS
-from builders.text.en.tokens import capital
 from builders.text.words import plain_marks
 
 KINDS = (None, "PERSON", "ORG", "GPE")
@@ -40,6 +39,11 @@ RELATION_KINDS = {
 
 _MOST_TOKENS = 10
 _NEVER = COMMON | DEMONYMS | frozenset((*WEEKDAYS, *MONTHS))
+
+
+def capital(word: str) -> bool:
+    """Whether a word starts as a name does: a capital, or a small prefix before one (`al-Sisi`)."""
+    return word[:1].isupper() or (word[:3] in ("al-", "el-") and word[3:4].isupper())
 
 
 def _hash(name: str) -> int:

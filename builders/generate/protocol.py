@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from threading import Lock
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
-from builders.rows import Article, Candidate
+from builders.rows import Article, Candidate, Draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,13 @@ class Backend(Protocol):
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query, as short as the article allows."""
+
+
+@runtime_checkable
+class Ranking(Protocol):
+    """A backend that knows, at no cost, which candidates of an article it asks best about."""
+
+    def ranked(
+        self, article: Article, found: Sequence[Candidate], draw: Draw
+    ) -> Sequence[Candidate]:
+        """All candidates in the order in which they are to be asked."""

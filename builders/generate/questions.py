@@ -10,9 +10,10 @@ from builders.core.config import Strict
 from builders.core.hashing import one_of, row_id
 from builders.generate.backends import BackendSettings
 from builders.generate.candidates import CandidateSettings, Finder
-from builders.generate.protocol import WAITING, Backend, Request, Result
-from builders.generate.rules.backend import Rules
+from builders.generate.parsed import Parsed
+from builders.generate.protocol import WAITING, Backend, Ranking, Request, Result
 from builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
+from builders.text.pipeline import NAME
 
 STEP = "generate"
 _TRIES = 3
@@ -27,15 +28,20 @@ class GenerateSettings(Strict):
     """How many questions are made, and by what."""
 
     candidates: CandidateSettings = CandidateSettings()
-    backend: BackendSettings = Rules()
+    backend: BackendSettings = Parsed()
     tried: int | None = Field(
         default=None,
         ge=1,
         description="candidates of a draw that a backend is given; three for each one kept, and"
-        " all for `rules`, which ask few of them at no cost",
+        " all for `parse`, which asks few of them at no cost",
     )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
     requests: int = Field(default=2048, ge=1, description="requests in memory at a time")
+
+    @property
+    def parses(self) -> bool:
+        """Whether articles are parsed with the pipeline that comes with the package."""
+        return self.candidates.pipeline == NAME
 
 
 Accept = Callable[[Question, Article], bool]
@@ -72,7 +78,6 @@ def generate_questions(
     say why, and does not count. Which candidates are tried, and which questions are kept, is
     decided by the article and by hashes of (seed, draw, span): by nothing around a draw.
     """
-    rules = isinstance(settings.backend, Rules)
     waiting: list[_Work] = []
     size = 0
     for article in articles:
@@ -81,8 +86,8 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            if rules:
-                chosen = choose(found, draw, settings.tried or len(found), seed)
+            if isinstance(backend, Ranking):
+                chosen = tuple(backend.ranked(article, found, draw))[: settings.tried]
             else:
                 chosen = rank(found, article, draw, settings.tried or _TRIES * settings.kept, seed)
             if not chosen:
@@ -91,24 +96,13 @@ def generate_questions(
             waiting.append(_Work(draw, chosen, article))
             size += len(chosen)
         if size >= settings.requests:
-            yield from _ask(waiting, settings.kept, backend, accept, all_at_once=rules)
+            yield from _ask(
+                waiting, settings.kept, backend, accept, all_at_once=isinstance(backend, Ranking)
+            )
             waiting, size = [], 0
-    yield from _ask(waiting, settings.kept, backend, accept, all_at_once=rules)
-
-
-def choose(found: Sequence[Candidate], draw: Draw, most: int, seed: int) -> tuple[Candidate, ...]:
-    """At most `most` candidates in an order drawn from (seed, draw, span).
-
-    Types take turns, so that dates are not crowded out by names. A text that stands in several
-    places is a candidate in each: what is asked depends on the sentence around it.
-    """
-    ranked = sorted(found, key=lambda c: row_id(seed, draw.id, c.start, c.end, c.type))
-    turns: dict[str, int] = {}
-    placed: list[tuple[int, int, Candidate]] = []
-    for n, c in enumerate(ranked):
-        turns[c.type] = turns.get(c.type, 0) + 1
-        placed.append((turns[c.type], n, c))
-    return tuple(c for _, _, c in sorted(placed, key=lambda x: x[:2])[:most])
+    yield from _ask(
+        waiting, settings.kept, backend, accept, all_at_once=isinstance(backend, Ranking)
+    )
 
 
 def rank(

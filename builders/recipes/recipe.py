@@ -299,7 +299,7 @@ def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None
     if said is not None or about.kind in ("wikidata", "gold"):
         return snapshot_of(files, said)
     day = "2020-12-31"
-    hint = f"say its last day: --input {name}={files[0].name}@{day}, or --snapshot-date {day}"
+    hint = f"say its last day: --input {name}={shown(files[0])}@{day}, or --snapshot-date {day}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

@@ -55,6 +55,7 @@ from builders.rows.news import Draw as Draw
 from builders.rows.news import HumanAnswer as HumanAnswer
 from builders.rows.news import NewsQuestion as NewsQuestion
 from builders.rows.news import NewsSplit as NewsSplit
+from builders.rows.news import Parse as Parse
 from builders.rows.news import Passage as Passage
 from builders.rows.news import Question as Question
 from builders.rows.news import Subset as Subset

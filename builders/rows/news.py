@@ -73,6 +73,21 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Parse:
+    """What a pipeline says of an article, token by token; never released."""
+
+    article: Annotated[str, "id of the article"]
+    sentences: Annotated[tuple[int, ...], "first token of each sentence after the headline"]
+    starts: Annotated[tuple[int, ...], "first character of each token in the article's text"]
+    ends: Annotated[tuple[int, ...], "character after its last"]
+    heads: Annotated[tuple[int, ...], "the token that it depends on; a root depends on itself"]
+    tags: Annotated[tuple[str, ...], "part of speech, as the Penn treebank has it"]
+    deps: Annotated[tuple[str, ...], "kind of the dependency"]
+    lemmas: Annotated[tuple[str, ...], "base form"]
+    entities: Annotated[tuple[str, ...], "`B-PERSON`, `I-PERSON`; empty: no part of an entity"]
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A generated question, on its way through the filters."""
 

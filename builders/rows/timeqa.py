@@ -63,6 +63,8 @@ class PageSubject:
     subject: Annotated[str, "item id of the subject"]
     label: Annotated[str, "English label of the subject, else the `mul` label"]
     title: Annotated[str, "title of its English Wikipedia page"]
+    began: Annotated[date | None, "first day on which it certainly was; null: unknown"]
+    ended: Annotated[date | None, "last day on which it certainly was; null: not ended, unknown"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,19 @@ from builders.streamingqa.steps import BASELINE, QUESTIONS
 from builders.wmt.card import day_plots, subsets, uniformity
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
+_SCORERS = (
+    "The scorer of this release, at its thresholds, on 80 questions of one writer and judge "
+    "(`filters/toxicity/judged.yaml`), with which no threshold was set. They show kinds of "
+    "mistakes, not shares of news. The Perspective service ends on 31 December 2026."
+)
 _LONG = 25
 """Words from which questions and answers share the last bar."""
 
 
-_RULES = (
-    "Questions by rules are plain: they ask for the subject, the object or the date of a simple "
-    "sentence, and of the thousand of the sample that we read, about 26 were bad; most of their "
-    "causes are mended."
+_PARSED = (
+    "Questions are asked by patterns over the dependency parse of a small pipeline (en_core_web_sm "
+    "3.8.0): plain ones, about what one clause says. Of some 200 rows of real news that we read "
+    "while the patterns were made, about 4 in 100 were wrong and 8 in 100 clumsy."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
@@ -35,9 +40,9 @@ _PROMPTS = (
 
 def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
     """What wrote the questions: backends, models, parameters and prompts; and the calls a row."""
-    rules: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "rules"}]
+    parsed: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "parse"}]
     if "writes questions" in models:
-        rules = []
+        parsed = []
     made: list[Mapping[str, Scalar]] = []
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
@@ -54,7 +59,7 @@ def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple
             }
         )
         texts.append({"task": task, "prompt": asked.identity, "text": shown_prompt(asked, task)})
-    tables = [Statistics("writers", "What wrote the questions", rules, _RULES)] if rules else []
+    tables = [Statistics("writers", "What wrote the questions", parsed, _PARSED)] if parsed else []
     if made:
         tables.append(Statistics("models", "Language models", made))
         tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))
@@ -65,6 +70,12 @@ def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple
         ]
         tables.append(Statistics("calls", "Calls of language models", calls, _CALLS))
     return tuple(tables)
+
+
+def _even(lines: list[Mapping[str, Scalar]]) -> list[Mapping[str, Scalar]]:
+    """Lines that all have the same columns, in the order in which they first come."""
+    columns = dict.fromkeys(name for line in lines for name in line)
+    return [{name: line.get(name) for name in columns} for line in lines]
 
 
 def _ratio(n: int, rows: int) -> float | None:
@@ -93,12 +104,25 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         for tally in summary["filters"]
         for reason, text in tally["examples"]
     ]
+    scored: list[Mapping[str, Scalar]] = [
+        {
+            "scorer": one["scorer"],
+            "questions": f"{'toxic' if line['toxic'] else 'harmless'}: "
+            f"{line['kind'].replace('_', ' ')}",
+            "number": line["questions"],
+            "wrongly kept" if line["toxic"] else "wrongly removed": line["wrong"],
+            "for example": "; ".join(line["examples"]),
+        }
+        for one in summary["scorers"]
+        for line in one["mistakes"]
+    ]
     return (
         subsets(drawn / "draws.parquet"),
         uniformity(drawn),
         Statistics("generated", "What became of the answer candidates", made),
         Statistics("filters", "Filters", passed, "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
+        Statistics("scorers", "What the toxicity scorer gets wrong", _even(scored), _SCORERS),
         _shares(questions, "answer_type", "Answer types", _PAPER),
         _shares(questions, "time_spec", "Time specifications", "Of all rows."),
         _shares(questions, "split_part(question, ' ', 1)", "First words", "Of all rows."),

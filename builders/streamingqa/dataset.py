@@ -11,8 +11,8 @@ from builders.core.dataset import Dataset, FromParquet, Table
 from builders.core.run import DatasetBuilder, Run
 from builders.facts import steps as facts
 from builders.generate.backends import AnyModel
+from builders.generate.parsed import Parsed
 from builders.generate.questions import GenerateSettings
-from builders.generate.rules.backend import Rules
 from builders.rows.gold import outcomes
 from builders.streamingqa import card
 from builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
@@ -20,6 +20,7 @@ from builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
     NewsQuestions,
+    Parses,
     QuestionTools,
     SearchIndex,
     eval_quarters,
@@ -58,7 +59,7 @@ class StreamingQA(DatasetBuilder):
     def models(self) -> dict[str, AnyModel]:
         """The language models by what they do."""
         found: dict[str, AnyModel] = {}
-        if not isinstance(self.generate.backend, Rules):
+        if not isinstance(self.generate.backend, Parsed):
             found["writes questions"] = self.generate.backend
         for one in self.filters:
             model = getattr(one, "backend", None)
@@ -75,12 +76,13 @@ class StreamingQA(DatasetBuilder):
             settings.check(offline=self.offline)
         found = news.articles(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
-        searches = any(one.filter == "search" for one in self.filters)
+        searches = any(one.filter in ("search", "unique_answer") for one in self.filters)
         tools = QuestionTools(
             index=SearchIndex(articles=found) if searches else None,
             facts=facts.facts(run, "dump", facts.all_relations(run))
             if "dump" in run.inputs
             else None,
+            parses=None if self.limit or not self.generate.parses else Parses(draws=draws),
             generate=self.generate,
             filters=self.filters,
             seed=run.seed,

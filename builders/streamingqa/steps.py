@@ -20,11 +20,12 @@ from builders.core.schema import typed_rows, writing
 from builders.core.steps import NOT_IN_KEY, Step, Workspace
 from builders.facts import steps
 from builders.facts.steps import Facts
+from builders.generate import parses
 from builders.generate.backends import AnyModel, Cached, open_model
 from builders.generate.candidates import Finder, open_finder
+from builders.generate.parsed import Parsed
 from builders.generate.protocol import Backend
 from builders.generate.questions import Accept, GenerateSettings, generate_questions
-from builders.generate.rules.backend import Rules
 from builders.streamingqa import annotators
 from builders.streamingqa.annotators import AnnotatorSettings
 from builders.text.dates import time_of
@@ -38,12 +39,14 @@ from filters.entity_required import EntityRequired, name_finder
 from filters.run import FilterRun, KeptItem, Tally
 from filters.search_index import Index
 from filters.time_spec import Specified, specify
+from filters.toxicity.judged import mistakes
 from filters.toxicity.scores import ToxicityScores
+from filters.toxicity_filter import Toxicity
 
-_COUNTED = frozenset({"no_rule", "enough_questions", "same_question"})
+_COUNTED = frozenset({"no_pattern", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
-_SPARE, _SPARE_RULES = 2, 10
-"""Draws that are asked about for each row of a limited run: of a model, and of rules."""
+_SPARE, _SPARE_PARSED = 2, 10
+"""Draws that are asked about for each row of a limited run: of a model, and of a parse."""
 
 
 class SearchIndex(Step):
@@ -60,14 +63,33 @@ class SearchIndex(Step):
         Index.build(read(self.articles.news.files, table), out / "index")
 
 
+class Parses(Step):
+    """The parses of all articles that questions are drawn for: `parses.parquet` (`rows.Parse`)."""
+
+    name: ClassVar[str] = "parses"
+
+    draws: QuestionDates
+    pipeline: str = parses.IDENTITY
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Parse in processes; what comes out does not depend on how many."""
+        draws = at.folder(self.draws) / "draws.parquet"
+        wanted = sorted({draw.article for draw in typed_rows(draws, rows.Draw)})
+        articles = read(self.draws.articles.news.files, wanted)
+        with progress(len(wanted), "articles", "parsing") as bar:
+            for done in parses.write(articles, out / PARSES, jobs=at.jobs):
+                bar.advance(done)
+
+
 class QuestionTools(Strict):
     """The settings of all that writes and filters questions.
 
-    `index`: None where no filter searches; `facts`: a dump whose names are known, if any;
-    `offline`: from cached answers alone.
+    `index`: None where no filter searches; `parses`: None where articles are parsed one by one;
+    `facts`: a dump whose names are known, if any; `offline`: from cached answers alone.
     """
 
     index: SearchIndex | None
+    parses: Parses | None
     facts: Facts | None
     generate: GenerateSettings
     filters: tuple[AnyFilter, ...]
@@ -81,7 +103,8 @@ class QuestionTools(Strict):
             mined = at.folder(self.facts)
             known = {name: mined / f"{name}.parquet" for name in ("entities", "facts")}
             candidates = candidates.model_copy(update=known)
-        finder = open_finder(candidates)
+        table = at.folder(self.parses) / PARSES if self.parses else None
+        finder = open_finder(candidates, table)
         answers = at.work("answers")
         models: list[Cached] = []
 
@@ -94,9 +117,8 @@ class QuestionTools(Strict):
             return new
 
         settings = self.generate.backend
-        rules = isinstance(settings, Rules)
         backend: Backend
-        if isinstance(settings, Rules):
+        if isinstance(settings, Parsed):
             backend = settings.open(self.seed, finder)
         else:
             backend = model(settings)
@@ -112,7 +134,7 @@ class QuestionTools(Strict):
 
         def accept(question: rows.Question, article: rows.Article) -> bool:
             item = [QuestionItem(question, article)]
-            return rules or all(one.judge(item, context)[0].keep for one in cheap)
+            return all(one.judge(item, context)[0].keep for one in cheap)
 
         return Opened(finder, backend, context, accept, models)
 
@@ -197,11 +219,13 @@ class NewsQuestions(Step):
         in_order(at, loose, rows.NewsQuestion, out / QUESTIONS, ORDER)
         in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
         calls = sum((one.asked for one in opened.models), Counter())
+        scorers = [one for one in self.tools.filters if isinstance(one, Toxicity)]
         summary = {
             "generated": counts,
             "filters": tallied(flow.tallies),
             "calls": dict(sorted(calls.items())),
             "kept": passed,
+            "scorers": [_scorer(one, opened.context) for one in scorers],
         }
         (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
         if opened.models:
@@ -212,7 +236,7 @@ class NewsQuestions(Step):
         found = list(typed_rows(at.folder(self.draws) / "draws.parquet", rows.Draw))
         chosen = found
         if self.limit:
-            spare = _SPARE_RULES if isinstance(self.tools.generate.backend, Rules) else _SPARE
+            spare = _SPARE_PARSED if isinstance(self.tools.generate.backend, Parsed) else _SPARE
             by_hash = sorted(found, key=lambda draw: bits(self.tools.seed, "limit", draw.id))
             wanted = {draw.id for draw in by_hash[: spare * self.limit]}
             chosen = [draw for draw in found if draw.id in wanted]
@@ -396,7 +420,7 @@ class AnnotatedQuestions(Step):
         return by_article
 
 
-QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
+QUESTIONS, BASELINE, PARSES = "questions.parquet", "baseline.parquet", "parses.parquet"
 ORDER = ("split", "recent_or_past", "id")
 _NO_SCORES = ToxicityScores()
 
@@ -443,6 +467,13 @@ def released(
         generator=question.generator,
         filters=filters,
     )
+
+
+def _scorer(one: Toxicity, context: FilterContext) -> dict[str, Any]:
+    """What the scorer of a run gets wrong, for the card."""
+    scoring = one.scorer.start(context.cache, lambda _: None)
+    found = mistakes(scoring, one.scorer.thresholds)
+    return {"scorer": one.scorer.scorer, "mistakes": [line._asdict() for line in found]}
 
 
 def tallied(tallies: Sequence[Tally]) -> list[dict[str, Any]]:

@@ -42,8 +42,9 @@ _ERA = 1000
 def written(day: date, form: str = "day") -> str:
     """A day in words, whatever the locale: `5 May 2005`.
 
-    `form`: `day`, `month` (`May 2005`), `year`, `day_of_week` (`Thursday, May 5, 2005`) or
-    `day_of_week_day_first` (`Thursday, 5 May 2005`). A year below 1000 is written `AD 37`, which
+    `form`: `day`, `month` (`May 2005`), `year`, `early_decade` (`the early 1990s`, of a day of
+    1990), `late_decade`, `day_of_week` (`Thursday, May 5, 2005`) or `day_of_week_day_first`
+    (`Thursday, 5 May 2005`). A year below 1000 is written `AD 37`, which
     no reader takes for a number.
     """
     forms: Mapping[str, str] = _TABLE["written"]

@@ -95,12 +95,13 @@ class Names(NamedTuple):
     def given_away(
         self, subject: frozenset[str], words: frozenset[str], time: Iterable[str], question: str
     ) -> bool:
-        """Whether a question holds a name whole, or its subject shares a word with the label.
+        """Whether a question holds a name whole, or its subject has all that the label says.
 
-        `subject`: significant words of the subject's label. `words` and `time`: all words of the
-        question, those of its time apart.
+        All words of the label are in the subject's: `Manchester` in Manchester United, but not
+        `Chicago Stadium` in the Chicago Blackhawks. `subject`: significant words of the subject's
+        label. `words` and `time`: all words of the question, those of its time apart.
         """
-        if not self.words.isdisjoint(subject):
+        if self.words and self.words <= subject:
             return True
         if self.heads.isdisjoint(words) and self.heads.isdisjoint(time):
             return False

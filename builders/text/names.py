@@ -16,7 +16,8 @@ OTHER_TEAMS = words(_LISTS["other_teams"])
 """Words that make another team of a club's name."""
 BEFORE_NAMES = words(_LISTS["before_names"])
 """Words that a sentence may begin with: capitalised, they are no part of a name."""
-_GENERIC = words(_LISTS["generic_in_names"])
+GENERIC = words(_LISTS["generic_in_names"])
+"""The last word of a name that pages leave out."""
 FUNCTION = words(_LISTS["function"])
 """Words that weigh nothing where two names are compared."""
 _STEM = 5
@@ -95,7 +96,7 @@ def other_forms(names: Iterable[Name]) -> list[Name]:
 def _without_generic(text: str) -> str | None:
     """`Berlin Philharmonic Orchestra` as `Berlin Philharmonic`: two words or more are left."""
     *parts, last = text.split()
-    short = len(parts) > 1 and name_words(last) and _GENERIC.issuperset(name_words(last))
+    short = len(parts) > 1 and name_words(last) and GENERIC.issuperset(name_words(last))
     return " ".join(parts) if short and parts[-1][0].isupper() else None
 
 

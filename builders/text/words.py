@@ -65,6 +65,21 @@ def holds(text: Sequence[str], span: Sequence[str]) -> bool:
     return n > 0 and any(tuple(text[i : i + n]) == wanted for i in range(len(text) - n + 1))
 
 
+def cuts_word(text: str, start: int, end: int) -> bool:
+    """Whether a span begins or ends inside a word or a number."""
+    return _split(text, start) or _split(text, end)
+
+
+def _split(text: str, at: int) -> bool:
+    """Whether the place `at` is inside a word or a number."""
+    if not 0 < at < len(text):
+        return False
+    if text[at - 1].isalnum() and text[at].isalnum():
+        return True
+    near = text[max(0, at - 2) : at + 1], text[at - 1 : at + 2]
+    return any(re.fullmatch(r"\d[.,]\d", part) for part in near)
+
+
 @lru_cache(maxsize=8192)
 def _folded(char: str) -> str:
     plain = unicodedata.normalize("NFKD", char.translate(_ODD))[0].lower()

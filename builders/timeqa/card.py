@@ -5,6 +5,7 @@ from pathlib import Path
 
 from builders.core import duck
 from builders.core.dataset import Plot, Scalar, Statistics
+from builders.text.dates import MONTHS
 
 _PAPER = "The paper has about 20,000 questions a mode over 70 relations, 12 % unanswerable."
 _RULES = (
@@ -38,6 +39,24 @@ _CHECKED = (
     "`hard`. A segment whose time the page does not give is taken as not in the page."
 )
 _ANSWERABLE = ("difficulty", "answerable")
+_ASKS = ("in", "between", "before", "after", "part of a decade", "a month named", "no answer")
+_ORIGINAL: Mapping[tuple[str, str], float] = {
+    ("easy", "between"): 0.91,
+    ("easy", "in"): 0.09,
+    ("easy", "no answer"): 0.13,
+    ("hard", "between"): 0.40,
+    ("hard", "in"): 0.39,
+    ("hard", "before"): 0.08,
+    ("hard", "after"): 0.07,
+    ("hard", "part of a decade"): 0.05,
+    ("hard", "a month named"): 0.90,
+    ("hard", "no answer"): 0.15,
+}
+_MIX = (
+    "`share of the original`: of the questions of the paper's release. An open segment is asked "
+    "about with `after` its start in easy mode; the original closes such segments. `before` and "
+    "`after` are left out where the page tells of others before or after the segments."
+)
 
 
 def statistics(asked: Path, aligned: Path) -> tuple[Statistics, ...]:
@@ -47,10 +66,40 @@ def statistics(asked: Path, aligned: Path) -> tuple[Statistics, ...]:
     boundaries = "Whether the mention states the boundaries"
     return (
         _shares(questions, _ANSWERABLE, "answerable", "What answers them", _PAPER),
-        _shares(questions, ("difficulty", "specifier"), "specifiers", "Time specifiers", ""),
+        _mix(questions),
         _shares(segments, ("rule",), "rules", found, _RULES),
         _shares(segments, ("start_stated", "end_stated"), "stated", boundaries, _STATED),
     )
+
+
+def _mix(questions: Path) -> Statistics:
+    """What the questions ask, beside what those of the original ask."""
+    query = """
+        select difficulty,
+            case when specifier = 'in' and date_diff('day', time_first, time_last) > 1000
+                then 'part of a decade' else specifier end as asks,
+            answerable <> 'yes' as without, regexp_matches(question, ?) as month, count(*)
+        from read_parquet(?) group by all
+    """
+    month = rf"\b({'|'.join(MONTHS)}) (AD )?\d"
+    asked: dict[tuple[str, str], int] = {}
+    whole: dict[str, int] = {}
+    for mode, asks, without, named, n in duck.query(query, [month, str(questions)]):
+        whole[mode] = whole.get(mode, 0) + n
+        for kind, counts in ((asks, True), ("a month named", named), ("no answer", without)):
+            asked[mode, kind] = asked.get((mode, kind), 0) + n * counts
+    rows: list[dict[str, Scalar]] = [
+        {
+            "difficulty": mode,
+            "asks": kind,
+            "rows": asked[mode, kind],
+            "share": asked[mode, kind] / whole[mode],
+            "share of the original": _ORIGINAL.get((mode, kind)),
+        }
+        for mode, kind in sorted({*asked, *_ORIGINAL}, key=lambda k: (k[0], _ASKS.index(k[1])))
+        if (mode, kind) in asked
+    ]
+    return Statistics("specifiers", "What the times ask, and the original's", rows, _MIX)
 
 
 def checked_statistics(

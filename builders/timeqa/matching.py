@@ -2,7 +2,8 @@
 
 The segments of one object and the mentions of it in one page are matched as a small assignment
 problem: each segment gets the mention whose surroundings state its dates best (`_Weights`), and a
-mention that another segment has costs `shared`.
+mention that another segment has costs `shared`. A mention near which a boundary of another segment
+stands, and none of this one, is that one's: it loses `others`.
 
 The dates near a mention are those of its unit (its sentence, list item, table row or infobox pair)
 at most `_NEAR` characters away; where it has none, those of the innermost heading that has some
@@ -10,8 +11,11 @@ at most `_NEAR` characters away; where it has none, those of the innermost headi
 Segments that follow on one another are one *stint*. Dates contradict a stint where all of them lie
 before it, or all after it, by more than a year (`_SLACK`), for data and texts differ by seasons. A
 mention whose dates contradict the stint and state a boundary of another stint of the object is no
-evidence: where nothing else is left, the segment is unanswerable from the page. Other contradicted
-mentions lose `contradicted`: a page may well name a club first with the year of its foundation.
+evidence, unless its paragraph has a boundary of this segment: where nothing else is left, the
+segment is unanswerable from the page. Other contradicted mentions lose `contradicted`: a page may
+well name a club first with the year of its foundation.
+
+Where somebody was born says little (`birth`), and nothing about a club of that name.
 
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
 list item, or row), less in its paragraph or in the title of its section. The start counts for more
@@ -20,6 +24,7 @@ pages introduce things once, and annotators keep to it. The weights are few and 
 on annotated answers (`builders.timeqa.measure`), of which a part was held back.
 """
 
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -30,19 +35,19 @@ from builders.text.dates import (
     Dates,
     DayInterval,
     Written,
-    dates_in,
     of_birth,
     states,
     touches,
 )
-from builders.text.sentences import sentence_at, sentence_starts
+from builders.text.sentences import sentence_at
 from builders.timeqa.mentions import Mention, PageText
 
-_LISTED = ("list", "table", "infobox")
 _SLACK = timedelta(days=366)
 """By how much dates may miss a stint."""
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
+_BIRTH: Final = re.compile(r"\bbirth")
+_BORN: Final = re.compile(r"\b[Bb]orn\b[^.;:]*\b(?:in|at|near)\b[^.;:]*$")
 _STEP = 1e-3
 """Least raise of a price: the sum of the scores is the best one but for so much a segment."""
 
@@ -74,8 +79,12 @@ class _Weights(NamedTuple):
     """First mention in text; where there is none in text in a list, then a table, an infobox."""
     linked: float = 0.75
     weak: float = 0.25
+    birth: float = 1.5
+    """What a mention loses that says where somebody was born."""
     contradicted: float = 0.5
     """What a mention loses whose dates are not the segment's."""
+    others: float = 5.0
+    """What a mention loses that states a boundary of another segment only."""
     shared: float = 0.5
     """What a mention costs that another segment has."""
 
@@ -110,7 +119,9 @@ def stated(
 
 
 def matched(
-    page: PageText, mentions: Sequence[Mention], segments: Sequence[rows.Segment]
+    page: PageText,
+    mentions: Sequence[Mention],
+    segments: Sequence[rows.Segment],
 ) -> list[Mention | None]:
     """The mention of an object that is the evidence of each of its segments; None: there is none.
 
@@ -123,20 +134,29 @@ def matched(
     stints = _stints(segments)
     scores: list[dict[int, float]] = [{} for _ in segments]
     for n, mention in enumerate(mentions):
+        born = _of_birth(page, mention)
+        if born and mention.weak:
+            continue
         near = _near(page, mention)
-        fits = [near.fits(*stint) for stint in stints]
-        told = any(fit and near.tells(s) for fit, s in zip(fits, segments, strict=True))
+        tells = [near.tells(s) for s in segments]
+        fits = [
+            near.in_unit(s) or near.fits(*stint) for s, stint in zip(segments, stints, strict=True)
+        ]
+        told = any(fit and tell for fit, tell in zip(fits, tells, strict=True))
         own = (
             _W.first * (n == first)
             + _W.linked * mention.linked
             - _W.weak * mention.weak
+            - _W.birth * born
             - _KIND[kinds[n]]
         )
         for i, segment in enumerate(segments):
-            if fits[i] is False and told:
+            if fits[i] is False and told and not near.in_paragraph(segment):
                 continue
             score = own + _evidence(near, mention, segment)
-            scores[i][n] = round(score - _W.contradicted * (fits[i] is False), 6)
+            score -= _W.contradicted * (fits[i] is False)
+            score -= _W.others * (not tells[i] and any(tells))
+            scores[i][n] = round(score, 6)
     return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
 
 
@@ -167,33 +187,6 @@ def assigned(scores: Sequence[Mapping[int, float]], shared: float) -> list[int |
     return found
 
 
-def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
-    """The stretches of days of which a page tells something near the evidence of a pair.
-
-    Dates count in the paragraphs of its mentions, in the lists and tables of their sections, and in
-    sentences that have the words of a mention; a decade or century does not.
-    """
-    evidence = {s.paragraph for s in segments if s.paragraph is not None}
-    listed = {page.paragraphs[n].section for n in evidence if page.paragraphs[n].kind in _LISTED}
-    words = {s.mention for s in segments if s.mention}
-    found: set[DayInterval] = set()
-    for n, one in enumerate(page.paragraphs):
-        whole = n in evidence or (one.kind in _LISTED and one.section in listed)
-        if not whole and not any(w in one.text for w in words):
-            continue
-        dates = dates_in(one.text)
-        starts = sentence_starts(one.text) if one.kind == "text" and not whole else [0]
-        for date_ in (*dates.stretches, *dates.written):
-            left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
-            if of_birth(one.text, date_) or not (
-                whole or any(w in one.text[left:right] for w in words)
-            ):
-                continue
-            if date_ in dates.stretches or (date_.last - date_.first).days < 367:
-                found.add((date_.first, date_.last))
-    return tuple(sorted(found))
-
-
 class _Near(NamedTuple):
     """The dates near a mention, but for those of lives.
 
@@ -218,6 +211,14 @@ class _Near(NamedTuple):
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
         return any(touches(self.telling, b) for b in boundaries(segment) if b)
+
+    def in_unit(self, segment: rows.Segment) -> bool:
+        """Whether a boundary of the segment is among the dates of the unit, however far."""
+        return any(touches(self.unit, b) for b in boundaries(segment) if b)
+
+    def in_paragraph(self, segment: rows.Segment) -> bool:
+        """Whether a boundary of the segment is among the dates of the paragraph."""
+        return any(touches(self.paragraph, b) for b in boundaries(segment) if b)
 
 
 def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
@@ -293,6 +294,14 @@ def _evidence(near: _Near, mention: Mention, segment: rows.Segment) -> float:
     if any(first[0] <= w.first and w.last <= last[1] for w in written):
         score += _W.inside
     return score
+
+
+def _of_birth(page: PageText, mention: Mention) -> bool:
+    """Whether a mention is a place of birth: `born in the province of Brescia`."""
+    one = page.page.paragraphs[mention.paragraph]
+    if one.kind == "infobox":
+        return bool(_BIRTH.search(one.text.partition(":")[0]))
+    return bool(_BORN.search(one.text[max(0, mention.start - _NEAR) : mention.start]))
 
 
 def _year(boundary: DayInterval) -> DayInterval:

@@ -138,6 +138,7 @@ class PageText:
                     paragraph = bisect_right(self.starts, place[0]) - 1
                     start, end = self.span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
+                        end = self._whole(name, paragraph, end)
                         found.append(Mention(paragraph, start, end, weak=name.weak))
                     else:
                         refused.add(paragraph)
@@ -179,6 +180,12 @@ class PageText:
         if text[end - 1] == "." and "." not in text[start : end - 1]:
             end -= 1
         return start, end
+
+    def _whole(self, name: Name, paragraph: int, end: int) -> int:
+        """The end of a name's span with the mark that ends the name (`Yahoo!`, `Warner Bros.`)."""
+        mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
+        whole = mark in "!?" or (mark == "." and "." not in last[:-1])
+        return end + (whole and self.texts[paragraph][end : end + 1] == mark)
 
     def _counts(
         self,

@@ -15,7 +15,6 @@ from builders.core.config import Strict
 from builders.core.hashing import share, text_sha256
 from builders.core.schema import typed_rows, writing
 from builders.text.prompts import targets
-from builders.timeqa.matching import told_days
 from builders.timeqa.questions import (
     STEP,
     Pair,
@@ -25,6 +24,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
+from builders.timeqa.told import hinted, life, told_days
 
 T = TypeVar("T")
 
@@ -118,15 +118,29 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
     pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
     flow = typed_rows(sources.segments, rows.ReleasedAlignedSegment, 4096)
     for subject, segments in groupby(flow, key=attrgetter("subject")):
-        label = subjects.at(subject)[0].label
+        about = subjects.at(subject)[0]
         page = pages.at(subject)[0]
         unnamed = gaps.at(subject)
+        began, ended = life(page)
+        lived = about.began or began, about.ended or ended
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
             gaps_of = tuple(gap for gap in unnamed if gap.relation == relation)
             ids = tuple(s.id for s in own)
-            pairs.append(Pair(subject, label, relation, own, gaps_of, ids, told_days(page, own)))
+            pairs.append(
+                Pair(
+                    subject,
+                    about.label,
+                    relation,
+                    own,
+                    gaps_of,
+                    ids,
+                    told_days(page, own),
+                    hinted(page, own, about.label),
+                    lived,
+                )
+            )
         yield pairs, page
 
 

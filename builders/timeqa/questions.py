@@ -7,13 +7,13 @@ question is dropped and counted. See `builders.timeqa.times` for what a time sel
 After: TimeQA (paper 001), sections 2.2 (figure 3) and 4.5; the settling of doubt is ours.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from builders.core.config import Strict
 from builders.core.hashing import Draws, bits, row_id
@@ -29,10 +29,12 @@ from builders.rows import (
     Specifier,
     Verification,
 )
-from builders.text.dates import DayInterval
 from builders.text.given_away import names, significant
 from builders.text.words import word_tokens
 from builders.timeqa.times import (
+    FAR,
+    PART,
+    HardKind,
     Time,
     Timeline,
     TimeUnit,
@@ -43,18 +45,23 @@ from builders.timeqa.times import (
     select,
     select_touching,
     time_text,
+    unit_text,
 )
+from builders.timeqa.told import Told
 
 STEP = "ask"
+_SEASON = 366
+"""Days by which what a page tells has to miss a pair to be of another one."""
+_UNTOLD = Told()
 _MONTH = 31
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
-_PURPOSE: dict[Specifier, int] = {
-    "in": bits("in"),
-    "between": bits("between"),
-    "before": bits("before"),
-    "after": bits("after"),
-}
-_TEMPLATE = {kind: bits("template", kind) for kind in _PURPOSE}
+_KINDS: tuple[HardKind, ...] = get_args(HardKind)
+_PURPOSE: dict[HardKind, int] = {kind: bits(kind) for kind in _KINDS}
+_TEMPLATE = {kind: bits("template", kind) for kind in get_args(Specifier)}
+_WINDOWS = 8
+"""Times as often a window is drawn as a moment: most pages tell of most years."""
+_SHARES = 1 << 20
+"""In what whole numbers chances are drawn."""
 _NO_UNIT = TimeUnit(0, 0, 0, 0)
 
 
@@ -63,7 +70,9 @@ class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
     `ids`: of the segments, as they are released; `told`: the stretches of days about which the page
-    says something near the evidence of the pair, so that it may answer where no segment does.
+    says something, so that it may answer where no segment does;
+    `hinted`: the segments, by index, that the page does not name but may tell in other words;
+    `life`: first and last day on which the subject certainly was; None: not known.
     """
 
     subject: str
@@ -72,13 +81,40 @@ class Pair:
     segments: tuple[AlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     ids: tuple[str, ...] = ()
-    told: tuple[DayInterval, ...] = ()
+    told: Told = _UNTOLD
+    hinted: frozenset[int] = frozenset()
+    life: tuple[date | None, date | None] = (None, None)
 
-    def is_told(self, time: Time) -> bool:
-        """Whether the page may answer a question about this time."""
+    @property
+    def days_of_life(self) -> tuple[int, int]:
+        """Its ordinals; `FAR` days away where they are not known."""
+        born, died = self.life
+        return born.toordinal() if born else -FAR, died.toordinal() if died else FAR
+
+    def is_told(self, time: Time, line_last: int) -> bool:
+        """Whether the page may answer a question about this time, which lies beside the pair.
+
+        It tells something of these days, or near the evidence what came after the pair's last day
+        and before these days, which may have lasted: `in 2011 she married again`.
+        """
         first, last = time.days()
         assert first and last
-        return any(begins <= last and first <= ends for begins, ends in self.told)
+        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere) or any(
+            line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
+        )
+
+    def is_told_beyond(self, time: Time, first: int, last: int, named: bool) -> bool:
+        """Whether the page may name others before the first day, or after the last, of a pair.
+
+        Then a question about `before` or `after` a time has more answers than the pair's. Where the
+        page does not name the pair's answer (`named` false), any date beyond may be of another.
+        """
+        days = self.told.near if named else self.told.anywhere
+        if time.specifier == "before":
+            return any(ends.toordinal() < first - _SEASON for _, ends in days)
+        if time.specifier == "after":
+            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
+        return False
 
 
 class QuestionTemplates(Strict):
@@ -107,13 +143,33 @@ class Questions(Strict):
     after_days: int = Field(
         default=30, ge=0, description="Least days from the time of `after` to the snapshot"
     )
+    mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
+        default={"between": 0.44, "in": 0.40, "before": 0.80, "after": 0.50, "decade": 0.15},
+        description=(
+            "Weights of what a hard question asks, of what has room: `before` of the first segment "
+            "of a history alone, `after` of the last, `decade` where the part lies inside"
+        ),
+    )
+    months: float = Field(
+        default=0.97, ge=0, le=1, description="Share of the moments that are months, not years"
+    )
     unanswerable: float = Field(
-        default=0.12, ge=0, lt=1, description="Share of a pair's hard questions without an answer"
+        default=0.15,
+        ge=0,
+        lt=1,
+        description="Share of a pair's hard questions without an answer in the page",
     )
     window_years: int = Field(
         default=10, ge=1, description="How far from a pair's first or last day those may ask"
     )
     probes: int = Field(default=3, ge=0, description="Perturbations of a question's time")
+
+    @field_validator("mix")
+    @classmethod
+    def _asks_something(cls, mix: Mapping[HardKind, float]) -> Mapping[HardKind, float]:
+        if not any(mix.values()):
+            raise ValueError("no kind of hard question has a weight")
+        return mix
 
 
 class AnswerSet(NamedTuple):
@@ -161,7 +217,9 @@ def ask_pair(
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
     without its two units), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are
     after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a
-    segment without a boundary that can be printed).
+    segment without a boundary that can be printed), `no_room` (hard, of a segment with no moment
+    inside it), `told_otherwise` (the page does not name the answer, and may tell it in other words;
+    or it may name others before or after the pair's).
     """
     asker = _Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -202,7 +260,7 @@ class _Asker:
         self.questions: list[PairQuestion] = []
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
-        self.hard_times = 0
+        self.answered = self.not_in_page = 0
         # Of the seed, the pair and the segment, and nothing else.
         self.own_key = bits(seed, pair.subject, pair.relation)
         self.keys = [
@@ -236,28 +294,36 @@ class _Asker:
         self._drop(reason, i, detail)
 
     def hard(self, i: int) -> None:
-        """Up to `settings.hard` questions about moments inside the segment."""
+        """Up to `settings.hard` questions about moments inside the segment.
+
+        What is asked is drawn by the weights of the mix, until something has room.
+        """
         key = self.keys[i]
-        kinds: list[Specifier] = ["in", "between", "before", "after"]
+        settings = self.settings
+        weights = {kind: weight for kind in _KINDS if (weight := settings.mix.get(kind, 0))}
         order = Draws(key)
-        made = 0
-        while kinds and made < self.settings.hard:
-            kind = kinds.pop(order.below(len(kinds)))
+        made, told = 0, False
+        while weights and made < settings.hard:
+            kind = _drawn(weights, order)
+            del weights[kind]
             draws = Draws(key ^ _PURPOSE[kind])
             reason = last = None
-            for _ in range(self.settings.tries):
-                time = hard_time(self.line, i, kind, self.pointwise, draws)
+            for _ in range(settings.tries):
+                time = hard_time(self.line, i, kind, self.pointwise, settings.months, draws)
                 if time is None:
                     break
                 if time in self.seen:
+                    told = True
                     continue
                 reason, last = self.ask(time, i, "hard"), time
                 if reason is None:
                     made += 1
                     break
             if reason and last:
+                told = True
                 self._drop(reason, i, time_text(last, False))
-        self.hard_times += made
+        if not made and not told:
+            self._drop("no_room", i, None)
 
     def unanswerable(self) -> None:
         """Hard questions about years near the pair's own in which nothing is known to hold.
@@ -265,15 +331,21 @@ class _Asker:
         Of times of which the page tells something near the pair's evidence there are none.
         """
         share = self.settings.unanswerable
-        wanted = self.hard_times * share / (1 - share)
+        wanted = max(0.0, self.answered * share / (1 - share) - self.not_in_page)
         draws = Draws(self.own_key)
-        count = int(wanted) + (draws.below(1 << 20) < wanted % 1 * (1 << 20))
+        count = int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
         for _ in range(count):
-            for _ in range(self.settings.tries):
-                time = outside_time(self.line, self.settings.window_years, draws)
+            for _ in range(self.settings.tries * _WINDOWS):
+                time = outside_time(
+                    self.line,
+                    self.settings.window_years,
+                    self.settings.months,
+                    self.pair.days_of_life,
+                    draws,
+                )
                 if time is None:
                     return
-                if time in self.seen or self.pair.is_told(time):
+                if time in self.seen or self.pair.is_told(time, self.line.last):
                     continue
                 if self.ask(time, None, "hard") is None:
                     break
@@ -286,6 +358,12 @@ class _Asker:
         settled = self.settle(time, i, difficulty)
         if isinstance(settled, str):
             return settled
+        answerable = self.answers(settled).answerable
+        ends = self.line.first, self.line.last
+        if difficulty == "hard" and self.pair.is_told_beyond(time, *ends, answerable == "yes"):
+            return "told_otherwise"
+        if answerable == "not_in_page" and not self.pair.hinted.isdisjoint(settled):
+            return "told_otherwise"
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
@@ -319,6 +397,9 @@ class _Asker:
                 )
             )
         self.seen.add(time)
+        if reason is None and difficulty == "hard":
+            self.answered += answerable == "yes"
+            self.not_in_page += answerable == "not_in_page"
         return reason
 
     def perturbed(self, original: PairQuestion) -> Iterator[PairQuestion]:
@@ -333,7 +414,7 @@ class _Asker:
         for _ in range(self.settings.probes * self.settings.tries):
             if number == self.settings.probes:
                 return
-            time = hard_time(self.line, i, kind, self.pointwise, draws)
+            time = hard_time(self.line, i, kind, self.pointwise, self.settings.months, draws)
             if time is None or time in seen:
                 continue
             seen.add(time)
@@ -427,7 +508,19 @@ class _Asker:
 
 @lru_cache(1 << 16)
 def _code(unit: TimeUnit | None) -> str:
-    """A unit for an id: 2005, 2005-05, 2005-05-03."""
+    """A unit for an id: 2005, 2005-05, 2005-05-03, the early 1990s."""
     if unit is None:
         return ""
+    if unit.grain == PART:
+        return unit_text(unit)
     return date.fromordinal(unit.first).isoformat()[: (10, 7, 4)[unit.grain]]
+
+
+def _drawn(weights: Mapping[HardKind, float], draws: Draws) -> HardKind:
+    """One of the kinds, each with a chance as great as its weight."""
+    at = draws.below(_SHARES) / _SHARES * sum(weights.values())
+    for kind, weight in weights.items():
+        at -= weight
+        if at < 0:
+            return kind
+    return kind

@@ -47,7 +47,13 @@ class Histories(Step):
             eng.write(named, out / "segments.parquet", rows.NamedSegment, timeline.ORDER)
             ids = named.select("subject").distinct()
             subjects = ids.join(entities, ids.subject == entities.id)
-            subjects = subjects.select("subject", label=subjects.label, title=subjects.enwiki)
+            subjects = subjects.select(
+                "subject",
+                label=subjects.label,
+                title=subjects.enwiki,
+                began=subjects.began_last,
+                ended=subjects.ended_first,
+            )
             eng.write(subjects, out / "subjects.parquet", rows.PageSubject, ["subject"])
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             gaps = gaps.filter(gaps.reason != "undated").semi_join(named, pair)

@@ -1,12 +1,13 @@
 """The times that questions ask about: what they select, how they are drawn, how they are worded.
 
-A unit of time is a whole day, month or year, an interval of days. A segment is known up to
-readings: its start is some day of [start_first, start_last], its end one of [end_first, end_last],
-the start not after the end. A specifier *selects* a segment if the segment answers it under every
-reading, *rejects* it if under none; all else is *in doubt*. Days are ordinals, as of
+A unit of time is a whole day, month, year or part of a decade, an interval of days. A segment is
+known up to readings: its start is some day of [start_first, start_last], its end one of [end_first,
+end_last], the start not after the end. A specifier *selects* a segment if the segment answers it
+under every reading, *rejects* it if under none; all else is *in doubt*. Days are ordinals, as of
 `date.toordinal`; an unknown bound is `FAR` days away.
 
-Easy questions print the boundaries of a segment, hard ones moments inside it. What is drawn is a
+Easy questions print the boundaries of a segment, hard ones moments inside it. Such a moment may be
+finer than the boundaries, for it is certain: June 2004 is inside 2003 to 2005. What is drawn is a
 hash of what is asked about, never of what was asked before, so that a question does not depend on
 the rows around it.
 
@@ -16,7 +17,7 @@ After: TimeQA (paper 001), section 2.2 (in, between, before, after); the rules a
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from builders.core.hashing import Draws
 from builders.rows import AlignedSegment, Gap, Segment, Specifier
@@ -25,8 +26,10 @@ from builders.text.data import data, words
 from builders.text.render import Part, Placeholder, parse_question, question
 from builders.text.words import word_tokens
 
-DAY, MONTH, YEAR = 0, 1, 2
-"""Grains, from fine to coarse."""
+DAY, MONTH, YEAR, PART = 0, 1, 2, 3
+"""Grains, from fine to coarse; a part is the years 0 to 3 or 7 to 9 of a decade."""
+HardKind = Literal["in", "between", "before", "after", "decade"]
+"""What a hard question may ask: a specifier, or *in* the early or late part of a decade."""
 FAR = 10**9
 _MOST = date.max.toordinal()
 _AROUND = 3
@@ -36,12 +39,17 @@ _EDGE = 366 * (_AROUND + 2)
 _ARTICLES = words(data("words")["articles"])
 _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
 _PLACEHOLDER = "\0"
+_PARTS = ((0, 3), (7, 9))
+"""First and last year of the early and of the late part of a decade."""
+_ERA = date(1000, 1, 1).toordinal()
+"""No part of a decade before this day has a name."""
+_THOUSAND = 1000
 
 _date = lru_cache(1 << 16)(date.fromordinal)
 
 
 class TimeUnit(NamedTuple):
-    """A day, month or year; `number` is its index among the units of its grain (see `unit`)."""
+    """A unit of time; `number` is its index among the units of its grain (see `unit`)."""
 
     grain: int
     number: int
@@ -78,13 +86,21 @@ class Time(NamedTuple):
 
 @lru_cache(1 << 16)
 def unit(grain: int, number: int) -> TimeUnit:
-    """The unit with this index: the ordinal of a day, year * 12 + month - 1, or the year."""
+    """The unit with this index.
+
+    The ordinal of a day; year * 12 + month - 1; the year; decade * 2, for its late part one more.
+    """
     if grain == DAY:
         return TimeUnit(DAY, number, number, number)
     if grain == MONTH:
         first = date(number // 12, number % 12 + 1, 1).toordinal()
         after = date((number + 1) // 12, (number + 1) % 12 + 1, 1).toordinal()
         return TimeUnit(MONTH, number, first, after - 1)
+    if grain == PART:
+        from_, to = _PARTS[number % 2]
+        year = number // 2 * 10
+        first = date(year + from_, 1, 1).toordinal()
+        return TimeUnit(PART, number, first, date(year + to, 12, 31).toordinal())
     return TimeUnit(
         YEAR, number, date(number, 1, 1).toordinal(), date(number + 1, 1, 1).toordinal() - 1
     )
@@ -307,27 +323,33 @@ def easy_times(line: Timeline, i: int, pointwise: bool, short: int) -> list[Time
 
 
 def hard_time(
-    line: Timeline, i: int, kind: Specifier, pointwise: bool, draws: Draws
+    line: Timeline, i: int, kind: HardKind, pointwise: bool, months: float, draws: Draws
 ) -> Time | None:
-    """The time of a hard question about a segment, with this specifier; None: none has room.
+    """The time of a hard question about a segment, of this kind; None: none has room.
 
     The time lies inside the segment. `before` is only asked of the first segment, at a moment
     inside it or at its end, `after` only of the last one, at a moment inside it or at its start.
     `pointwise`: a point in time has no inside, so `between` names a unit before it and one after
-    it, `before` a later unit and `after` an earlier one.
+    it, `before` a later unit, `after` an earlier one and `decade` the part that it lies in.
+    `months`: the chance that a month is named where a year would do.
     """
     if kind == "before" and line.spans[i].start_first != line.first:
         return None
     if kind == "after" and line.spans[i].end_last != line.last:
         return None
+    by_month = draws.below(_THOUSAND) < months * _THOUSAND
+    if kind == "decade":
+        return _draw_part(line, i, pointwise, draws)
     if pointwise:
-        return _around_point(line, i, kind, draws)
+        return _around_point(line, i, kind, by_month, draws)
     first, last = line.inside(i)
     grain = line.grain(i)
     if kind == "between":
-        return _draw_between(grain, first, last, draws)
+        return _draw_between(grain, first, last, by_month, draws)
     edge = _edge(line, i, kind)
-    moment = edge if edge and draws.below(2) else _draw_unit(grain, first, last, draws) or edge
+    fine = edge is not None and (edge.grain != YEAR or not by_month)
+    drawn = None if fine and draws.below(2) else _draw_unit(grain, first, last, by_month, draws)
+    moment = drawn or edge
     if moment is None:
         return None
     if kind == "before":
@@ -335,75 +357,105 @@ def hard_time(
     return Time("after", moment, None) if kind == "after" else _in_unit(moment)
 
 
-def outside_time(line: Timeline, years: int, draws: Draws) -> Time | None:
+def outside_time(
+    line: Timeline, years: int, months: float, life: tuple[int, int], draws: Draws
+) -> Time | None:
     """A time at most `years` years before the first segment or gap of a pair, or after the last.
 
-    It ends by the snapshot day. None: the first start and the last end are unknown, or no unit of
-    time has room.
+    It ends by the snapshot day and lies in the `life` of the subject (first and last day). None:
+    the first start and the last end are unknown, or no unit of time has room.
     """
     reach = years * 1461 // 4
+    born, until = life[0], min(line.snapshot, life[1])
     sides = []
     if line.first > -FAR and (a := _edge_grain(line, 0)) is not None:
-        sides.append((a, line.first - reach, min(line.first - 1, line.snapshot)))
+        sides.append((a, max(line.first - reach, born), min(line.first - 1, until)))
     if line.last < FAR and line.ended and (b := _edge_grain(line, 1)) is not None:
-        sides.append((b, line.last + 1, min(line.last + reach, line.snapshot)))
+        sides.append((b, max(line.last + 1, born), min(line.last + reach, until)))
     if not sides:
         return None
     grain, first, last = sides[draws.below(len(sides))]
-    if draws.below(2) and (two := _draw_between(grain, first, last, draws)):
+    by_month = draws.below(_THOUSAND) < months * _THOUSAND
+    if draws.below(2) and (two := _draw_between(grain, first, last, by_month, draws)):
         return two
-    moment = _draw_unit(grain, first, last, draws)
+    moment = _draw_unit(grain, first, last, by_month, draws)
     return _in_unit(moment) if moment else None
 
 
-def _draw_unit(grain: int, first: int, last: int, draws: Draws) -> TimeUnit | None:
-    """A unit that lies wholly in these days, no finer than `grain`."""
-    found = _grains(grain, first, last, 1)
-    if not found:
-        return None
-    chosen, units = found[draws.below(len(found))]
-    return unit(chosen, units[draws.below(len(units))])
+def _draw_unit(grain: int, first: int, last: int, by_month: bool, draws: Draws) -> TimeUnit | None:
+    """A unit that lies wholly in these days; a day only where `grain` is that."""
+    chosen, units = _units(grain, first, last, 1, by_month)
+    return unit(chosen, units[draws.below(len(units))]) if units else None
 
 
-def _draw_between(grain: int, first: int, last: int, draws: Draws) -> Time | None:
+def _draw_between(grain: int, first: int, last: int, by_month: bool, draws: Draws) -> Time | None:
     """Two units of one grain in these days, the first before the second."""
-    found = _grains(grain, first, last, 2)
-    if not found:
+    chosen, units = _units(grain, first, last, 2, by_month)
+    if not units:
         return None
-    chosen, units = found[draws.below(len(found))]
     a, b = draws.below(len(units)), draws.below(len(units) - 1)
     b += b >= a
     return Time("between", unit(chosen, units[min(a, b)]), unit(chosen, units[max(a, b)]))
 
 
-def _grains(grain: int, first: int, last: int, least: int) -> list[tuple[int, range]]:
-    """Grains with the indexes of their units: years and months where `least` fit, else days."""
+def _units(grain: int, first: int, last: int, least: int, by_month: bool) -> tuple[int, range]:
+    """A grain of which at least so many units lie in these days, and their indexes.
+
+    Months or years, else days where boundaries are days; none where nothing has room.
+    """
     days, months, years = units_within(first, last)
-    found = []
-    if len(years) >= least:
-        found.append((YEAR, years))
-    if grain <= MONTH and len(months) >= least:
-        found.append((MONTH, months))
-    if not found and grain == DAY and len(days) >= least:
-        found.append((DAY, days))
-    return found
+    if len(years) >= least and not by_month:
+        return YEAR, years
+    if len(months) >= least:
+        return MONTH, months
+    return DAY, days if grain == DAY and len(days) >= least else range(0)
 
 
-def _around_point(line: Timeline, i: int, kind: Specifier, draws: Draws) -> Time | None:
+def _draw_part(line: Timeline, i: int, pointwise: bool, draws: Draws) -> Time | None:
+    """An early or late part of a decade: inside a segment, or the one that holds a point."""
+    if pointwise:
+        at = line.starts[i] or line.ends[i]
+        first, last = (at.first, at.last) if at else (1, 0)
+    else:
+        first, last = line.inside(i)
+    first, last = max(first, _ERA), min(last, _MOST)
+    if first > last:
+        return None
+    numbers = range(_date(first).year // 10 * 2, _date(last).year // 10 * 2 + 2)
+    found = [
+        part
+        for part in (unit(PART, number) for number in numbers)
+        if (
+            part.first <= first and last <= part.last
+            if pointwise
+            else first <= part.first and part.last <= last
+        )
+    ]
+    return _in_unit(found[draws.below(len(found))]) if found else None
+
+
+def _around_point(
+    line: Timeline, i: int, kind: HardKind, by_month: bool, draws: Draws
+) -> Time | None:
     """A time that something of one point in time lies between, before or after."""
     at = line.starts[i] or line.ends[i]
     if at is None or kind == "in" or not _EDGE < at.first < date.max.toordinal() - _EDGE:
         return None
     if at.grain == DAY:
         at = unit(MONTH, index(MONTH, at.first))
-    earlier = unit(at.grain, at.number - 1 - draws.below(_AROUND))
-    later = unit(at.grain, at.number + 1 + draws.below(_AROUND))
+    if at.grain == YEAR and by_month:
+        months = 12 * _AROUND
+        earlier = unit(MONTH, index(MONTH, at.first) - 1 - draws.below(months))
+        later = unit(MONTH, index(MONTH, at.last) + 1 + draws.below(months))
+    else:
+        earlier = unit(at.grain, at.number - 1 - draws.below(_AROUND))
+        later = unit(at.grain, at.number + 1 + draws.below(_AROUND))
     if kind == "between":
         return Time("between", earlier, later)
     return Time("before", None, later) if kind == "before" else Time("after", earlier, None)
 
 
-def _edge(line: Timeline, i: int, kind: Specifier) -> TimeUnit | None:
+def _edge(line: Timeline, i: int, kind: HardKind) -> TimeUnit | None:
     """The end of a segment, for `before`, or its start, for `after`; None: unfit.
 
     It is unfit where the segment need not reach beyond it. An open segment has no `after` its
@@ -435,7 +487,10 @@ def _in_unit(at: TimeUnit) -> Time:
 
 @lru_cache(1 << 16)
 def unit_text(unit: TimeUnit) -> str:
-    """`5 May 2005`, `May 2005`, `2005`; `AD 37`."""
+    """`5 May 2005`, `May 2005`, `2005`, `the early 1990s`; `AD 37`."""
+    if unit.grain == PART:
+        form = ("early_decade", "late_decade")[unit.number % 2]
+        return dates.written(date(unit.number // 2 * 10, 1, 1), form)
     return dates.written(date.fromordinal(unit.first), _FORMS[unit.grain])
 
 

@@ -27,10 +27,9 @@ class Claims:
 
         `name` is its id.
         """
-
         place = (name, subject, relation, target)
         undated = (*place, *UNDATED, rank)
-        if not any(times.values()):
+        if not times or not any(times.values()):
             self.statements.append(RawStatement(*undated, "undated"))
             return
         if unusable(times):

@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.structs import astuple
 
 from builders.core.dates import PartialDate
 from builders.wikidata.parts import KINDS, Kind
@@ -18,6 +19,7 @@ from builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
 _NO_RAW = Raw(b"")
+_AS_EVER = ("value", "wikibase-item", _ITEM, "item")
 _TIMES = frozenset(TIMES)
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
@@ -78,7 +80,7 @@ class Document(NamedTuple):
     page: Kind | None = None
     began: PartialDate | None = None
     ended: PartialDate | None = None
-    groups: Mapping[str, Sequence["Raw | Statement"]] = {}
+    groups: Mapping[str, Sequence["Raw | Told"]] = {}
     passed: Mapping[str, int] = {}
     redirects: Sequence[tuple[str, str]] = ()
 
@@ -117,14 +119,14 @@ class _Snak(Struct, gc=False):
 class Qualifiers(Struct, gc=False):
     """The time qualifiers of a statement (`statements.TIMES`)."""
 
-    P580: list[_Snak] = []
-    P582: list[_Snak] = []
-    P585: list[_Snak] = []
-    P1319: list[_Snak] = []
-    P1326: list[_Snak] = []
-    P8555: list[_Snak] = []
-    P8554: list[_Snak] = []
-    P12506: list[_Snak] = []
+    P580: list[_Snak] | UnsetType = UNSET
+    P582: list[_Snak] | UnsetType = UNSET
+    P585: list[_Snak] | UnsetType = UNSET
+    P1319: list[_Snak] | UnsetType = UNSET
+    P1326: list[_Snak] | UnsetType = UNSET
+    P8555: list[_Snak] | UnsetType = UNSET
+    P8554: list[_Snak] | UnsetType = UNSET
+    P12506: list[_Snak] | UnsetType = UNSET
 
 
 class Statement(Struct, gc=False):
@@ -132,6 +134,16 @@ class Statement(Struct, gc=False):
     id: str | None = None
     rank: str | None = None
     qualifiers: Qualifiers | list[Raw] | None = None
+
+
+class Told(Struct, gc=False):
+    """A statement that was judged: its id, why it is passed over, the item it names, its times."""
+
+    id: str
+    reason: str | None
+    target: str | None
+    rank: str | None
+    qualifiers: Qualifiers | None
 
 
 class _Date(Struct, gc=False):
@@ -147,10 +159,44 @@ class _Item(Struct, gc=False):
     kind: str = msgspec.field(default="item", name="entity-type")
 
 
+class _ItemValue(Struct, gc=False):
+    value: _Item
+    type: str
+
+
+class _ItemSnak(Struct, gc=False):
+    """A main value as nearly all are: the rest is left to `main_value`."""
+
+    snaktype: str
+    datavalue: _ItemValue
+    datatype: str
+
+
+class _Usual(Struct, gc=False):
+    """A statement as nearly all are."""
+
+    mainsnak: _ItemSnak
+    id: str
+    rank: str
+    qualifiers: Qualifiers | None = None
+
+
 class _Time(Struct, gc=False):
     time: str
     precision: int
     calendar: str = msgspec.field(default="", name="calendarmodel")
+
+
+class _TimeValue(Struct, gc=False):
+    value: _Time
+    type: str
+
+
+class _TimeSnak(Struct, gc=False):
+    """A date as nearly all are: the rest is left to `_snak`."""
+
+    snaktype: str
+    datavalue: _TimeValue
 
 
 _document = msgspec.json.Decoder(_Document).decode
@@ -161,7 +207,9 @@ _sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
 read_statement = msgspec.json.Decoder(Statement).decode
 _date = msgspec.json.Decoder(_Date).decode
 _one_snak = msgspec.json.Decoder(_Snak).decode
-_group = msgspec.json.Decoder(list[Statement]).decode
+_time_snak = msgspec.json.Decoder(_TimeSnak).decode
+_item_snak = msgspec.json.Decoder(_ItemSnak).decode
+_group = msgspec.json.Decoder(list[_Usual]).decode
 _raws = msgspec.json.Decoder(list[Raw]).decode
 _item = msgspec.json.Decoder(_Item).decode
 _time = msgspec.json.Decoder(_Time).decode
@@ -178,7 +226,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
             raise ValueError("no entity id")
         return Document("", "", redirects=[(document.entity, document.redirect)])
     claims = document.claims if isinstance(document.claims, dict) else {}
-    groups: dict[str, Sequence[Raw | Statement]] = {}
+    groups: dict[str, Sequence[Raw | Told]] = {}
     passed = {}
     for relation, group in claims.items():
         if not group or no_item(group[0]):
@@ -243,12 +291,10 @@ def main_value(snak: _Snak) -> tuple[str | None, str | None]:
     return (None, f"Q{item.number}") if item.number else ("not_an_item", None)
 
 
-def times(statement: "Statement") -> dict[str, list[Snak]]:
+def times(given: Qualifiers) -> dict[str, list[Snak]]:
     """The time qualifiers of a statement that are there, with the days that they may mean."""
-    given = statement.qualifiers
-    if not isinstance(given, Qualifiers):
-        return {}
-    return {p: [_snak(s) for s in snaks] for p in TIMES if (snaks := getattr(given, p))}
+    said = zip(TIMES, astuple(given), strict=True)
+    return {p: [_snak(s) for s in snaks] for p, snaks in said if snaks}
 
 
 def _snak(snak: _Snak) -> Snak:
@@ -295,8 +341,8 @@ def _links(raw: Raw) -> tuple[int, str | None]:
 
 def lives(dates: Mapping[str, Sequence[Dated]]) -> tuple[PartialDate | None, PartialDate | None]:
     """When an entity began and when it ended, by its dates; see `statements.life`."""
-    began, ended = ([dates[p] for p in properties if p in dates] for properties in (BIRTHS, DEATHS))
-    return life(began, latest=True), life(ended, latest=False)
+    began = life([dates[p] for p in BIRTHS if p in dates], latest=True)
+    return began, life([dates[p] for p in DEATHS if p in dates], latest=False)
 
 
 def _dated(claims: Sequence[Raw]) -> list[Dated]:
@@ -308,17 +354,32 @@ def _dated(claims: Sequence[Raw]) -> list[Dated]:
     return found
 
 
-def read_group(raw: bytes) -> Sequence[Raw | Statement]:
-    """The statements of a relation; undecoded where one of them is malformed."""
+def read_group(raw: bytes) -> Sequence[Raw | Told]:
+    """The statements of a relation; undecoded where one of them is unusual or malformed."""
     try:
-        return _group(raw)
-    except msgspec.MsgspecError:
+        group = _group(raw)
+    except msgspec.ValidationError:
         return _raws(raw)
+    told = []
+    for one in group:
+        snak = one.mainsnak
+        given, value = snak.datavalue, snak.datavalue.value
+        if (snak.snaktype, snak.datatype, given.type, value.kind) != _AS_EVER or not value.id:
+            return _raws(raw)
+        told.append(Told(one.id, None, value.id, one.rank, one.qualifiers))
+    return told
 
 
 def read_snak(raw: bytes) -> Snak:
     """One time of a statement; `ValueError` where it is malformed."""
-    return _snak(_one_snak(raw))
+    try:
+        given = _time_snak(raw)
+    except msgspec.ValidationError:
+        return _snak(_one_snak(raw))
+    value = given.datavalue.value
+    if given.snaktype != "value" or given.datavalue.type != _TIME:
+        return _snak(_one_snak(raw))
+    return Snak("value", point(value.time, value.precision, value.calendar))
 
 
 def page_kind(claims: Sequence[Raw]) -> Kind | None:

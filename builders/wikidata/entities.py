@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from builders.core.hashing import text_sha256
 from builders.wikidata.claims import Claims, usable_rank
-from builders.wikidata.documents import Statement, main_value, read_document, read_statement, times
+from builders.wikidata.documents import Told, main_value, read_document, read_statement, times
 from builders.wikidata.parts import RawEntity
 from builders.wikidata.statements import shown
 
@@ -44,28 +44,35 @@ class Rows(Claims):
             self.counts["redirects"] += 1
             self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
         if kind == "item":
+            counts = self.counts
             for relation, number in document.passed.items():
-                self.counts[f"{relation}/undated"] += number
+                counts[relation + "/undated"] += number
             for relation, group in document.groups.items():
                 for raw in group:
                     self._claim(name, relation, raw)
 
-    def _claim(self, subject: str, relation: str, raw: Raw | Statement) -> None:
+    def _claim(self, subject: str, relation: str, raw: Raw | Told) -> None:
         try:
-            statement = raw if isinstance(raw, Statement) else read_statement(raw)
-            reason, target = main_value(statement.mainsnak)
+            told = raw if isinstance(raw, Told) else _told(raw)
         except ValueError as error:
             item = f"{subject}/{relation}"
             self.drop("malformed_statement", item, subject, relation, str(error))
             return
-        if statement.rank == "deprecated":
-            reason = "deprecated"
+        reason = "deprecated" if told.rank == "deprecated" else told.reason
         if reason:
             self.counts[f"{relation}/{reason}"] += 1
             return
-        rank, said = usable_rank(statement.rank), times(statement)
-        name = statement.id
+        rank = usable_rank(told.rank)
+        said = times(told.qualifiers) if told.qualifiers else {}
+        name = told.id
         if not name:  # an id of what it says
-            text = repr((subject, relation, target, rank, shown(said)))
+            text = repr((subject, relation, told.target, rank, shown(said)))
             name = f"{subject}${text_sha256(text)[:32]}"
-        self.claim(name, subject, relation, target, rank, said)
+        self.claim(name, subject, relation, told.target, rank, said)
+
+
+def _told(raw: Raw) -> Told:
+    statement = read_statement(raw)
+    given = statement.qualifiers
+    times = None if isinstance(given, list) else given
+    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)

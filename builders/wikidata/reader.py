@@ -5,6 +5,7 @@ comes back. So memory stays the same however long the dump is.
 """
 
 import contextlib
+import gc
 import mmap
 import multiprocessing
 import os
@@ -101,6 +102,18 @@ class _Mark(NamedTuple):
     counts: Counter[str]
 
 
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Rows have no cycles; looking for some takes an eighth of the time of reading."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
 class Reader:
     """Parses blocks and writes what they hold as parts, each under a name of its own."""
 
@@ -123,16 +136,18 @@ class Reader:
             number = 1
             self._too_long(shard, block, 1, block.too_long)
         text = buffer[: block.end]
-        for start, stop in lines(text):
-            number += 1
-            try:
-                if stop - start > self._tuning.longest:
-                    self._too_long(shard, block, number, stop - start)
-                else:
-                    self._line(text, start, stop)
-            except _NO_ENTITY as error:
-                detail = f"{stop - start:,} bytes: {error}"[:200]
-                self._bad.append(BadLine(shard, block.number, number, "malformed_line", detail))
+        with _no_collection():
+            for start, stop in lines(text):
+                number += 1
+                try:
+                    if stop - start > self._tuning.longest:
+                        self._too_long(shard, block, number, stop - start)
+                    else:
+                        self._line(text, start, stop)
+                except _NO_ENTITY as error:
+                    detail = f"{stop - start:,} bytes: {error}"[:200]
+                    bad = BadLine(shard, block.number, number, "malformed_line", detail)
+                    self._bad.append(bad)
         if block.number == 0 and self._rows.counts == before.counts:
             self._refuse(shard, self._bad[before.bad :])
         self._blocks.setdefault(shard, {})[block.number] = number

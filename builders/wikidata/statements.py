@@ -14,6 +14,8 @@ LATEST_START, EARLIEST_END, LATEST_END = "P8555", "P8554", "P12506"
 TIMES = (START, END, POINT, EARLIEST, LATEST, LATEST_START, EARLIEST_END, LATEST_END)
 """The qualifiers that say when a statement held."""
 
+_SPAN = frozenset((START, END))
+
 UNKNOWN = PartialDate(date.min, date.max)
 """Any day: what stands at an edge of the calendar bounds nothing."""
 
@@ -63,6 +65,10 @@ def held(times: Times) -> Held:
     """
     given: dict[str, Sequence[PartialDate]] = dict.fromkeys(TIMES, ())
     given |= {p: _dates(snaks) for p, snaks in times.items()}
+    if _SPAN.issuperset(times) and len(given[START]) < 2 > len(given[END]):  # nearly all are so
+        end = given[END][0] if given[END] else None
+        one = _interval(given[START][0] if given[START] else UNKNOWN, end, sighting=False)
+        return Held([one] if one else [], not one)
     starts, ends, points = given[START], given[END], given[POINT]
     start_bound, end_bound, point_bound = _bounds(given)
     found: list[tuple[PartialDate, PartialDate | None]]
@@ -117,14 +123,19 @@ def life(given: Iterable[Sequence[Dated]], latest: bool) -> PartialDate | None:
     found = []
     for dates in given:
         stated = [d for d in dates if d.rank != "deprecated" and d.snak.kind != "novalue"]
-        preferred = [d for d in stated if d.rank == "preferred"]
-        if some := preferred or stated:
-            found.append(_hull([d.snak.date or UNKNOWN for d in some]))
+        some = [d for d in stated if d.rank == "preferred"] or stated
+        if some:
+            days = [d.snak.date or UNKNOWN for d in some]
+            found.append(days[0] if len(days) == 1 else _hull(days))
+    if len(found) < 2:
+        return found[0] if found else None
     pick = max if latest else min
-    return PartialDate(*map(pick, zip(*found, strict=True))) if found else None
+    return PartialDate(*map(pick, zip(*found, strict=True)))
 
 
 def _dates(snaks: Sequence[Snak]) -> list[PartialDate]:
+    if len(snaks) == 1 and snaks[0].date:
+        return [snaks[0].date]
     return sorted(s.date or UNKNOWN for s in snaks if s.kind != "novalue")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import PositiveInt, model_validator
 
@@ -11,21 +11,72 @@ from builders.core.errors import UserError
 from filters.toxicity.scores import ATTRIBUTES, Thresholds, ToxicityScores
 
 
+class Preset(NamedTuple):
+    """A public classifier: what it is called, and which of its labels is which of our scores."""
+
+    model: Annotated[str, "name on the Hugging Face Hub"]
+    revision: Annotated[str, "commit that the name stands for"]
+    labels: Annotated[Mapping[str, str], "its label for each attribute that it gives"]
+
+
+PRESETS: Mapping[str, Preset] = {
+    "detoxify": Preset(
+        "unitary/toxic-bert",
+        "4d6c22e74ba2fdd26bc4f7238f50766b045a0d94",
+        {
+            "identity_attack": "identity_hate",
+            "insult": "insult",
+            "profanity": "obscene",
+            "severe_toxicity": "severe_toxic",
+            "threat": "threat",
+        },
+    ),
+    "detoxify-unbiased": Preset(
+        "unitary/unbiased-toxic-roberta",
+        "36295dd80b422dc49f40052021430dae76241adc",
+        {
+            "identity_attack": "identity_attack",
+            "insult": "insult",
+            "profanity": "obscene",
+            "severe_toxicity": "severe_toxicity",
+            "sexually_explicit": "sexual_explicit",
+            "threat": "threat",
+        },
+    ),
+}
+"""Detoxify's models. `detoxify` has the six labels of the Jigsaw challenge of 2018: `toxic` is none
+of our attributes, and `sexually_explicit` none of its labels; `detoxify-unbiased` has all six."""
+
+
 class TransformersScorer(Strict):
     """A text classifier by name or folder, with a map from our attributes to its labels.
 
     Each label has its own probability (a sigmoid): labels do not exclude each other. Attributes
     that `labels` leaves out are null. Thresholds have no default: they belong to one model, see
     `filters.toxicity.bands`. The model's name should carry a `revision`, else it may change.
+    `preset` is one of `PRESETS`: it says model, revision and labels, each of which may be given
+    beside it (a folder with a copy of the model, where the Hub cannot be reached).
     """
 
     scorer: Literal["transformers"] = "transformers"
+    preset: Literal["detoxify", "detoxify-unbiased"] | None = None
     model: str
     revision: str | None = None
     labels: Mapping[str, str]
     thresholds: Thresholds
     batch: PositiveInt = 32
     most_tokens: PositiveInt = 512
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_preset(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("preset") not in PRESETS:
+            return given
+        preset = PRESETS[given["preset"]]
+        known: dict[str, Any] = {"model": preset.model, "labels": dict(preset.labels)}
+        if "model" not in given:
+            known["revision"] = preset.revision
+        return known | given
 
     @model_validator(mode="after")
     def _attributes(self) -> "TransformersScorer":

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from builders.core.config import Strict
 from filters.toxicity.scores import Thresholds, ToxicityScores
 
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 NEUTRAL = (
     "niger", "nigerien", "nigeriens", "nigeria", "nigerian", "nigerians",
     "black", "blacks", "white", "whites", "african", "africans", "asian", "asians", "arab", "arabs",
@@ -17,7 +18,9 @@ NEUTRAL = (
     "lgbtq", "homosexual", "homosexuals", "sex", "sexual", "women", "girls",
     "shoot", "shoots", "shooting", "shot", "kill", "kills", "killed", "killing", "die", "died",
     "death", "dead", "murder", "murdered", "abuse", "abused", "rape", "raped", "balls", "ball",
+    "chief", "chiefs", "executive", "executives", "porn", "pornography", "damn",
     "Dick", "Dicks", "Fanny", "Randy", "Suk", "Phuc", "Cummings", "Cock", "Hancock", "Gaylord",
+    "Pussy Riot",
 )  # fmt: skip
 """Words of the news that the model takes for insults because insults often hold them.
 
@@ -27,10 +30,17 @@ Those with a capital are names: they are only meant where they are written so.""
 class Local(Strict):
     """`alt-profanity-check`: a linear SVM over words, trained on two sets of offensive posts.
 
-    It has one score, `profanity`; the other five are null. `neutral` words are taken out before
-    a text is scored: alone they say nothing bad, and an insult that holds one is still scored by
-    its other words. The threshold is what the band rule finds on `calibration.yaml` and the
-    sentences of `samples/news`: few rows of one judge, where the paper has 50 a band and two.
+    It has one score, `profanity`; the other five are null. It sees swear words and insults, one
+    word at a time. It does not see hate, threats or slurs that are made of other words (`Why are
+    immigrants such vermin?`), nor what a word means (`the bitch that won at Crufts` goes); what it
+    gets wrong of the project's table of 80 questions is on the card. `neutral` words, and what
+    stands in quotation marks, are taken out before a text is scored: alone they say nothing bad,
+    and an insult that holds one is still scored by its other words.
+
+    The threshold is 0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule
+    found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three
+    more of 40 toxic questions go, and seven of 3,443 harmless sentences where at 0.50 none does.
+    `factdrift bands` sets it on your own rows.
     """
 
     scorer: Literal["local"] = "local"
@@ -64,6 +74,7 @@ class _RunningModel:
         return [ToxicityScores(profanity=round(float(p), 4)) for p in self._predict(plain)]
 
     def _plain(self, text: str) -> str:
+        text = _QUOTED.sub(" ", text)
         for pattern in self._neutral:
             text = pattern.sub(" ", text)
         return text

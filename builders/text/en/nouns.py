@@ -12,10 +12,8 @@ def _by_entry(table: Mapping[str, str]) -> dict[str, str]:
     return {entry: noun for noun, entries in table.items() for entry in words(entries)}
 
 
-ROLE_HEADS = words(_LISTS["role_heads"])
-"""A phrase that ends in one of these says which one person holds an office."""
-ROLES = ROLE_HEADS | words(_LISTS["roles"])
-"""Nouns for people: what bears a name after one is a person."""
+ROLES = words(_LISTS["role_heads"]) | words(_LISTS["roles"])
+"""Nouns for people."""
 THINGS = words(_LISTS["things"])
 _PLAIN = _by_entry(_LISTS["plain"])
 

@@ -1,0 +1,512 @@
+"""Clauses of a parsed article that a question can be made of: past, plain, and whole."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from builders.generate.trees import NAMED, Token, Tree
+from builders.text.data import words
+from builders.text.dates import MONTHS, WEEKDAYS, pattern
+
+_SAY = words("""
+    say report tell announce add confirm note explain claim state write argue reveal disclose
+    believe think
+""")
+_SOURCES = words("""
+    police official officials authority authorities statement report reports court prosecutor
+    prosecutors government ministry spokesman spokeswoman spokesperson company officer officers
+""")
+"""Those whose plain statements of fact are asked about as facts."""
+_LOST = words("""
+    also however meanwhile then now currently recently already still later earlier finally
+    initially subsequently just even again therefore thus instead additionally today moreover
+    furthermore previously immediately soon ago since thereafter afterwards nevertheless
+    nonetheless indeed too here there once officially eventually yesterday tonight shortly
+    ultimately quickly suddenly formally simply first last clearly actually certainly surprisingly
+    unfortunately sadly originally consequently accordingly similarly likewise hence so yet
+""")
+"""Adverbs that a question is told without."""
+_DOUBT = words("""
+    reportedly allegedly apparently possibly probably perhaps supposedly purportedly maybe likely
+    never not hardly nearly almost rarely seemingly presumably
+""")
+"""Adverbs that make a clause no statement of a fact."""
+_RELATIVE = words("""
+    today yesterday tomorrow tonight last next this ago now current previous past coming
+    earlier later recent recently same following day days week weeks weekend month months
+    morning afternoon evening night early late noon midnight that
+""") | {day.lower() for day in WEEKDAYS}
+_FINITE = ("VBD", "VBZ", "VBP")
+_BREAKS = frozenset(("``", "''", ":", "-LRB-", "-RRB-", "NFP", "LS", "ADD", "UH", "FW", "XX"))
+_IF = words("if unless whether though although while whereas")
+
+
+@dataclass(slots=True)
+class Clause:
+    """A finite verb of the past, its subject, and what else depends on it.
+
+    `form`: `past` (went), `present` (goes), `future` (will go), `perfect` (has gone), `passive`
+    (was taken), `perfect_passive`, `future_passive`, `be` (was, with what it says). `parts`: the
+    dependents that a question may hold, in order.
+    """
+
+    verb: Token
+    subject: Token
+    form: str
+    auxiliaries: Sequence[Token]
+    parts: Sequence[Token]
+    kind: str
+    """main, joined, reported or relative."""
+    source: Token | None
+    """Who said so, where it is not stated as a fact."""
+    place: int
+    """Where its subject stands; that of a relative clause, or of `he`, is told by its name."""
+    named: bool
+    now: bool
+    """Whether it is told in the present tense, and only asked about soon after."""
+
+    @property
+    def subject_tokens(self) -> list[Token]:
+        """The subject as a question tells it."""
+        name = self.subject.name
+        return list(name.tokens) if self.named and name is not None else phrase(self.subject)
+
+    @property
+    def many(self) -> bool:
+        """Whether the subject is a plural."""
+        if self.named:
+            return False
+        return self.subject.tag in ("NNS", "NNPS") or bool(self.subject.having("conj"))
+
+    @property
+    def whole(self) -> list[Token]:
+        """Every part that a question may hold, as tokens of the article."""
+        return [t for part in self.parts for t in phrase(part)]
+
+
+def clauses(tree: Tree) -> Iterator[Clause]:
+    """Every clause that can be asked about, in the order of the article."""
+    digest = _digest(tree)
+    person: Token | None = None
+    for sentence in tree.sentences:
+        quoted = False
+        for token in sentence if _plain(sentence) else ():
+            if token.text in ('"', "“", "”") or token.tag in ("``", "''"):
+                quoted = not quoted
+            elif not quoted:
+                found = _clause(token, digest, person)
+                if found is not None:
+                    yield found
+        person = _person(sentence, person)
+
+
+def _person(sentence: Sequence[Token], before: Token | None) -> Token | None:
+    """Whom `he` in the next sentence stands for: the subject, where no other person is named."""
+    people = {t.name.full for t in sentence if t.name and t.label == "PERSON"}
+    if len(people) > 1 or "" in people:
+        return None
+    for token in sentence:
+        if token.dep in ("nsubj", "nsubjpass") and token.head.dep == "ROOT":
+            if token.name is not None and token.name.root is token and token.label == "PERSON":
+                return token
+            same = before is not None and before.name and people <= {before.name.full}
+            return before if token.lower in ("he", "she") and same else None
+    return None
+
+
+def _digest(tree: Tree) -> bool:
+    """Whether an article tells what happened in the present tense, as lists of events do."""
+    roots = [t for sentence in tree.sentences for t in sentence if t.dep == "ROOT"]
+    past = sum(
+        t.tag == "VBD" or any(c.tag == "VBD" for c in t.having("aux", "auxpass")) for t in roots
+    )
+    now = sum(
+        (t.tag in ("VBZ", "VBP") and t.lemma not in _STATES)
+        or any(c.tag in ("VBZ", "VBP") and c.lemma == "be" for c in t.having("auxpass"))
+        for t in roots
+    )
+    return now >= 3 * past and now > 1 and 2 * now >= len(tree.sentences)
+
+
+_STATES = words("""
+    be have say support believe want need include contain ensure provide remain continue hope know
+    expect work help understand recognise recognize welcome think seem appear consider require
+    mean allow represent demonstrate reflect
+""")
+
+
+def _plain(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence is prose: ends as one, has no quotation, no list, no lone capitals."""
+    if not 6 <= len(sentence) <= 60 or sentence[-1].text != ".":
+        return False
+    if any(t.text in ("‘", "?", "!", "|", "•", "*", "…", ";") for t in sentence):
+        return False
+    if sum(t.text in ("“", "”", '"', "''", "``") for t in sentence) % 2:
+        return False
+    if sum(t.tag.startswith("NNP") for t in sentence) > 0.6 * len(sentence):
+        return False
+    return sentence[0].text[0].isupper() or sentence[0].text[0].isdigit()
+
+
+def _clause(verb: Token, digest: bool, person: Token | None) -> Clause | None:
+    kind = _kind(verb)
+    if kind is None or verb.tag not in ("VB", "VBD", "VBN", "VBZ", "VBP"):
+        return None
+    subject = _subject(verb, kind)
+    if subject is None:
+        return None
+    place, named = subject.at, kind == "relative"
+    if named:
+        place = verb.having("nsubj", "nsubjpass")[0].at
+    elif subject.lower in ("he", "she"):
+        here = {
+            t.name.full
+            for t in _sentence(subject)
+            if t.name and t.label == "PERSON" and t.at < subject.at
+        }
+        subject, named = person, True
+        if subject is None or subject.name is None or here - {subject.name.full}:
+            return None
+    if place > verb.at:
+        return None
+    helpers = [t for t in verb.children if t.dep in ("aux", "auxpass") and t.at < verb.at]
+    form = _form(verb, helpers)
+    if form is None:
+        return None
+    said = helpers[0] if form == "passive" else verb
+    now = said.tag in ("VBZ", "VBP") and not digest and not form.startswith("perfect")
+    now = now or form.startswith("future")
+    if form in ("present", "future") and verb.lemma in _STATES:
+        return None
+    parts: list[Token] = []
+    for child in verb.children:
+        if child.dep in _NO_FACT or child.lower in _DOUBT:
+            return None
+        if child.dep == "advcl" and _conditional(child):
+            return None
+        if child.dep == "mark" and child.lower != "that":
+            return None
+        if child.dep == "conj" and _shares_object(verb, child):
+            return None
+        if child.dep == "prep" and (
+            not child.children or (child.lower == "since" and form.startswith("perfect"))
+        ):
+            return None
+        if child.dep in _NO_PART or (
+            child.dep == "advmod" and (child.lower in _LOST or child.at < place)
+        ):
+            continue
+        parts.append(child)
+    for child in subject.having("appos"):
+        if child.label == subject.label == "PERSON":
+            return None  # a list that was read as one name with another one beside it
+    source = _source(verb) if kind == "reported" else None
+    if source is not None and (source.at == subject.at or source.label not in NAMED):
+        return None
+    return Clause(verb, subject, form, helpers, parts, kind, source, place, named, now)
+
+
+_NO_FACT = ("neg", "preconj", "expl", "csubj", "csubjpass", "parataxis", "dep", "intj")
+_NO_PART = ("nsubj", "nsubjpass", "aux", "auxpass", "punct", "cc", "mark", "meta", "conj")
+
+
+def _shares_object(verb: Token, other: Token) -> bool:
+    """Whether the object of the second verb is also that of the first: built and sold houses."""
+    return (
+        other.tag == verb.tag
+        and not other.having("nsubj", "nsubjpass")
+        and bool(other.having("dobj"))
+        and not verb.having("dobj", "prep", "agent", "xcomp", "prt", "acomp")
+    )
+
+
+def _sentence(token: Token) -> list[Token]:
+    root = token
+    while root.head is not root:
+        root = root.head
+    return root.subtree()
+
+
+def _kind(verb: Token) -> str | None:
+    """What a verb's clause is to the sentence; None where it states nothing."""
+    if verb.dep == "ROOT":
+        return "main"
+    if (
+        verb.dep == "conj"
+        and _kind(verb.head) in ("main", "joined")
+        and verb.head.tag in (*_FINITE, "VBN")
+    ):
+        return "joined"
+    if verb.dep == "ccomp" and verb.head.dep == "ROOT" and verb.head.lemma in _SAY:
+        who = next(iter(verb.head.having("nsubj")), None)
+        if who is None or verb.head.tag not in _FINITE or verb.head.having("neg", "aux"):
+            return None
+        return (
+            "reported" if _source(verb) is None or alone(phrase(who), None, asked=False) else None
+        )
+    if verb.dep == "relcl" and verb.head.label in NAMED:
+        return "relative"
+    return None
+
+
+def _source(verb: Token) -> Token | None:
+    """Who said what a reported clause says, unless it is told as plain fact."""
+    who = next(iter(verb.head.having("nsubj")), None)
+    if who is None or verb.at < verb.head.at or who.lower in _SOURCES:
+        return None
+    return who
+
+
+def _subject(verb: Token, kind: str) -> Token | None:
+    own = verb.having("nsubj", "nsubjpass")
+    if len(own) > 1:
+        return None
+    if kind == "relative":
+        name = verb.head.name
+        if own and own[0].lower in ("who", "which") and name is not None and name.root is verb.head:
+            return verb.head if _first(verb) is own[0] else None
+        return None
+    if own:
+        return own[0]
+    if kind == "joined":
+        if verb.having("aux", "auxpass"):
+            return _subject(verb.head, _kind(verb.head) or "")
+        passive = any(c.dep == "auxpass" for c in verb.head.children)
+        return None if passive else _subject(verb.head, _kind(verb.head) or "")
+    return None
+
+
+def _form(verb: Token, helpers: Sequence[Token]) -> str | None:
+    said = [t.lower for t in helpers]
+    if said == ["will"] and verb.tag == "VB" and verb.lemma != "be":
+        return "future"
+    if said == ["will", "be"] and verb.tag == "VBN":
+        return "future_passive"
+    if any(t.tag in ("MD", "TO") for t in helpers) or len(helpers) > 2:
+        return None
+    if not helpers:
+        if verb.tag in ("VB", "VBN"):
+            return None
+        if verb.lemma == "be":
+            return "be" if verb.having("attr", "acomp", "prep") else None
+        return "past" if verb.tag == "VBD" else "present"
+    if verb.lemma == "be":
+        return None
+    if said in (["was"], ["were"]) and verb.tag in ("VBN", "VBD"):
+        return "passive"
+    if said in (["is"], ["are"]) and verb.tag == "VBN":
+        return "passive"
+    if said in (["has"], ["have"], ["had"]):
+        return "perfect"
+    if len(said) == 2 and said[0] in ("has", "have", "had") and said[1] == "been":
+        return "perfect_passive" if helpers[1].dep == "auxpass" else None
+    return None
+
+
+def _conditional(child: Token) -> bool:
+    return any(t.dep == "mark" and t.lower in _IF for t in child.children)
+
+
+def phrase(token: Token) -> list[Token]:
+    """A dependent with all that belongs to it, without asides: appositions, `, who …`, brackets.
+
+    A list that is cut is no list, so conjuncts stay.
+    """
+    found: list[Token] = [token]
+    for one in found:
+        for child in one.children:
+            if not _aside(child):
+                found.append(child)
+    return sorted(found, key=lambda t: t.at)
+
+
+def _aside(child: Token) -> bool:
+    if child.dep == "appos":
+        return not (child.label and child.head.label and child.at - child.head.at == 1)
+    if child.dep in ("parataxis", "meta", "intj"):
+        return True
+    before = _first(child).prev
+    if before is not None and before.text in ("(", "["):
+        return True
+    comma = before is not None and before.text in (",", "–", "—", "--", "(")
+    if child.dep in ("relcl", "acl", "advcl", "npadvmod") and comma:
+        return True
+    if child.dep == "prep" and (comma or child.lower in ("including", "despite")):
+        return child.at > child.head.at
+    return child.dep == "punct" and child.text in ("(", ")", "[", "]")
+
+
+def _first(token: Token) -> Token:
+    return min((token, *map(_first, token.children)), key=lambda t: t.at)
+
+
+def said_time(part: Token) -> str | None:
+    """`absolute` or `relative` where a part of a clause is a time; None where it is none."""
+    inside = phrase(part)
+    if part.dep == "advmod" and part.lower in ("ago", "earlier", "later"):
+        return "relative"
+    if part.dep not in ("prep", "npadvmod", "advmod", "nsubj", "dobj"):
+        return None
+    if not any(t.label in ("DATE", "TIME") for t in inside) and not any(
+        t.text in WEEKDAYS or t.lower in ("today", "yesterday", "tonight") for t in inside
+    ):
+        return None
+    if part.dep == "prep":
+        heads = part.having("pobj", "pcomp", "advmod")
+        if not any(
+            t.label in ("DATE", "TIME") or t.text in WEEKDAYS or t.text in MONTHS for t in heads
+        ):
+            return None
+        if (
+            part.lower == "for"
+            or part.head.lemma == "sentence"
+            or (part.lower in ("in", "at", "of") and _stretch(heads))
+        ):
+            return None
+    if any(t.text.isdigit() and len(t.text) == 4 and t.text[0] in "12" for t in inside):
+        return "absolute"
+    return "relative"
+
+
+def _stretch(heads: Sequence[Token]) -> bool:
+    """Whether a time is an age or a length: `at the age of 90`, `in three weeks`."""
+    return any(t.lower in ("age", "years", "weeks", "months", "hours", "minutes") for t in heads)
+
+
+def relative(tokens: Sequence[Token]) -> bool:
+    """Whether words among these need the article's day: `last year's election`."""
+    text = " ".join(t.text for t in tokens)
+    if pattern("undated").search(text) or pattern("relative").search(text):
+        return True
+    for t in tokens:
+        if t.label in ("DATE", "TIME") and t.lower in _RELATIVE and not _dated(t):
+            if t.lower in ("day", "days", "week", "weeks", "month", "months", "night") and any(
+                c.tag == "CD" for c in t.children
+            ):
+                continue
+            return True
+    return False
+
+
+def _dated(token: Token) -> bool:
+    name = token.name
+    return name is not None and any(t.text.isdigit() and len(t.text) == 4 for t in name.tokens)
+
+
+def breaks(tokens: Sequence[Token]) -> bool:
+    """Whether something among these is no plain part of a sentence."""
+    return any(t.tag in _BREAKS or t.text in (";", ":", "/") for t in tokens)
+
+
+_OUTSIDE = words("""
+    he she they it him them i you we us me my your our mine ours yours myself ourselves this that
+    these those such another other others same latter former both each either neither one ones
+    here there which who whom whose what following more whether how why
+""")
+_OWN = words("his her its their himself herself itself themselves")
+_KNOWN_THINGS = words("""
+    world sun moon internet public police army military media press law country economy government
+    first second third end beginning number rest age sea sky earth past future time times air
+    ground environment weather climate web street road night war police poor rich elderly
+    unemployed dead wounded disabled homeless
+""") - words(
+    "country government economy war law army military ground street road past future times"
+)
+
+
+def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool) -> bool:
+    """Whether words can be read without their article: no pronoun and no `the` for what it named.
+
+    `owner`: the subject that `his` and `its` may stand for; `asked`: whether the question asks for
+    it.
+    """
+    there = {id(t) for t in tokens}
+    for t in tokens:
+        if t.lower in _OWN:
+            if (
+                owner is None
+                or (id(owner) in there and t.at < owner.at)
+                or any(t is s for s in owner.subtree())
+            ):
+                return False
+            many = owner.tag in ("NNS", "NNPS") or bool(owner.having("conj"))
+            person = owner.label == "PERSON"
+            if t.lower in ("their", "themselves") and not many:
+                return False
+            if t.lower in ("his", "her", "himself", "herself") and not person:
+                return False
+            if t.lower in ("its", "itself") and (person or many):
+                return False
+            others = [x for x in tokens if x.label == "PERSON" and x.name is not owner.name]
+            if person and others and not asked:
+                return False
+            continue
+        if t.lower in _OUTSIDE and not _harmless(t):
+            return False
+        if t.label == "PERSON" and t.name is not None and not t.name.full:
+            return False
+        if t.tag in ("NN", "NNS") and _the(t, there) and not _specified(t, there):
+            return False
+        if t.tag in ("NNP", "NNPS") and _bare_title(t, there):
+            return False
+    return True
+
+
+def _harmless(t: Token) -> bool:
+    if t.lower in ("that", "who", "which", "whose", "whom"):
+        return t.dep in ("mark", "nsubj", "nsubjpass", "dobj", "pobj", "poss") and (
+            t.tag == "IN" or t.head.dep == "relcl" or t.head.head.dep == "relcl"
+        )
+    if t.lower == "one":
+        return t.tag == "CD"
+    if t.lower == "following":
+        return t.dep == "prep"
+    if t.lower == "more":
+        return t.dep in ("amod", "advmod", "quantmod")
+    if t.lower == "both":
+        return t.dep in ("preconj",)
+    if t.lower == "former":
+        return (
+            t.tag == "JJ" and t.dep == "amod" and not any(c.lower == "the" for c in t.head.children)
+        )
+    if t.lower == "other":
+        return t.head.tag == "NNS" and not any(c.lower == "the" for c in t.head.children)
+    return False
+
+
+def _the(t: Token, there: set[int]) -> bool:
+    return any(c.lower == "the" and id(c) in there for c in t.children)
+
+
+def _specified(t: Token, there: set[int]) -> bool:
+    """Whether a noun with `the` says itself which one is meant."""
+    if t.lower in _KNOWN_THINGS and t.dep != "nsubj":
+        return True
+    inside = [x for x in phrase(t) if id(x) in there and x is not t]
+    return any(
+        x.label in NAMED
+        or x.label == "NORP"
+        or x.tag == "NNP"
+        or (x.head is t and (x.tag == "JJS" or (x.dep == "prep" and x.lower == "of")))
+        for x in inside
+    )
+
+
+_TITLES = words("""
+    President Minister Senator Congressman Mayor Governor King Queen Prince Princess Court House
+    Government Council Committee Commission Ministry Department Board Company Party Group
+    Parliament Bank University State Republic Church Union Department Chairman Director Judge
+    Senate Congress Cabinet Assembly Association Agency Authority Foundation Centre Center Act
+    Bill City County Province District Secretary Treasurer Premier Prime Trust Institute Museum
+    Hospital School College Coalition Opposition Team Club League Federation Society Games Cup
+    Championship Championships Tournament Bureau Service Administration Office Army Navy
+""")
+
+
+def _bare_title(t: Token, there: set[int]) -> bool:
+    """Whether a capital stands for something that the article has named: the Minister."""
+    if t.text not in _TITLES or t.dep == "compound":
+        return False
+    inside = [x for x in phrase(t) if id(x) in there and x is not t]
+    if not any(x.tag in ("NNP", "NNPS", "JJ", "CD") or x.label for x in inside):
+        return t.text not in ("Congress", "Parliament", "Senate") or _the(t, there)
+    return False

@@ -1,1 +1,0 @@
-"""Questions and answers without a model: simple sentences, read by rules."""

@@ -1,0 +1,250 @@
+"""A parsed article as tokens with heads and children, and the names in it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from builders.generate.gazetteer import Gazetteer
+from builders.rows import Article, Parse
+from builders.text.dates import MONTHS, WEEKDAYS
+from builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
+from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES
+
+NAMED = frozenset(
+    ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "NAME")
+)
+"""Labels of names; the gazetteer's names without a kind are `NAME`."""
+_DAYS = frozenset((*WEEKDAYS, *MONTHS))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Token:
+    """One token; `label` is that of the entity that it is a part of."""
+
+    at: int
+    text: str
+    tag: str
+    dep: str
+    lemma: str
+    start: int
+    end: int
+    sentence: int
+    first: bool
+    """Whether it opens its sentence."""
+    label: str = ""
+    name: "Name | None" = None
+    prev: "Token | None" = None
+    head: "Token" = field(init=False)
+    children: "list[Token]" = field(default_factory=list)
+
+    @property
+    def lower(self) -> str:
+        """Its text in small letters."""
+        return self.text.lower()
+
+    def subtree(self) -> "list[Token]":
+        """It and all that depends on it, in order."""
+        found = [self]
+        for one in found:
+            found += one.children
+        return sorted(found, key=lambda t: t.at)
+
+    def having(self, *deps: str) -> "list[Token]":
+        """Its children of these kinds."""
+        return [child for child in self.children if child.dep in deps]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Name:
+    """A name, number, or time in one place: `text[start:end]` without article and possessive."""
+
+    label: str
+    tokens: Sequence[Token]
+    text: str
+    full: str = ""
+    """The longest form of a person's name in the article."""
+
+    @property
+    def start(self) -> int:
+        """First character in the article."""
+        return self.tokens[0].start
+
+    @property
+    def end(self) -> int:
+        """The character after the last."""
+        return self.tokens[-1].end
+
+    @property
+    def root(self) -> Token:
+        """The token that the others depend on."""
+        inside = {id(t) for t in self.tokens}
+        return next((t for t in self.tokens if id(t.head) not in inside or t.head is t), self.last)
+
+    @property
+    def last(self) -> Token:
+        """Its last token."""
+        return self.tokens[-1]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The sentences of an article, without the headline, and its names."""
+
+    article: Article
+    sentences: Sequence[Sequence[Token]]
+    names: Sequence[Name]
+
+
+def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree:
+    """The parse of an article with its names: the pipeline's, and known ones beside them."""
+    tokens: list[Token] = []
+    bounds = [*parse.sentences, len(parse.starts)]
+    sentences = []
+    for n in range(len(parse.sentences)):
+        for i in range(bounds[n], bounds[n + 1]):
+            start, end = parse.starts[i], parse.ends[i]
+            tokens.append(
+                Token(
+                    i, article.text[start:end], parse.tags[i], parse.deps[i], parse.lemmas[i],
+                    start, end, n + 1, i == bounds[n],
+                )
+            )  # fmt: skip
+        sentences.append(tokens[bounds[n] : bounds[n + 1]])
+        for before, token in pairwise(sentences[-1]):
+            token.prev = before
+    for token, head in zip(tokens, parse.heads, strict=True):
+        token.head = tokens[head]
+        if token.head is not token:
+            token.head.children.append(token)
+    found: list[Name] = []
+    for sentence in sentences:
+        if sentence:
+            found += _names(article, parse, sentence, known)
+    _settle(found)
+    return Tree(article, sentences, found)
+
+
+def _names(
+    article: Article, parse: Parse, sentence: Sequence[Token], known: Gazetteer | None
+) -> Iterator[Name]:
+    spans: list[tuple[list[Token], str]] = []
+    for token in sentence:
+        said = parse.entities[token.at]
+        if said.startswith("B-"):
+            spans.append(([token], said[2:]))
+        elif said and spans:
+            spans[-1][0].append(token)
+    taken = {token.at for tokens, _ in spans for token in tokens}
+    if known is not None:
+        places = [(t.start - sentence[0].start, t.end - sentence[0].start) for t in sentence]
+        text = article.text[sentence[0].start : sentence[-1].end]
+        for start, end, kind in known.matches(text, places):
+            inside = [
+                t for t, (a, b) in zip(sentence, places, strict=True) if start <= a and b <= end
+            ]
+            if inside and not taken & {t.at for t in inside}:
+                spans.append((inside, kind or "NAME"))
+    for tokens, label in sorted(spans, key=lambda span: span[0][0].at):
+        while tokens and (tokens[0].lower in ("the", "a", "an") or tokens[0].tag in ("POS", ":")):
+            tokens = tokens[1:]
+        while tokens and (tokens[-1].tag in ("POS", ":", ",", "''", "``", "-RRB-")):
+            tokens = tokens[:-1]
+        if not tokens:
+            continue
+        name = Name(label, tokens, article.text[tokens[0].start : tokens[-1].end])
+        for token in tokens:
+            token.label, token.name = label, name
+        yield name
+
+
+def _settle(names: Sequence[Name]) -> None:
+    """One kind for one text, and full forms for surnames."""
+    votes: dict[str, Counter[str]] = {}
+    for name in names:
+        votes.setdefault(name.text, Counter())[name.label] += 1
+    for name in names:
+        if name.label in NAMED:
+            most = max(votes[name.text].values())
+            best = sorted(k for k, n in votes[name.text].items() if n == most)
+            label = listed(name.text) or (best[0] if len(best) == 1 else "NAME")
+            if label in NAMED or label == "NORP":
+                name.label = label
+                for token in name.tokens:
+                    token.label = label
+    persons = [n for n in names if n.label == "PERSON" and _person(n)]
+    whole: dict[str, set[str]] = {}
+    for name in persons:
+        if " " in name.text:
+            whole.setdefault(name.last.text, set()).add(name.text)
+    for name in names:
+        if name.text in whole and name.label in NAMED and listed(name.text) is None:
+            name.label = "PERSON"
+            for token in name.tokens:
+                token.label = "PERSON"
+        if name.label != "PERSON":
+            continue
+        if " " in name.text:
+            name.full = name.text if _person(name) else ""
+            continue
+        forms = whole.get(name.text, set())
+        first = {form.split()[0] for form in forms}
+        name.full = max(forms, key=lambda f: (len(f), f)) if len(first) == 1 else ""
+
+
+def _person(name: Name) -> bool:
+    """Whether the words of a name can be a person's."""
+    parts = name.text.split()
+    good = all(t.tag in ("NNP", "HYPH", "NNPS", "NN") or len(t.text) < 4 for t in name.tokens)
+    capitals = parts[0][0].isupper() and parts[-1][:1].isupper()
+    odd = any(not (c.isalpha() or c in " .'’-") for c in name.text)
+    return (
+        good
+        and capitals
+        and not odd
+        and len(parts) < 5
+        and not (set(parts) & (DEMONYMS | _DAYS | COUNTRIES))
+        and not any(len(p) > 2 and p.isupper() for p in parts)
+    )
+
+
+def listed(name: str) -> str | None:
+    """The label of a name that lists know."""
+    if name in COUNTRIES or name in STATES or name in PLACES:
+        return "GPE"
+    if name in DEMONYMS:
+        return "NORP"
+    if name in KNOWN:
+        return "ORG"
+    parts = name.split()
+    if len(parts) > 1 and (parts[-1] in LAST_WORDS or parts[0] in FIRST_WORDS):
+        return "ORG"
+    return None
+
+
+def written(tokens: Iterable[Token]) -> str:
+    """Tokens as text: blanks as they were, surnames in full, no comma where something is gone."""
+    kept = sorted({t.at: t for t in tokens}.values(), key=lambda t: t.at)
+    there = {t.at for t in kept}
+    kept = [
+        t
+        for t in kept
+        if t.text not in (",", "–", "-", "--", "—") or (t.at - 1 in there and t.at + 1 in there)
+    ]
+    out = ""
+    last: Token | None = None
+    for t in kept:
+        near = last is not None and last.at + 1 == t.at and last.end == t.start
+        text = t.text
+        if t.first and t.tag not in ("NNP", "NNPS") and t.label not in (*NAMED, "NORP"):
+            text = text[0].lower() + text[1:]
+        if t.name is not None and t.label == "PERSON" and len(t.name.tokens) == 1 and t.name.full:
+            text = t.name.full
+        gone = t.prev
+        if last is not None and gone is not None and gone.prev is last and not near:
+            close = last.end == gone.start and gone.end == t.start
+            if close and gone.tag in ("HYPH", ":", "SYM"):  # the score of a match
+                out, near = out + gone.text, True
+        out += text if near or not out else f" {text}"
+        last = t
+    return out

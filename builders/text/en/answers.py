@@ -1,0 +1,172 @@
+"""Whether a text names an answer: by whole words, with the capitals that tell May from may."""
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from builders.text.data import data, words
+from builders.text.words import DETERMINERS, SMALL, fold, tokens
+
+_LISTS = data("questions")
+TITLES = words(_LISTS["titles"])
+"""What stands before a name and is no part of it."""
+_NUMBERS = {w: str(n) for n, w in enumerate(_LISTS["numbers"].split())}
+_TENS = {w: 10 * n for n, w in enumerate(_LISTS["tens"].split(), 2)}
+_UNITS = words("second minute hour day week month year decade century dollar euro pound mile point")
+_LEGAL = words(data("words")["added_to_names"])
+_LONGEST_FIRST = sorted((re.escape(title) for title in TITLES), key=lambda t: (-len(t), t))
+_TITLE = re.compile(rf"^(?:{'|'.join(_LONGEST_FIRST)})\.?\s+(?=[A-Z])")
+_ODD_FIRST = words(
+    "who whom whose what which when where why how may will can is are was were did does do has "
+    "have it us march turkey polish mark bill hope"
+)
+_ODD_HEADS = {(word, True) for word in _ODD_FIRST}
+"""First words that are mostly no names, for all their capital."""
+_PIECES = re.compile(r"(?<=[\s\-–—/(\"“])")
+
+
+def numbers_in_digits(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Folded words with numbers in digits and units in the singular: `five years` is 5, year."""
+    out: list[str] = []
+    for word in found:
+        if out and out[-1] in _TENS and word in _NUMBERS:
+            out[-1] = str(_TENS[out[-1]] + int(_NUMBERS[word]))
+        else:
+            out.append(_NUMBERS.get(word, word) if word != "one" else word)
+    out = [str(_TENS[w]) if w in _TENS else w for w in out]
+    return tuple(w[:-1] if w[:-1] in _UNITS else w for w in out)
+
+
+def bare(answer: str) -> str:
+    """An answer without the title before a name and the legal form behind it."""
+    plain = _TITLE.sub("", answer.strip())
+    parts = plain.split()
+    while len(parts) > 1 and parts[-1].strip(".,").casefold() in _LEGAL:
+        parts.pop()
+    return " ".join(parts).rstrip(",")
+
+
+def _spans(text: str) -> list[tuple[str, bool]]:
+    """The folded words of a text, and whether each is written with a capital."""
+    return [
+        (word, any(c.isupper() for c in piece))
+        for piece in _PIECES.split(text.replace("’", "'"))
+        for word in tokens(piece, DETERMINERS)
+    ]
+
+
+def names(text: str, answer: str, *, small: bool = False) -> bool:
+    """Whether the words of an answer stand in a text side by side.
+
+    Determiners are ignored; numbers in words are numbers. An answer that is written with capitals
+    is not named by words without: `US` is not in `told us`, nor `May` in `may vote`; a text that
+    has no capitals but its first says nothing about that. `small`: prepositions of the answer are
+    ignored, too, so that `in London` is named by `London buses`.
+    """
+    ignore = DETERMINERS
+    if small and tokens(answer, SMALL):
+        ignore = SMALL
+    wanted = [one for one in _spans(answer) if one[0] not in ignore]
+    there = _spans(text)
+    if there and there[0] in _ODD_HEADS and text.startswith(there[0][0].capitalize()):
+        there[0] = (there[0][0], False)  # the capital of a head says nothing
+    cased = text.strip()[:1].isupper()
+    span = numbers_in_digits(tuple(w for w, _ in wanted))
+    if not span:
+        return False
+    line = numbers_in_digits(tuple(w for w, _ in there))
+    capitals = [capital for _, capital in there]
+    named = [capital for _, capital in wanted]
+    exact = len(line) == len(capitals) and len(span) == len(named)
+    for at in range(len(line) - len(span) + 1):
+        if line[at : at + len(span)] != span:
+            continue
+        if not exact or not cased:
+            return True
+        if all(there or not here for here, there in zip(named, capitals[at:], strict=False)):
+            return True
+    return False
+
+
+@cache
+def _peoples() -> dict[str, frozenset[str]]:
+    """What the people of a country are called, by the country's folded words."""
+    found: dict[str, set[str]] = {}
+    for entry in _LISTS["countries_of"].split():
+        people, _, country = entry.replace("_", " ").partition(":")
+        found.setdefault(" ".join(tokens(country)), set()).add(people)
+    return {country: frozenset(called) for country, called in found.items()}
+
+
+def given_away(question: str, answer: str) -> bool:
+    """Whether a question tells its own answer: whole, bare, or a country by its people."""
+    if any(names(question, one, small=True) for one in {answer, bare(answer)}):
+        return True
+    peoples = _peoples().get(" ".join(tokens(answer, SMALL)), ())
+    return any(re.search(rf"\b{people}\b", question) for people in peoples)
+
+
+_SAME = {
+    tokens(entry): entries[0]
+    for entries in _LISTS["same"]
+    for entry in entries
+    if entry != entries[0]
+}
+_SPELLING = [(re.compile(old), new) for old, new in _LISTS["spelling"]]
+
+
+def spelt(word: str) -> str:
+    """A folded word in one of its spellings."""
+    for old, new in _SPELLING:
+        word = old.sub(new, word)
+    return word
+
+
+_LATIN = re.compile(r"(?<=[bcdgkqt])h")
+_ENDS = re.compile(r"(?:iy|yy|ii|ij|y|i)$")
+
+
+def heard(name: str) -> str:
+    """A name as it is heard, more or less: Zelensky and Zelenskyy, Gadhafi and Gaddafi are one."""
+    plain = _ENDS.sub("i", _LATIN.sub("", name))
+    return plain[:1] + "".join(b for a, b in pairwise(plain) if a != b)
+
+
+def folded_name(text: str) -> tuple[str, ...]:
+    """The words of a text for comparing names: other names of the same thing are one."""
+    found = tuple(spelt(word) for word in tokens(text))
+    out: list[str] = []
+    at = 0
+    while at < len(found):
+        for size in range(min(5, len(found) - at), 0, -1):
+            known = _SAME.get(found[at : at + size]) or _SAME.get(
+                tuple(w.replace("iz", "is") for w in found[at : at + size])
+            )
+            if known:
+                out.append(known)
+                at += size
+                break
+        else:
+            out.append(found[at])
+            at += 1
+    return tuple(out)
+
+
+def same_answer(one: str, other: str) -> bool:
+    """Whether one answer is the other in short, or in other words: `Cook` is `Tim Cook`."""
+    a, b = (numbers_in_digits(folded_name(bare(x))) for x in (one, other))
+    a, b = (tuple(w for w in x if w not in SMALL) or x for x in (a, b))
+    a, b = (tuple(heard(w) for w in x) for x in (a, b))
+    short, long = sorted((a, b), key=len)
+    if not short:
+        return not long
+    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1)) or (
+        set(short) <= set(long)
+    )
+
+
+def answer_key(answer: str) -> str:
+    """What equal answers share, so that they can be looked up: the last word of the bare answer."""
+    found = numbers_in_digits(folded_name(bare(answer)))
+    content = [w for w in found if w not in SMALL] or list(found)
+    return heard(content[-1]) if content else fold(answer)

@@ -1,0 +1,33 @@
+"""Sentences that are no news: captions, credits, bylines, requests for comment, calls, notices."""
+
+import re
+
+from builders.text.data import data
+
+_KINDS = {kind: re.compile("|".join(lines)) for kind, lines in data("boilerplate").items()}
+# `Who has reached out to …?` and `Who is seen at …?` ask about a sentence of that kind
+_ASKED = re.compile(
+    r"^(?:Who|What|Which [\w ]+?) (?:is|are|was|were) (?:seen|pictured|shown|depicted) "
+    r"|\b(?:has|have|did) .*\breach(?:ed)? out to\b|\breached out to (?:[\w’'.&-]+ ){1,6}for "
+    r"|\b(?:declined?|refused?) to comment\b"
+    r"|\bcontribut(?:e|ed|ing) to (?:this|the) (?:report|story|article)\b"
+)
+_LONGEST_COMMENT = 30
+"""Words: a longer sentence with a request for comment says something else, too."""
+_NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
+
+
+def boilerplate(sentence: str) -> str | None:
+    """What kind of boilerplate a sentence is, if any: caption, credit, comment, byline, …"""
+    text = sentence.strip()
+    for kind, wanted in _KINDS.items():
+        if not wanted.search(text) or (kind == "caption" and _NEWS.search(text)):
+            continue
+        if kind != "comment" or len(text.split()) <= _LONGEST_COMMENT:
+            return kind
+    return None
+
+
+def asks_boilerplate(question: str) -> bool:
+    """Whether a question asks what only a caption or a request for comment says."""
+    return _ASKED.search(question) is not None

@@ -1,0 +1,61 @@
+"""The form of a question: one plain sentence that asks."""
+
+import re
+
+from builders.text.data import words
+
+_WH = words("who whom whose what which when where why how")
+_AUX = words(
+    "is are was were am do does did has have had can could will would shall should may might must "
+    "isn't aren't wasn't weren't don't doesn't didn't hasn't haven't hadn't can't couldn't won't "
+    "wouldn't shouldn't"
+)
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_SLOT = re.compile(r"\[[^\]]*\]|\{[^}]*\}|<[A-Za-z_ ]+>|_{2,}|\bBLANK\b|\bXXX+\b")
+_MARKUP = re.compile(r"</?[a-z]+>|\*\*|`|^#+\s|\]\(")
+_LABEL = re.compile(
+    r"^(?:[-*•]\s|\(?\d{1,2}[.):]\s|\(?[a-zA-Z][.):]\s|(?:[Qq]uestion|QUESTION|Q\d*|A\d*|[Aa]nswer)\b"
+    r"[^?]{0,3}:|[^?]{0,60}:\s+(?:who|what|which|when|where|why|how)\b)"
+)
+_SENTENCES = re.compile(
+    r"(?<![A-Z])(?<!\b(?:Mr|Ms|Dr|Sr|Jr|St|vs))(?<!\b(?:Mrs|Gen|Gov|Sen|Rep|Lt\.|Inc))[.!]\s+"
+    r"(?:Who|Whom|Whose|What|Which|When|Where|Why|How|Is|Are|Was|Were|Did|Does|Do|The|Here)\b"
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_BROKEN = ("…", "..", ",", ":", ";", "-", "–", "—")
+_PAIRS = (("(", ")"), ("“", "”"), ("[", "]"))
+
+
+def misshapen(question: str) -> str | None:
+    """Why a text is not one plain question; None where it is one. Quotations are looked through."""
+    text = question.strip()
+    plain = _QUOTED.sub("Title", text)
+    if not text.endswith("?"):
+        return "no_question_mark"
+    if len(text.splitlines()) > 1:
+        return "several_lines"
+    if plain.count("?") > 1:
+        return "several_questions"
+    if _SLOT.search(plain):
+        return "unfilled_slot"
+    odd = text.count('"') % 2 or any(text.count(a) != text.count(b) for a, b in _PAIRS)
+    broken = plain.rstrip("? ").endswith(_BROKEN)
+    if odd or broken or _MARKUP.search(plain) or _LABEL.search(plain):
+        return "not_plain_text"
+    if _SENTENCES.search(plain):
+        return "several_sentences"
+    return None if _asks(plain) else "not_a_question"
+
+
+def _asks(text: str) -> bool:
+    """Whether a text begins as a question does, or asks in its course (`Lima is where?`)."""
+    found = [w.casefold().replace("’", "'") for w in _WORD.findall(text)]
+    if not found:
+        return False
+    if found[0] in _AUX:
+        return True
+    at = next((n for n, w in enumerate(found) if w.split("'")[0] in _WH), None)
+    return at is not None and found[0] not in _COMMANDS
+
+
+_COMMANDS = words("tell say name give list explain describe find state write ask identify")

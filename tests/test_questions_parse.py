@@ -1,0 +1,217 @@
+"""Questions and answers from a parse: tables of sentences, what is asked of them, what is not."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from builders.core.errors import UserError
+from builders.generate import parses
+from builders.generate.answers import answer
+from builders.generate.candidates import ParseFinder
+from builders.generate.parsed import ParseBackend
+from builders.generate.questions import GenerateSettings, generate_questions
+from builders.rows import Article, Draw, Dropped, Question
+from builders.text import pipeline
+from builders.text.en.verbs import past, past_of
+from tests.test_questions_candidates import article, sample
+
+
+def asked(*sentences: str) -> dict[str, str]:
+    a = article(*sentences)
+    return {q.question: a.text[q.span.start : q.span.end] for q in ParseFinder().read(a).asked}
+
+
+ASKED = [
+    (
+        "Paul Krugman won the 2008 Nobel Prize in Economics.",
+        "Who won the 2008 Nobel Prize in Economics?",
+        "Paul Krugman",
+    ),
+    (
+        "Pakistani President Pervez Musharraf was sworn in by Judge Abdul Dogar in Islamabad.",
+        "Where was Pakistani President Pervez Musharraf sworn in by Judge Abdul Dogar?",
+        "Islamabad",
+    ),
+    (
+        "The Dutch airline KLM opened an office in Nairobi in May 2014.",
+        "Which airline opened an office in Nairobi in May 2014?",
+        "KLM",
+    ),
+    (
+        "Google launched its Chinese search engine in January 2006.",
+        "When did Google launch its Chinese search engine?",
+        "January 2006",
+    ),
+    (
+        "At least 40 people were killed in a shooting in the town of Spalding on Monday.",
+        "How many people were killed in a shooting in the town of Spalding?",
+        "At least 40",
+    ),
+    (
+        "Facebook paid $19 billion for WhatsApp.",
+        "How much did Facebook pay for WhatsApp?",
+        "$19 billion",
+    ),
+    (
+        "Spain closed its border with France because the virus had spread.",
+        "Why did Spain close its border with France?",
+        "because the virus had spread",
+    ),
+    (
+        "Michael Cohen was sentenced to three years in prison in New York.",
+        "What was Michael Cohen sentenced to in New York?",
+        "three years in prison",
+    ),
+    (
+        "Margaret Thatcher died in London at the age of 87.",
+        "At what age did Margaret Thatcher die in London?",
+        "87",
+    ),
+    (
+        "Apple was founded by Steve Jobs in a garage in California.",
+        "Who founded Apple in a garage in California?",
+        "Steve Jobs",
+    ),
+    (
+        "Nelson Mandela lived on Robben Island for 18 years.",
+        "How long did Nelson Mandela live on Robben Island?",
+        "18 years",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "question", "wanted"), ASKED)
+def test_asked(sentence: str, question: str, wanted: str) -> None:
+    found = asked(sentence)
+    assert found.get(question) == wanted, found
+
+
+def test_a_surname_and_a_pronoun_are_told_in_full() -> None:
+    found = asked(
+        "Boris Johnson visited the city of Kyiv in April 2022.",
+        "He met Volodymyr Zelensky in Kyiv on 9 April 2022.",
+        "Johnson returned to the city of London on 10 April 2022.",
+    )
+    assert "When did Boris Johnson meet Volodymyr Zelensky in Kyiv?" in found
+    assert "When did Boris Johnson return to the city of London?" in found
+
+
+def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> None:
+    found = asked(
+        "A suicide bombing kills at least 24 people in the city of Mubi, Nigeria.",
+        "Valencia fires Mauricio Pellegrino as coach after a defeat by Real Sociedad in Spain.",
+    )
+    assert all(" kills" not in q and " fires" not in q for q in found) and found
+
+
+NOT_ASKED = [
+    ("He met her in Paris on 9 May 2014.", "a pronoun that stands for nobody"),
+    ("The company bought the firm for $3 billion in London.", "what the article has named"),
+    ("Apple did not buy Tesla in May 2014.", "a negation"),
+    ("Apple might buy Tesla for $3 billion in London.", "a mood"),
+    ("If Apple buys Tesla, Elon Musk will move to Paris.", "a condition"),
+    ("Apple reportedly bought Tesla in Paris in May 2014.", "a doubt"),
+    ("Did Apple buy Tesla in May 2014?", "a question"),
+    ("I met Tim Cook in Paris on 9 May 2014.", "a first person"),
+    ("Police arrested a man.", "nothing named"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "why"), NOT_ASKED)
+def test_not_asked(sentence: str, why: str) -> None:
+    assert asked(sentence) == {}, why
+
+
+TEXT = (
+    "Apple bought Beats for $3 billion in May 2014.",
+    "Tim Cook announced the deal with Beats in Cupertino.",
+    "Google bought Nest for $3.2 billion in January 2014.",
+)
+ANSWERS = [
+    ("When did Apple buy Beats?", "May 2014"),
+    ("Which company bought Nest?", "Google"),
+    ("Who announced the deal with Beats in Cupertino?", "Tim Cook"),
+    ("Where did Tim Cook announce the deal with Beats?", "Cupertino"),
+    ("Who painted the Mona Lisa in Florence?", None),
+]
+
+
+@pytest.mark.parametrize(("question", "wanted"), ANSWERS)
+def test_answers(question: str, wanted: str | None) -> None:
+    assert answer(question, ParseFinder().read(article(*TEXT)).tree) == wanted
+
+
+VERBS = [
+    ("take", "took"), ("ban", "banned"), ("try", "tried"), ("play", "played"), ("visit", "visited"),
+    ("admit", "admitted"), ("beat", "beat"), ("free", "freed"), ("open", "opened"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "wanted"), VERBS)
+def test_past(base: str, wanted: str) -> None:
+    assert past(base) == wanted
+
+
+def test_past_of_a_participle() -> None:
+    assert (past_of("taken"), past_of("founded"), past_of("zorbed")) == (
+        "took",
+        "founded",
+        "zorbed",
+    )
+    assert past_of("split-new") is None
+
+
+def draw_of(a: Article, days: int = 5) -> Draw:
+    day = a.day + timedelta(days=days)
+    return Draw(f"d{a.id}", a.id, "eval", "recent", a.day, day, "2020Q1")
+
+
+def made(articles: list[Article], finder: ParseFinder) -> list[Question | Dropped]:
+    draws = {a.id: [draw_of(a)] for a in articles}
+    flow = generate_questions(
+        articles, draws, GenerateSettings(), 7, finder=finder, backend=ParseBackend(7, finder)
+    )
+    return list(flow)
+
+
+def test_parses_are_the_same_for_any_number_of_processes_and_questions_for_any_order(
+    tmp_path: Path,
+) -> None:
+    some = {a.id: a for a in list(sample())[::30]}
+    for jobs in (1, 2):
+        list(parses.write(some.values(), tmp_path / f"{jobs}.parquet", jobs=jobs))
+    assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
+    stored = ParseFinder(parser=parses.Stored(tmp_path / "1.parquet"))
+    together = [q for q in made(list(some.values()), stored) if isinstance(q, Question)]
+    assert len(together) > 20
+    few = list(some.values())[:6][::-1]
+    live = [q for a in few for q in made([a], ParseFinder()) if isinstance(q, Question)]
+    names = {q.id: q.question for q in together}
+    assert all(names[q.id] == q.question for q in live) and live
+
+
+def test_what_is_told_in_the_present_tense_is_not_asked_late() -> None:
+    a = article(
+        "Tim Cook visited the city of Paris in May 2014.",
+        "Renault employs 4,000 people in the city of Paris.",
+    )
+    backend = ParseBackend(7, ParseFinder())
+    found = backend.finder.find(a)
+    soon, late = (backend.ranked(a, found, draw_of(a, days))[:9] for days in (5, 90))
+    assert "4,000" in {c.text for c in soon[:4]}
+    assert date.fromisoformat("2020-01-06") == a.day
+    assert late != soon
+
+
+def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "en_core_web_zz"
+    (package / "en_core_web_zz-3.8.0").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(pipeline, "PACKAGES", ("en_core_web_zz",))
+    with pytest.raises(UserError, match="not the file of"):
+        pipeline.folder()
+    monkeypatch.setattr(pipeline, "PACKAGES", ("en_core_web_none",))
+    with pytest.raises(UserError, match="not installed"):
+        pipeline.folder()
