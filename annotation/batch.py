@@ -152,22 +152,24 @@ def known_items(layout: Layout, path: Path | None) -> list[Item]:
     """
     found: dict[str, Item] = {}
     for line, given in enumerate(_json_lines(path) if path else (), 1):
-        fields, answers = given.get("fields"), given.get("answers")
-        wrong = None
-        if not isinstance(fields, dict) or not isinstance(answers, dict) or not answers:
-            wrong = "needs `fields` and `answers`"
-        elif unknown := sorted(set(fields) - set(layout.fields)):
-            wrong = f"no field {unknown[0]!r}"
-        elif lacking := [n for n, f in layout.fields.items() if not f.optional and n not in fields]:
-            wrong = f"lacks the field {lacking[0]!r}"
-        else:
-            breaks = problems(layout, fields, answers)
-            wrong = next((what for what in breaks if not what.endswith(": missing")), None)
+        fields, answers = given.get("fields") or {}, given.get("answers") or {}
+        wrong = _known_problem(layout, fields, answers)
         if wrong:
             raise UserError(f"an item with known answers: {wrong}", where=path, line=line)
         item = Item(item_id(layout.name, fields), "", fields, answers)
         found[item.id] = item
     return [*found.values()]
+
+
+def _known_problem(layout: Layout, fields: object, answers: object) -> str | None:
+    if not isinstance(fields, dict) or not isinstance(answers, dict) or not answers:
+        return "needs `fields` and `answers`"
+    if unknown := sorted(set(fields) - set(layout.fields)):
+        return f"no field {unknown[0]!r}"
+    if lacking := [n for n, f in layout.fields.items() if not f.optional and n not in fields]:
+        return f"lacks the field {lacking[0]!r}"
+    breaks = problems(layout, fields, answers)
+    return next((what for what in breaks if not what.endswith(": missing")), None)
 
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:

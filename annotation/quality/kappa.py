@@ -123,7 +123,7 @@ def dawid_skene(ratings: Iterable[Rating]) -> TrueValues:
     truth /= truth.sum(axis=1, keepdims=True)
     for _ in range(ROUNDS):
         errors = np.zeros((len(workers), many, many))
-        np.add.at(errors, (who, slice(None), what), truth[at])
+        np.add.at(errors.transpose(0, 2, 1), (who, what), truth[at])
         sums = errors.sum(axis=2, keepdims=True)
         errors = np.divide(errors, sums, out=np.zeros_like(errors), where=sums > 0)
         marginals = truth.mean(axis=0)
