@@ -12,7 +12,7 @@ from annotation.layout import layouts, load_layout
 from builders.core.errors import UserError
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import order
-from tests.rehearsal import ANSWERS, _answers, rehearse
+from tests.rehearsal import ANSWERS, answers_to, rehearse
 
 
 @pytest.mark.parametrize("name", layouts())
@@ -25,7 +25,7 @@ def test_every_layout_can_be_rehearsed(name: str) -> None:
 def test_items_with_known_answers_are_answered_whole(name: str) -> None:
     layout = load_layout(name)
     for item in attention_items(layout):
-        said = _answers(name, layout, item)
+        said = answers_to(name, layout, item)
         assert problems(layout, item.fields, said) == []
         assert item.answers is not None
         assert {key: said[key] for key in item.answers} == item.answers

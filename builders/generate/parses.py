@@ -35,8 +35,8 @@ def parse(article: Article) -> Parse:
 def parse_texts(sentences: Sequence[str], offset: int = 0, name: str = "") -> Parse:
     """The parse of sentences that a line end parts; the first one starts at `offset`."""
     nlp = pipeline()
-    starts, ends, heads, first = [], [], [], []
-    tags, deps, lemmas, ents = [], [], [], []
+    starts, ends, heads, first = list[int](), list[int](), list[int](), list[int]()
+    tags, deps, lemmas, ents = list[str](), list[str](), list[str](), list[str]()
     with nlp.memory_zone():
         for doc in nlp.pipe(sentences):
             base = len(starts)
@@ -51,7 +51,8 @@ def parse_texts(sentences: Sequence[str], offset: int = 0, name: str = "") -> Pa
                 iob = token.ent_iob_
                 ents.append(f"{iob}-{token.ent_type_}" if iob in "BI" and iob else "")
             offset += len(doc.text) + 1
-    return Parse(name, *map(tuple, (first, starts, ends, heads, tags, deps, lemmas, ents)))
+    numbers = (tuple(first), tuple(starts), tuple(ends), tuple(heads))
+    return Parse(name, *numbers, tuple(tags), tuple(deps), tuple(lemmas), tuple(ents))
 
 
 class Parser(Protocol):

@@ -203,8 +203,8 @@ def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | 
             return reason, out[0]
     found = _reading(question)
     for word in found:
-        if reason := _pointing_word(found, word):
-            return reason, word.text
+        if pointing := _pointing_word(found, word):
+            return pointing, word.text
         if word.text in WEEKDAYS and _is_undated(found, word):
             return "undated_day", word.text
         opens = word.low == "the" or (word.low in _POINTING and word.tag == "DT")

@@ -66,7 +66,8 @@ def asked_for(question: str, label: str | None) -> Asked | None:
     skip = {head.at} if head is not None and kind != "number" else set()
     skip |= {w.at for w in found if head is not None and w.head == head.at and w.at < head.at}
     kept = [w for w in found if w.at not in skip and _has_content(w)]
-    year, month, dated = None, None, set()
+    year, month = None, None
+    dated: set[int] = set()
     for word in kept:
         if re.fullmatch(r"(?:1\d|20)\d\d", word.text):
             year, dated = int(word.text), dated | {word.at}

@@ -3,15 +3,10 @@
 import re
 
 from builders.text.data import data, words
+from builders.text.en.verbs import past, past_of
 from builders.text.pipeline import Word, children, read
 
 _LISTS = data("questions")
-_FORMS = {
-    parts[0]: (parts[1], parts[2])
-    for parts in (entry.split() for entry in _LISTS["irregular"].replace("\n", " ").split(","))
-}
-_OF_PARTICIPLE = {participle: past for past, participle in _FORMS.values()}
-_DOUBLED = words(_LISTS["doubled"])
 _STATES = words(_LISTS["states"])
 _AUXILIARIES = {
     "is": "was", "'s": "was", "’s": "was", "am": "was", "are": "were", "'re": "were",
@@ -21,18 +16,6 @@ _AUXILIARIES = {
 _WITH_INFINITIVE = words("do does did will would can could may might shall should must")
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
-
-
-def past(lemma: str) -> str:
-    """The simple past of a verb: `carry` is carried."""
-    if lemma in _FORMS:
-        return _FORMS[lemma][0]
-    if lemma.endswith("e"):
-        return f"{lemma}d"
-    if re.search(r"[^aeiou]y$", lemma):
-        return f"{lemma[:-1]}ied"
-    short = re.fullmatch(r"[^aeiou]*[aeiou][^aeiouwxy]", lemma)
-    return f"{lemma}{lemma[-1]}ed" if short or lemma in _DOUBLED else f"{lemma}ed"
 
 
 def in_past(question: str) -> str:
@@ -100,7 +83,7 @@ def _perfect(found: tuple[Word, ...], has: Word, verb: Word) -> list[tuple[int, 
         return [(has.start, has.end, was), (been.start, been.end, "")]
     if inverted:
         return [(has.start, has.end, "did"), (verb.start, verb.end, verb.lemma)]
-    simple = _OF_PARTICIPLE.get(verb.low, verb.low)
+    simple = past_of(verb.low) or verb.low
     gap = found[has.at + 1].start
     return (
         [(has.start, gap, ""), (verb.start, verb.end, simple)]

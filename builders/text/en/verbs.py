@@ -2,14 +2,13 @@
 
 import re
 
-from builders.text.data import data
+from builders.text.data import data, words
 
 _ROWS = [row.split() for row in data("verbs")["irregular"].split(";")]
-_PAST = {base: past for base, past, _ in _ROWS}
-_OF_PARTICIPLE = {participle: past for _, past, participle in _ROWS}
-_DOUBLED = re.compile(
-    r"[^aeiou]*[aeiou][bdglmnprt]|\w*(?:mit|fer|cur|pel|trol|bar|cel|dnap|quip|gret|bel)"
-)
+_PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}
+_OF_PARTICIPLE: dict[str, str] = {participle: past for _, past, participle in _ROWS}
+_SHORT = re.compile(r"[^aeiou]*[aeiou][bdglmnprt]")
+_DOUBLED = words(data("verbs")["doubled"])
 
 
 def past(base: str) -> str:
@@ -20,7 +19,7 @@ def past(base: str) -> str:
         return base + "d"
     if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
         return base[:-1] + "ied"
-    return base + (base[-1] if _DOUBLED.fullmatch(base) else "") + "ed"
+    return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
 
 
 def past_of(participle: str) -> str | None:
