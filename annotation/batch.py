@@ -7,7 +7,7 @@ writes it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from annotation.checks import problems
 from annotation.dataset import as_json
 from annotation.layout import Layout
 from annotation.submission import Json, decode
@@ -53,7 +54,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class Batch:
-    """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies."""
+    """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies.
+
+    `experts`: it was made for experts to check workers' answers; there alone is an expert one.
+    """
 
     id: str
     number: int
@@ -64,6 +68,7 @@ class Batch:
     seed: int
     hits: tuple[Hit, ...]
     folder: Path = Path()
+    experts: bool = False
 
     @property
     def items(self) -> list[Item]:
@@ -108,6 +113,7 @@ class BatchManifest(BaseModel):
     pay: Costs
     hits: tuple[str, ...]
     rows: tuple[str, ...]
+    experts: bool = False
     files: tuple[FileEntry, ...]
 
 
@@ -139,6 +145,48 @@ def attention_items(layout: Layout) -> list[Item]:
     return found
 
 
+def known_items(layout: Layout, path: Path | None) -> list[Item]:
+    """Items with known answers of a file of JSON lines: `fields` and `answers`, as in layout.yaml.
+
+    `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
+    """
+    found: dict[str, Item] = {}
+    for line, given in enumerate(_json_lines(path) if path else (), 1):
+        fields, answers = given.get("fields") or {}, given.get("answers") or {}
+        wrong = _known_problem(layout, fields, answers)
+        if wrong:
+            raise UserError(f"an item with known answers: {wrong}", where=path, line=line)
+        item = Item(item_id(layout.name, fields), "", fields, answers)
+        found[item.id] = item
+    return [*found.values()]
+
+
+def _known_problem(layout: Layout, fields: object, answers: object) -> str | None:
+    if not isinstance(fields, dict) or not isinstance(answers, dict) or not answers:
+        return "needs `fields` and `answers`"
+    if unknown := sorted(set(fields) - set(layout.fields)):
+        return f"no field {unknown[0]!r}"
+    if lacking := [n for n, f in layout.fields.items() if not f.optional and n not in fields]:
+        return f"lacks the field {lacking[0]!r}"
+    breaks = problems(layout, fields, answers)
+    return next((what for what in breaks if not what.endswith(": missing")), None)
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+    for number, line in enumerate(lines, 1):
+        try:
+            value = decode(line)
+        except ValueError as error:
+            raise UserError(f"not valid JSON: {error}", where=shown(path), line=number) from None
+        if not isinstance(value, dict):
+            raise UserError("not a JSON object", where=shown(path), line=number)
+        yield value
+
+
 def check_kind(layout: Layout, item: Item) -> str:
     """The kind of an attention item, which the layout says of one with the same fields."""
     return next(
@@ -153,7 +201,8 @@ def check_kind(layout: Layout, item: Item) -> str:
 
 def batch_id(batch: Batch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
-    return digest([*(getattr(batch, name) for name in FACTS[1:]), hits])
+    own = [*(getattr(batch, name) for name in FACTS[1:]), hits]
+    return digest([*own, "experts"] if batch.experts else own)
 
 
 def layout_sha256(folder: Path) -> str:
@@ -199,7 +248,7 @@ def read_batch(folder: Path) -> Batch:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _edited(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = Batch(**manifest.model_dump(include={*FACTS}), hits=hits, folder=folder)
+    batch = Batch(**manifest.model_dump(include={*FACTS, "experts"}), hits=hits, folder=folder)
     if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
         raise _edited(folder, "the batch is not what its id says")
     return batch

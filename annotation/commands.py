@@ -58,6 +58,10 @@ def hits(
     split_pages: SplitPages = False,
     submit: Submit = None,
     url: Url = None,
+    known: Annotated[
+        Path | None,
+        typer.Option(help="JSON lines of fields and answers: attention items of your own."),
+    ] = None,
     expert: Annotated[
         bool, typer.Option("--expert", help="What is drawn of workers' batches for an expert.")
     ] = False,
@@ -97,6 +101,7 @@ def hits(
         seed=seed,
         again=again,
         undecided=undecided,
+        known=known,
         delivery=Delivery(post, code, complete, split_pages, submit, url),
         releases=releases,
         build=build,

@@ -5,10 +5,11 @@ seed and row, so that it does not depend on the other rows.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,13 +54,20 @@ class DatasetRows:
     files: tuple[Path, ...]
     columns: tuple[str, ...] | None
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterator[tuple[int, Row]]:
-        """Every row with its place in the dataset, from 0; `columns` alone, where given."""
+    def rows(
+        self, columns: Sequence[str] | None = None, places: Collection[int] | None = None
+    ) -> Iterator[tuple[int, Row]]:
+        """Every row with its place in the dataset, from 0; `columns` and `places` alone, where
+        given. Rows of other places are not decoded."""
         place = 0
         for path in self.files:
-            for row in _parquet_rows(path, columns) if _is_parquet(path) else _jsonl_rows(path):
-                yield place, row
-                place += 1
+            batches = _parquet_batches(path, columns) if _is_parquet(path) else _lines(path)
+            for batch in batches:
+                inside = range(batch.size)
+                wanted = [n for n in inside if places is None or place + n in places]
+                for n, row in zip(wanted, batch.rows(wanted), strict=True):
+                    yield place + n, row
+                place += batch.size
 
     def beside(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
@@ -156,31 +164,50 @@ def _opened(path: Path) -> pq.ParquetFile:
         raise UserError(f"not a Parquet file: {error}".splitlines()[0], where=path) from None
 
 
-def _parquet_rows(path: Path, columns: Sequence[str] | None) -> Iterator[Row]:
+class _Rows(NamedTuple):
+    """Rows that follow each other: how many, and what decodes those at some of their places."""
+
+    size: int
+    rows: Callable[[Sequence[int]], Iterable[Row]]
+
+
+def _parquet_batches(path: Path, columns: Sequence[str] | None) -> Iterator[_Rows]:
     with _opened(path) as file:
         have = file.schema_arrow.names
         wanted = None if columns is None else [c for c in columns if c in have]
         try:
             for batch in file.iter_batches(_ROWS, columns=wanted):
-                yield from batch.to_pylist() if wanted != [] else [{}] * batch.num_rows
+                yield _Rows(batch.num_rows, partial(_batch_rows, batch, wanted == []))
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"damaged: {error}".splitlines()[0], where=path) from None
 
 
-def _jsonl_rows(path: Path) -> Iterator[Row]:
+def _batch_rows(batch: pa.RecordBatch, empty: bool, places: Sequence[int]) -> Iterable[Row]:
+    if empty:
+        return [{} for _ in places]
+    found: list[Row] = (batch if len(places) == batch.num_rows else batch.take(places)).to_pylist()
+    return found
+
+
+def _lines(path: Path) -> Iterator[_Rows]:
     with path.open("rb") as file:
         number = 0
         while line := file.readline(_LONGEST):
             number += 1
-            if not line.strip():
-                continue
-            try:
-                row = decode(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-            except ValueError as error:
-                raise UserError(f"not valid JSON: {error}", where=path, line=number) from None
-            if not isinstance(row, dict):
-                raise UserError("not a JSON object", where=path, line=number)
-            yield row
+            if line.strip():
+                yield _Rows(1, partial(_line_row, path, number, line))
+
+
+def _line_row(path: Path, number: int, line: bytes, places: Sequence[int]) -> Iterator[Row]:
+    if not places:
+        return
+    try:
+        row = decode(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except ValueError as error:
+        raise UserError(f"not valid JSON: {error}", where=path, line=number) from None
+    if not isinstance(row, dict):
+        raise UserError("not a JSON object", where=path, line=number)
+    yield row
 
 
 def as_json(value: Any) -> Json:
@@ -203,10 +230,14 @@ def as_json(value: Any) -> Json:
 
 
 class RowSample(NamedTuple):
-    """Places of rows, an array in the order in which they are sent, and why others are left out."""
+    """Places of rows, an array in the order in which they are sent, and why others are left out.
+
+    `has_ids`: all rows have ids of their own, in a column that can be read alone.
+    """
 
     places: Any
     counts: dict[str, int]
+    has_ids: bool
 
 
 def sample_rows(
@@ -223,7 +254,9 @@ def sample_rows(
     keys, codes, places = array("Q"), array("i"), array("q")
     values: dict[str, int] = {}
     counts = {"rows": 0, "sent_before": 0}
-    for place, name, row in _rows_with_ids(dataset, tops):
+    has_ids = _has_ids(dataset)
+    for place, row in dataset.rows(["id", *tops] if has_ids else None):
+        name = row_id_of(row)
         counts["rows"] += 1
         if name in sent:
             counts["sent_before"] += 1
@@ -243,18 +276,16 @@ def sample_rows(
     }
     with duck.connect() as db:
         db.register("drawn", pa.table(drawn))
-        return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts)
+        return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids)
 
 
-def _rows_with_ids(dataset: DatasetRows, columns: Sequence[str]) -> Iterator[tuple[int, str, Row]]:
-    """Every row with its place and id: `columns` of it, where all rows have ids of their own.
+def _has_ids(dataset: DatasetRows) -> bool:
+    """Whether all rows have ids of their own, so that few columns need be read.
 
     Where one has none, its id is a hash of all that it holds, and all of it is read.
     """
-    has_ids = dataset.columns is not None and "id" in dataset.columns
-    has_ids = has_ids and all(own_id(row) for _, row in dataset.rows(["id"]))
-    for place, row in dataset.rows(["id", *columns] if has_ids else None):
-        yield place, row_id_of(row), row
+    has_column = dataset.columns is not None and "id" in dataset.columns
+    return has_column and all(own_id(row) for _, row in dataset.rows(["id"]))
 
 
 def column_value(row: Any, column: str) -> Any:
@@ -265,12 +296,6 @@ def column_value(row: Any, column: str) -> Any:
         else:
             row = row.get(name) if isinstance(row, Mapping) else None
     return row
-
-
-def rows_at(dataset: DatasetRows, places: Sequence[int]) -> list[Row]:
-    wanted = set(places)
-    found = {place: row for place, row in dataset.rows() if place in wanted}
-    return [found[place] for place in places]
 
 
 def require_columns(dataset: DatasetRows, columns: Sequence[str]) -> None:

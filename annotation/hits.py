@@ -24,6 +24,7 @@ from annotation.batch import (
     attention_items,
     batch_folders,
     batch_id,
+    known_items,
     layout_sha256,
     load_manifest,
     public,
@@ -58,7 +59,8 @@ class BatchOrder:
     """What a batch is made from.
 
     `again` sends rows that an earlier batch has sent; `undecided` those alone whose gold row in
-    `judgments` is not accepted or rejected, or is not there.
+    `judgments` is not accepted or rejected, or is not there. `known`: a file of items with known
+    answers, as `annotation.batch.known_items` reads it, to be mixed in beside the layout's.
     """
 
     layout: str
@@ -73,6 +75,7 @@ class BatchOrder:
     seed: int = 0
     again: bool = False
     undecided: bool = False
+    known: Path | None = None
     delivery: Delivery = field(default_factory=Delivery)
     releases: Path = Path("releases")
     build: Path = Path("build")
@@ -102,7 +105,7 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
         made = make_items(
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
         )
-        known = attention_items(layout)
+        known = [*attention_items(layout), *known_items(layout, order.known)]
         fits = platform.room(layout)
         if fits is not None:
             made = _leave_out_too_large(made, known, platform.name, fits)
@@ -114,9 +117,10 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
     """Write the items that an expert is to check and has not judged yet, a batch for each dataset.
 
     They are the items as the workers saw them, so the expert's judgments meet theirs. The batch is
-    for experts' eyes: whoever else answers it is a worker like others. Items of an expert's batch
-    that is still out are sent once more. `UserError`: nothing is to be checked, or nothing of
-    the layout's answers can be compared.
+    for experts' eyes, and only in it are they experts: whoever else answers it is a worker like
+    others, and who answers a worker's batch under an expert's id is none. Items of an expert's
+    batch that is still out are sent once more. `UserError`: nothing is to be checked, or nothing
+    of the layout's answers can be compared.
     """
     find_platform(order.platform)
     layout = load_layout(order.layout)
@@ -150,7 +154,8 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
             items = [found[key] for key in sorted(found)]
             hits = group_into_hits(items, [""] * len(items), [], layout, _EXPERT_SEED)
             order.say(f"  {len(items)} drawn items of {dataset} for an expert")
-            done.append(_write_next(replace(order, seed=_EXPERT_SEED), layout, hits, rows, {}))
+            drawn = replace(order, seed=_EXPERT_SEED)
+            done.append(_write_next(drawn, layout, hits, rows, {}, experts=True))
     return done
 
 
@@ -247,6 +252,8 @@ def _write_next(
     hits: tuple[Hit, ...],
     dataset: DatasetRows,
     counts: dict[str, int],
+    *,
+    experts: bool = False,
 ) -> tuple[Path, BatchManifest]:
     """Write the batch of these HITs under the next number of `hits/<layout>`."""
     before = batch_folders(order.out / layout.name)
@@ -261,6 +268,7 @@ def _write_next(
         seed=order.seed,
         hits=hits,
         folder=order.out / layout.name / f"{number:04}",
+        experts=experts,
     )
     batch = replace(batch, id=batch_id(batch))
     return batch.folder, write_batch(batch, layout, order.delivery, dataset, counts)
@@ -288,7 +296,8 @@ def write_batch(
         **counts,
     }
     with whole(batch.folder) as folder:
-        _write(folder / ITEMS, "".join(_item_lines(batch)))
+        with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(_item_lines(batch))
         _write(folder / PRIVATE, _pretty({"attention": known}))
         preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
@@ -315,6 +324,7 @@ def write_batch(
             ),
             hits=tuple(hit.id for hit in batch.hits),
             rows=rows,
+            experts=batch.experts,
             files=tuple(_file_entry(folder, name) for name in sorted(names)),
         )
         _write(folder / MANIFEST, _pretty(manifest.model_dump(mode="json")))

@@ -19,7 +19,6 @@ from annotation.dataset import (
     column_value,
     require_columns,
     row_id_of,
-    rows_at,
     sample_rows,
 )
 from annotation.layout import Layout, LayoutField
@@ -47,9 +46,10 @@ KEY_COLUMNS = {
     "search": ("search", "query", "question", "cloze"),
 }
 """Columns that may hold a join's key, where the layout names none: the first that a row has."""
+_FACT_COLUMNS = ("subject_label", "relation", "relation_label", "object_label")
 _SPAN_KEYS = ("paragraph", "start", "end", "kind")
-_ROWS_HELD = 1000
-"""Rows, with the texts that they lead to, that are held at a time."""
+_FEWEST_DRAWN = 50
+"""Rows that are looked at together, at least."""
 
 
 @dataclass(frozen=True)
@@ -177,24 +177,55 @@ def make_items(
     sample = sample_rows(dataset, layout, seed, ledger.rows, ledger.open)
     made = ItemSelection([], [], dict(sample.counts))
     seen = Ledger(items=set(ledger.items))
-    taken, size = 0, max(min(number, _ROWS_HELD), 50)
+    taken, size = 0, max(number, _FEWEST_DRAWN)
     while len(made.items) < number and taken < len(sample.places):
-        rows = rows_at(dataset, sample.places[taken : taken + size].tolist())
-        size = min(2 * size, _ROWS_HELD)
-        texts = _linked_texts(layout, rows, sources)
-        for row in rows:
+        drawn = sample.places[taken : taken + size]
+        columns = _columns(layout) if sample.has_ids else None
+        found = _items_at(layout, dataset, drawn, columns, sources)
+        for item, group in found:
             if len(made.items) == number:
                 break
             taken += 1
-            made.add(_item(layout, row, texts), _group(layout, row), seen)
+            made.add(item, group, seen)
+        size *= 2
     if layout.together and taken < len(sample.places):
-        _end_with_a_group(made, _group(layout, rows_at(dataset, [int(sample.places[taken])])[0]))
+        _, following = next(dataset.rows(None, {int(sample.places[taken])}))
+        _end_with_a_group(made, _group(layout, following))
     if not made.items:
         why = ", ".join(f"{reason}: {n}" for reason, n in made.counts.items() if n)
         again = "--open sends once more what is not decided, --again everything"
         hint = again if made.counts["sent_before"] else None
         raise UserError(f"no row of {dataset.name} can be sent ({why})", hint=hint)
     return made
+
+
+def _items_at(
+    layout: Layout,
+    dataset: DatasetRows,
+    places: Any,
+    columns: Sequence[str] | None,
+    sources: TextSources,
+) -> list[tuple[Item | str, str]]:
+    """The items of the rows at these places, in their order, and the group of each.
+
+    The dataset and the texts are read through, whatever the number of places; no row is held.
+    """
+    numbers = {place: n for n, place in enumerate(places.tolist())}
+    joined = any(field.join for field in layout.fields.values())
+    rows = (row for _, row in dataset.rows(columns, numbers) if joined)
+    texts = _linked_texts(layout, rows, sources)
+    found: list[Any] = [None] * len(numbers)
+    for place, row in dataset.rows(columns, numbers):
+        found[numbers[place]] = _item(layout, row, texts), _group(layout, row)
+    return found
+
+
+def _columns(layout: Layout) -> list[str]:
+    """The columns of a row that its item is made from."""
+    found = ["id", *_FACT_COLUMNS, *_SPAN_KEYS, *layout.together]
+    for name, field in layout.fields.items():
+        found += [field.column or name, *(KEY_COLUMNS[field.join] if field.join else ())]
+    return sorted({column.split(".")[0] for column in found})
 
 
 def _item(layout: Layout, row: Row, texts: Mapping[str, TextsByKey]) -> Item | str:
@@ -236,13 +267,14 @@ def _key(field: LayoutField, row: Row) -> str | None:
 
 
 def _linked_texts(
-    layout: Layout, rows: Sequence[Row], sources: TextSources
+    layout: Layout, rows: Iterable[Row], sources: TextSources
 ) -> dict[str, TextsByKey]:
-    keys: dict[str, set[str]] = {}
-    for field in layout.fields.values():
-        if field.join:
-            found = (_key(field, row) for row in rows)
-            keys.setdefault(field.join, set()).update(key for key in found if key)
+    joins = [field for field in layout.fields.values() if field.join]
+    keys: dict[str, set[str]] = {field.join: set() for field in joins if field.join}
+    for row in rows:
+        for field in joins:
+            if field.join and (key := _key(field, row)):
+                keys[field.join].add(key)
     return {join: sources.find(join, wanted) for join, wanted in keys.items()}
 
 

@@ -179,6 +179,8 @@ class Rule(Strict):
     accept: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
     sampled: int = Field(default=2, ge=1)
+    max_error: float | None = Field(default=None, gt=0, lt=1)
+    """Of `sampled`: the share of wrong judgments that an expert's checks of a batch exclude."""
 
 
 class Consent(Strict):

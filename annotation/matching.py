@@ -33,6 +33,11 @@ _SHORTEST_SALT = 16
 """Bytes."""
 
 
+def is_further(one: Judgment) -> bool:
+    """Whether it is of a worker's further submission for a HIT: its id says so."""
+    return one.id != row_id(one.batch, one.hit, one.item, one.worker)
+
+
 def submission_key(one: Judgment) -> tuple[str, str, str, str]:
     """What the judgments of one submission share; those of a HIT that a worker handed in piece by
     piece count as one."""
@@ -44,13 +49,15 @@ class LayoutVersion:
     """Batches of one layout in which the same can be answered and accepted.
 
     `layout` is as the newest of them has it: its rule holds for all of them. `pay` of a HIT by
-    batch; `items` of all by id, with their known answers; `sizes`: items of each HIT.
+    batch; `items` of all by id, with their known answers; `sizes`: items of each HIT. `experts`:
+    the batches that were made for experts.
     """
 
     layout: Layout
     pay: dict[str, Decimal]
     items: dict[str, Item]
     sizes: dict[str, int]
+    experts: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -116,7 +123,9 @@ class Batches:
             pay = before.pay | {name: own.pay.per_hit}
             items = {item.id: item for item in read[0].items}
             sizes = before.sizes | {hit.id: len(hit.items) for hit in read[0].hits}
-            found[key] = LayoutVersion(own, pay, before.items | items, sizes)
+            for_experts = read[0].experts or own.qualifications.expert
+            experts = before.experts | ({name} if for_experts else frozenset())
+            found[key] = LayoutVersion(own, pay, before.items | items, sizes, experts)
         if not found:
             raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
         return self._versions.setdefault(layout, [*found.values()])

@@ -7,8 +7,9 @@ is in `refused.jsonl` of the run, with file, line and reason, and counted.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from sys import intern
@@ -24,6 +25,7 @@ from annotation.matching import (
     PIECEWISE,
     Batches,
     check_salt,
+    is_further,
     match,
     read_salt,
 )
@@ -31,6 +33,7 @@ from annotation.platforms import PLATFORMS, find_platform
 from annotation.platforms.base import Platform, Verdict
 from annotation.platforms.prolific import Participants, read_participants
 from annotation.quality import settle
+from annotation.quality.appendix import latex
 from annotation.quality.expert import (
     WorkerBatch,
     add_experts,
@@ -40,7 +43,7 @@ from annotation.quality.expert import (
     worker_batches,
     write_checks,
 )
-from annotation.quality.report import REPORT, read_refused, render_report, report_data
+from annotation.quality.report import DATA, REPORT, TABLES, read_refused, render_report, report_data
 from annotation.quality.rules import ACCEPTED_BATCH
 from annotation.reading import head
 from annotation.submission import Refused, Submission
@@ -60,6 +63,10 @@ _REPEATED = (
 """Columns whose texts stand in many rows: each is held once."""
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 _EXAMPLES = 20
+_PAID_ONCE = (
+    "You handed in this HIT before. A HIT is paid once to a worker, and it is the first submission "
+    "that counts"
+)
 _BATCH = re.compile(r'"+batch"+: ?"+([0-9a-f]{16})"')
 _SAVED_FILE = re.compile(r"([0-9a-f]{16}-[0-9a-f]{16}-).*(\.[a-z]+)$", re.DOTALL)
 """The name of a file that a page saves: it ends with the worker's id, which no output holds."""
@@ -168,12 +175,13 @@ class JudgmentTable:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.checked: list[WorkerBatch] = []
+        self.days: tuple[str, str] | None = None
         self.gold: list[Gold] = []
         self.by_id = {one.id: one for one in _read_judgments(folder / JUDGMENTS)}
         self._first: dict[SubmissionKey, tuple[str, tuple[str, ...]]] = {}
         first: dict[tuple[SubmissionKey, str], list[str]] = {}
         for one in self.by_id.values():
-            if not _is_further(one):
+            if not is_further(one):
                 first.setdefault((_key_of(one), one.assignment), []).append(_content(one))
         for (key, assignment), contents in first.items():
             self._first[key] = assignment, tuple(sorted(contents))
@@ -226,6 +234,7 @@ class JudgmentTable:
                 [one for one in found if one.batch in version.pay],
                 version.items,
                 experts=experts,
+                expert_batches=version.experts,
                 verdicts=verdicts,
                 accepted=accepted,
             )
@@ -252,6 +261,23 @@ class JudgmentTable:
     def worker_batches(self, layout: Layout) -> list[WorkerBatch]:
         return worker_batches(layout, self.by_id.values(), read_verdicts(self.folder))
 
+    def note_day(self, received: str) -> None:
+        """Take the day on which a server took a submission into the days of the work."""
+        try:
+            day = datetime.fromisoformat(received).date().isoformat()
+        except ValueError:
+            return
+        first, last = self._days_of_work() or (day, day)
+        self.days = min(first, day), max(last, day)
+
+    def _days_of_work(self) -> tuple[str, str] | None:
+        """The first and last day that a server said of; of an earlier report, where none is new."""
+        path = self.folder / DATA
+        if self.days is None and path.is_file():
+            first, last = json.loads(path.read_text("utf-8"))["days"] or ("", "")
+            self.days = (first, last) if first else None
+        return self.days
+
     def remove(self, found: list[Judgment]) -> int:
         """Take the judgments of a submission out; how many were there."""
         ids = [name for one in found for name in (one.id, _further_id(one))]
@@ -263,6 +289,8 @@ class JudgmentTable:
             v for v in batches.layout_versions(self.folder.name) if found[0].batch in v.pay
         )
         own, layout = self._settled(found), version.layout
+        if all(map(is_further, own)) and _other_assignment(own, self.by_id):
+            return Verdict(_PAID_ONCE)
         platform = PLATFORMS[found[0].platform]
         rule = layout.rejects.get(platform.name, platform.rejection)
         reason = rejection_reason(layout, own, version.items, self.checked, rule)
@@ -272,9 +300,18 @@ class JudgmentTable:
         return Verdict(reason, layout.pay.bonus if clean else Decimal(0))
 
     def report(self, batches: Batches, refused: Path) -> Path:
-        """Write `report.html` of what `settle` came to; `refused`: what the last import refused."""
+        """Write `report.html`, `report.json` and `tables.tex` of what `settle` came to.
+
+        `refused`: what the last import refused.
+        """
         versions = batches.layout_versions(self.folder.name)
-        data = report_data(versions, self.folder.name, [*self.by_id.values()], self.gold)
+        found = [*self.by_id.values()]
+        data = report_data(
+            versions, self.folder.name, found, self.gold, self.checked, self._days_of_work()
+        )
+        for name, text in ((DATA, data.appendix.json()), (TABLES, latex(data.appendix))):
+            with replacing(self.folder / name) as temporary:
+                temporary.write_text(text, "utf-8", newline="\n")
         path = self.folder / REPORT
         with replacing(path) as temporary:
             page = render_report(data, self.checked, read_refused(refused))
@@ -323,6 +360,8 @@ class _ImportRun:
             self._refuse(barred, report)
             return
         outcome = self.tables[name].add(found)
+        if isinstance(given, Submission) and given.received:
+            self.tables[name].note_day(given.received)
         setattr(self.done, outcome, getattr(self.done, outcome) + 1)
 
     def _match(self, given: Submission, platform: Platform) -> list[Judgment] | Refused:
@@ -439,13 +478,15 @@ def _content(one: Judgment) -> str:
     return f"{one.item}\t{one.answers}"
 
 
-def _is_further(one: Judgment) -> bool:
-    """Whether it is of a worker's further submission for a HIT: its id says so."""
-    return one.id != row_id(one.batch, one.hit, one.item, one.worker)
+def _other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) -> bool:
+    """Whether the worker's first submission for the HIT has another id of the platform's."""
+    ids = (row_id(one.batch, one.hit, one.item, one.worker) for one in own)
+    first = {by_id[name].assignment for name in ids if name in by_id}
+    return bool(first) and own[0].assignment not in first
 
 
 def _as_it_came(one: Judgment) -> Judgment:
-    further = _is_further(one)
+    further = is_further(one)
     return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
 
 

@@ -264,6 +264,7 @@ def test_an_experts_word_on_two_items_decides_a_workers_batch(
         found,
         items(found),
         experts={"x"},
+        expert_batches={"b9"},
         verdicts=verdicts if by_table else None,
     )
     assert len(SHARE.sampled) == 2
@@ -302,7 +303,9 @@ def test_where_nothing_is_compared_only_the_table_tells() -> None:
     free: dict[str, dict[str, object]] = {"answer": {"kind": "text", "agree": "none"}}
     asked = layout(free, {"by": "sampled"}, fields={"t": {}})
     found = [judged("w", "r1", answer="One"), judged("x", "r1", batch="b9", answer="Two")]
-    (share,) = worker_batches(asked, settle(asked, found, items(found), experts={"x"})[0])
+    (share,) = worker_batches(
+        asked, settle(asked, found, items(found), experts={"x"}, expert_batches={"b9"})[0]
+    )
     assert share.verdicts == (None,)
     (share,) = worker_batches(asked, found[:1], {share.sampled[0].id: True})
     assert share.accepted is True

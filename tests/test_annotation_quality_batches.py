@@ -37,12 +37,12 @@ def test_what_was_drawn_and_judged_stays_drawn() -> None:
     assert {one.id for one in early.sampled} < {one.id for one in whole.sampled}
     assert whole.verdicts.count(True) == 2
     expert = [judged("x", one.row, batch="b9", verdict="a") for one in early.sampled]
-    seen, _ = settle(SAMPLED, PART + expert, items(PART), experts={"x"})
+    seen, _ = settle(SAMPLED, PART + expert, items(PART), experts={"x"}, expert_batches={"b9"})
     assert {one.id for one in early.sampled} < {
         o.id for s in worker_batches(SAMPLED, seen) for o in s.sampled
     }
-    # an expert among the workers of a batch draws nothing
-    (alone,) = worker_batches(
+    # a listed expert among the workers of a batch is one of them
+    alone, listed = worker_batches(
         SAMPLED,
         settle(
             SAMPLED,
@@ -50,9 +50,10 @@ def test_what_was_drawn_and_judged_stays_drawn() -> None:
             + [judged("x", one.row, verdict="c") for one in EARLY if one not in early.sampled],
             items(EARLY),
             experts={"x"},
+            expert_batches={"b9"},
         )[0],
     )
-    assert alone.sampled == early.sampled
+    assert alone.sampled == early.sampled and listed.worker == "x"
 
 
 def test_late_results_leave_accepted_what_was_and_are_open_until_checked() -> None:

@@ -59,7 +59,7 @@ def batch_for_prolific(tmp: Path, people: int) -> Batch:
     shutil.copytree(FOLDER / "verify_facts", layout)
     path = layout / "layout.yaml"
     text = path.read_text("utf-8").replace(
-        "rule: {by: sampled, sampled: 2}", "rule: {by: majority}"
+        "rule: {by: sampled, sampled: 2, max_error: 0.1}", "rule: {by: majority}"
     )
     text = text.replace("minutes_per_hit: 5}", "minutes_per_hit: 5, bonus: 0.30}")
     text += CHECKS + "".join(CHECK.format(n=n) for n in (1, 2, 3))

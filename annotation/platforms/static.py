@@ -11,7 +11,7 @@ or a CSV file with one column of JSON (what forms and table services export).
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +39,11 @@ class Static(Platform):
         deliver = {
             name: value for name in _DELIVER if (value := getattr(delivery, name)) is not None
         }
-        made = {}
-        if delivery.split:
-            for n, hit in enumerate(batch.hits, 1):
-                made[f"hit-{n:04}.html"] = render(
-                    layout, [hit], batch=batch.id, mode="static", deliver=deliver
-                )
-        else:
-            made[PAGE] = render(
-                layout, [], batch=batch.id, mode="static", deliver=deliver, files=len(batch.hits)
-            )
-            (folder / HITS).mkdir()
-            for n, hit in enumerate(batch.hits, 1):
-                made[f"{HITS}/{n:04}.json"] = hit_file(hit)
-        for name, text in made.items():
+        made = []
+        for name, text in _pages(batch, layout, deliver, split=delivery.split):
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "ascii", newline="\n")
+            made.append(name)
         (folder / LINKS).write_text(_links(batch, layout, delivery), "utf-8", newline="\n")
         return [*made, LINKS]
 
@@ -73,6 +63,22 @@ class Static(Platform):
             yield from_text(found[0], where, line)
         else:
             yield Refused(where, line, "not a submission", f"{len(found)} cells hold {FORMAT}")
+
+
+def _pages(
+    batch: Batch, layout: Layout, deliver: Mapping[str, str], *, split: bool
+) -> Iterator[tuple[str, str]]:
+    """The name and text of each page, and of each file of a HIT."""
+    hits = enumerate(batch.hits, 1)
+    if split:
+        for n, hit in hits:
+            page = render(layout, [hit], batch=batch.id, mode="static", deliver=deliver)
+            yield f"hit-{n:04}.html", page
+        return
+    many = len(batch.hits)
+    yield PAGE, render(layout, [], batch=batch.id, mode="static", deliver=deliver, files=many)
+    for n, hit in hits:
+        yield f"{HITS}/{n:04}.json", hit_file(hit)
 
 
 def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:

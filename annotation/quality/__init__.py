@@ -4,7 +4,8 @@
 `judgments/<layout>/` it leaves `judgments.parquet` and `gold.parquet` (written by
 `annotation.results`), `report.html`, and `check.csv` where an expert checks workers' batches.
 
-An expert is a worker whose id was in a file given as `factdrift judgments --experts`. Layouts of
+An expert is a worker whose id was in a file given as `factdrift judgments --experts`, in a batch
+that was made for experts. Layouts of
 the rule `sampled` take an expert's word in two ways: `factdrift hits LAYOUT --expert` makes a batch
 of the sampled items, whose results come in like all others; or accept and reject are written into
 `check.csv`, and `factdrift judgments` without results settles anew.
@@ -32,20 +33,22 @@ def settle(
     items: Mapping[str, Item],
     *,
     experts: Collection[str] = (),
+    expert_batches: Collection[str] = (),
     verdicts: Mapping[str, bool] | None = None,
     accepted: Collection[str] = (),
 ) -> tuple[list[Judgment], list[Gold]]:
     """The judgments with flags, those set aside not `counted`, and a gold row for each row.
 
     `judgments` come bare, but for `duplicate_worker` on a worker's further submission for a HIT;
-    their order does not matter. `experts` are hashes of worker ids; `verdicts`, by the id of a
+    their order does not matter. `experts` are hashes of worker ids, and are experts in
+    `expert_batches` alone: anybody can give an id in a worker's batch. `verdicts`, by the id of a
     judgment, an expert's word on a sampled one. Under the rule `sampled` an expert's own judgment
     of a row is taken before any worker's; other judgments of a worker's batch that was rejected
     are set aside (`rejected_batch`), and the row is open again; in a batch that was not checked
     yet they count, and the row is open. `accepted`: judgments that had passed an expert before
     more of the worker's batch came in; they stay so unless one that was sampled is found wrong.
     """
-    found = flagged(layout, judgments, items, experts)
+    found = flagged(layout, judgments, items, experts, expert_batches)
     passed: set[str] = set()
     sampled = layout.rule.by == "sampled"
     if sampled:

@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 from annotation.batch import Item
 from annotation.checks import paragraphs, plain
 from annotation.layout import Layout, LayoutAnswer
+from annotation.matching import DUPLICATE
 from annotation.submission import Json
 from builders.rows import Judgment
 from builders.text.squad import normal_or_all
@@ -189,9 +190,14 @@ class _Value(NamedTuple):
 
 
 def measure_agreement(
-    layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
+    layout: Layout,
+    judgments: Sequence[Judgment],
+    items: Mapping[str, Item],
+    *,
+    excluded: bool = False,
 ) -> Agreements:
-    """Agreement of the judgments of one layout.
+    """Agreement of the judgments of one layout; with `excluded` also of those set aside, but for
+    a worker's repeated ones.
 
     Values and texts are nominal (texts after SQuAD normalisation); of spans each character of
     the field is a unit, in or out (`mark_units`), and a pair agrees as `values_agree` has it.
@@ -200,7 +206,7 @@ def measure_agreement(
     """
     by_item: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for one in sorted(judgments, key=lambda one: (one.item, one.id)):
-        if one.row and one.counted:
+        if one.row and (one.counted or (excluded and DUPLICATE not in one.flags)):
             by_item.setdefault(one.item, []).append((one.worker, answers_of(one)))
     asked = compared_answers(layout)
     main = layout.rule.of if layout.rule.of in asked else next(iter(asked), None)

@@ -7,8 +7,10 @@ writes accept or reject into its last column, and the next `factdrift judgments`
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from annotation.batch import Item, check_kind
@@ -22,6 +24,7 @@ from annotation.quality.rules import (
     REJECTED_BATCH,
     failed_answers,
 )
+from annotation.quality.sampling import ErrorBound, error_bound, needed
 from annotation.reading import csv_rows
 from annotation.submission import Refused
 from builders.core.config import shown
@@ -64,11 +67,12 @@ def worker_batches(
 ) -> list[WorkerBatch]:
     """The batches of all workers but experts, by batch and worker.
 
-    `rule.sampled` items of each are sampled by a hash of batch, worker and item; those that an
-    expert was sent in another batch, or that `verdicts` name, stay in the sample when a batch
-    grows. `verdicts`, by the id of a judgment, are what an expert wrote into the table of checks;
-    without one, a sampled judgment is right if it agrees with one of an expert for the same item,
-    in `rule.of` or in all compared answers. Where a layout compares none, only the table tells.
+    `checks_wanted` says how many of each are sampled, by a hash of batch, worker and item; those
+    that an expert was sent in another batch, or that `verdicts` name, stay in the sample when a
+    batch grows. `verdicts`, by the id of a judgment, are what an expert wrote into the table of
+    checks; without one, a sampled judgment is right if it agrees with one of an expert for the
+    same item, in `rule.of` or in all compared answers. Where a layout compares none, only the
+    table tells.
     """
     by_item: dict[str, list[Judgment]] = {}
     by_worker: dict[tuple[str, str], list[Judgment]] = {}
@@ -79,17 +83,45 @@ def worker_batches(
             by_worker.setdefault((one.batch, one.worker), []).append(one)
     found = []
     written = verdicts or {}
+    sizes = Counter[str]()
+    for (batch, _), own in by_worker.items():
+        sizes[batch] += len(own)
     for (batch, worker), own in sorted(by_worker.items()):
         order = sorted(own, key=lambda one: (bits(_SEED, batch, worker, one.item), one.id))
         sampled, results = [], []
+        wanted = checks_wanted(layout, own, sizes[batch])
         for n, one in enumerate(order):
             verdict = _verdict(layout, one, by_item, written)
             elsewhere = any(other.batch != batch for other in by_item.get(one.item, ()))
-            if n < layout.rule.sampled or one.id in written or (verdict is not None and elsewhere):
+            if n < wanted or one.id in written or (verdict is not None and elsewhere):
                 sampled.append(one)
                 results.append(verdict)
         found.append(WorkerBatch(batch, worker, tuple(own), tuple(sampled), tuple(results)))
     return found
+
+
+def checks_wanted(layout: Layout, own: Sequence[Judgment], judgments: int) -> int:
+    """How many of a worker's judgments of a batch are checked, of `judgments` of all workers.
+
+    `rule.sampled` of them. With `rule.max_error` the share of the worker in a sample of the whole
+    batch that could hardly miss so many wrong ones, however few or many workers there are: at
+    least one, and at least `rule.sampled` of who did more than one HIT.
+    """
+    rule = layout.rule
+    if rule.max_error is None:
+        return rule.sampled
+    share = ceil(needed(judgments, rule.max_error) * len(own) / judgments)
+    fewest = rule.sampled if len({one.hit for one in own}) > 1 else 1
+    return max(share, fewest)
+
+
+def checked_share(found: Iterable[WorkerBatch]) -> ErrorBound:
+    """How many of the judgments are wrong at most, by what was found in the samples."""
+    return error_bound(
+        (len(one.judgments), len(known), known.count(False))
+        for one in found
+        for known in [[verdict for verdict in one.verdicts if verdict is not None]]
+    )
 
 
 def waiting_judgments(found: Sequence[WorkerBatch]) -> Iterator[Judgment]:

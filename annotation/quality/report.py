@@ -18,18 +18,14 @@ from annotation.checks import plain
 from annotation.layout import Layout
 from annotation.matching import LayoutVersion, submission_key
 from annotation.quality.agreement import Agreements, answers_of, measure_agreement, value_text
+from annotation.quality.appendix import Appendix, appendix, paid_submissions
 from annotation.quality.expert import WorkerBatch
-from annotation.quality.rules import (
-    ACCEPTED_BATCH,
-    FAILED_ATTENTION,
-    REJECTED_BATCH,
-    failed_answers,
-)
+from annotation.quality.rules import ACCEPTED_BATCH, failed_answers
 from annotation.submission import decode
 from builders.core.files import resource
 from builders.rows import Decision, Gold, Judgment
 
-REPORT = "report.html"
+REPORT, DATA, TABLES = "report.html", "report.json", "tables.tex"
 _REFUSED_EXAMPLES = 20
 _LOW_ITEMS = 10
 _SHORT = 160
@@ -89,6 +85,7 @@ class ReportData:
     workers: tuple[WorkerSummary, ...]
     due: Decimal
     low_agreement: tuple[LowAgreementItem, ...]
+    appendix: Appendix
 
 
 @dataclass(frozen=True)
@@ -132,6 +129,7 @@ def render_report(data: ReportData, checked: Sequence[WorkerBatch], refused: Ref
     page = environment.get_template("report.html.j2").render(
         f=data,
         layout=data.layout,
+        a=data.appendix,
         worker_batches=checked,
         checked=Counter(str(batch.accepted) for batch in checked),
         refused=refused,
@@ -167,8 +165,10 @@ def report_data(
     name: str,
     judgments: Sequence[Judgment],
     gold: Sequence[Gold],
+    checked: Sequence[WorkerBatch] = (),
+    days: tuple[str, str] | None = None,
 ) -> ReportData:
-    """Everything of a report but an expert's checks and what was refused.
+    """Everything of a report but what was refused; `checked`: the experts' checks.
 
     Agreement is of the batches of the last version: answers of others have other values.
     """
@@ -199,6 +199,16 @@ def report_data(
         workers=workers,
         due=sum((one.due for one in workers), Decimal(0)),
         low_agreement=_low_agreement(newest.layout, latest, newest.items, agreements),
+        appendix=appendix(
+            versions,
+            name,
+            judgments,
+            rule=_rule_in_words(newest.layout),
+            decisions={one: decisions[one] for one in get_args(Decision)},
+            flags=_flag_counts(judgments),
+            checked=checked,
+            days=days,
+        ),
     )
 
 
@@ -211,14 +221,7 @@ def _worker_summary(
     times = [one.seconds for one in found if one.seconds is not None]
     known = [one for one in found if not one.row]
     of = {batch: version for version in versions for batch in version.pay}
-    submissions: dict[tuple[str, ...], list[Judgment]] = {}
-    for one in found:
-        submissions.setdefault(submission_key(one), []).append(one)
-    paid = [
-        of[batch].pay[batch] * min(len(own), of[batch].sizes[hit]) / of[batch].sizes[hit]
-        for (batch, hit, *_), own in submissions.items()
-        if not any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(one.flags) for one in own)
-    ]
+    submissions = {submission_key(one) for one in found}
     failed = [failed_answers(of[one.batch].layout, one, of[one.batch].items) for one in known]
     counts = agreements.by_worker.get(name)
     return WorkerSummary(
@@ -233,7 +236,7 @@ def _worker_summary(
         checks=len(known),
         passed=sum(not names for names in failed),
         flags=_flag_counts(found),
-        due=sum(paid, Decimal(0)),
+        due=sum((one.due for one in paid_submissions(versions, found)), Decimal(0)),
     )
 
 

@@ -25,6 +25,7 @@ from annotation.quality.agreement import (
     value_text,
     values_agree,
 )
+from annotation.quality.copies import copied
 from builders.core.errors import UserError
 from builders.rows import Decision, Gold, Judgment
 
@@ -32,6 +33,7 @@ TOO_FAST = "too_fast"
 FAILED_ATTENTION = "failed_attention"
 SAME_ANSWER = "same_answer"
 EXPERT = "expert"
+COPIED_TEXT = "copied_text"
 REJECTED_BATCH = "rejected_batch"
 ACCEPTED_BATCH = "accepted_batch"
 MONOTONOUS_ROWS = 20
@@ -43,6 +45,7 @@ def flagged(
     judgments: Sequence[Judgment],
     items: Mapping[str, Item],
     experts: Collection[str] = (),
+    expert_batches: Collection[str] = (),
 ) -> list[Judgment]:
     """The judgments by id, with flags and with `counted` false where they are set aside.
 
@@ -50,12 +53,14 @@ def flagged(
     submission that has an item answered otherwise than known. `duplicate_worker`: a further
     submission for the HIT, or the same row in another HIT (the one with the smallest id stays).
     `same_answer`: on all of a worker with one answer to `MONOTONOUS_ROWS` rows or more, where
-    nobody else judged these rows or others found them to differ. `expert`: of a listed expert.
+    nobody else judged these rows or others found them to differ. `expert`: of a listed expert, in
+    a batch made for experts. `copied_text`: a free text nearly the same as another worker's.
     """
     judgments = sorted(judgments, key=lambda one: one.id)
     failed = {_submission(one) for one in judgments if failed_answers(layout, one, items)}
-    again = _further_ids(judgments)
+    again = _further_ids(judgments, expert_batches)
     monotonous = _monotonous(layout, [one for one in judgments if one.id not in again])
+    copies = copied(layout, judgments, items)
     found = []
     for one in judgments:
         signs = {
@@ -63,7 +68,8 @@ def flagged(
             FAILED_ATTENTION: _submission(one) in failed,
             DUPLICATE: one.id in again,
             SAME_ANSWER: one.worker in monotonous,
-            EXPERT: one.worker in experts,
+            EXPERT: one.worker in experts and one.batch in expert_batches,
+            COPIED_TEXT: one.id in copies,
         }
         names = tuple(sorted(name for name, is_so in signs.items() if is_so))
         aside = signs[FAILED_ATTENTION] or signs[DUPLICATE]
@@ -88,14 +94,15 @@ def _submission(one: Judgment) -> tuple[bool, str, str, str, str]:
     return DUPLICATE in one.flags, *submission_key(one)
 
 
-def _further_ids(judgments: Sequence[Judgment]) -> set[str]:
+def _further_ids(judgments: Sequence[Judgment], expert_batches: Collection[str]) -> set[str]:
     found = {one.id for one in judgments if DUPLICATE in one.flags}
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, bool]] = set()
     for one in judgments:
         if one.row and one.id not in found:
-            if (one.worker, one.row) in seen:
+            key = one.worker, one.row, one.batch in expert_batches
+            if key in seen:
                 found.add(one.id)
-            seen.add((one.worker, one.row))
+            seen.add(key)
     return found
 
 

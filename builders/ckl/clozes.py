@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from builders.ckl import common, models
+from builders.ckl.checks import cuts_name, is_undated_day
 from builders.ckl.common import NewsCorpus, Periods, with_articles
 from builders.ckl.gold import (
     BLANK,
@@ -174,6 +175,10 @@ def _cloze(article: Article, answers: dict[str, Any]) -> NewsCloze:
     answer = same_length(text.strip())
     if any(gives_away(side, [answer], "squad") for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
+    if is_undated_day(answer):
+        raise DropError("weekday_answer", answer)
+    if cuts_name(cloze, article.text, marked.start + len(text.rstrip())):
+        raise DropError("name_cut", cloze)
     return NewsCloze(
         id=row_id(STEP, article.id, cloze, answer),
         prompt=as_of(cloze, article.day),

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from builders import rows
 from builders.ckl import common, models
+from builders.ckl.checks import is_undated_day
 from builders.ckl.common import NewsCorpus, Periods, row_of, with_articles
 from builders.ckl.gold import (
     BLANK,
@@ -379,6 +380,8 @@ def _choice(gold: Gold) -> tuple[str, str]:
     sentence, word = agreed(answers, "sentence"), agreed(answers, "word")
     if sentence is None or word is None:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
+    if is_undated_day(word):
+        raise DropError("weekday_answer", word)
     return sentence, word
 
 

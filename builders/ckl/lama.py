@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from builders import rows
 from builders.ckl import common
+from builders.ckl.checks import is_within
 from builders.ckl.clozes import LAYOUT as CLOZE_LAYOUT
 from builders.ckl.clozes import STEP as CLOZE_STEP
 from builders.ckl.clozes import workers_clozes
@@ -43,6 +44,8 @@ from builders.wmt.steps import articles
 
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"
+_OVERRULE = 2
+"""Experts who must agree that two answers differ of which one holds the other."""
 _SHOWN_ID = re.compile(r"([0-9]{8})-([0-9a-f]{64})_([0-9]{1,9})")
 
 Kind = Literal["updated", "new"]
@@ -175,8 +178,11 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     old_answer, marked = None, None
     if decision.fate == "updated":
         old_answer = _old_answer(answers, decision, prediction)
-        if normal_or_all(old_answer) == normal_or_all(plain(shown.get("new_answer")) or ""):
+        new_answer = plain(shown.get("new_answer")) or ""
+        if normal_or_all(old_answer) == normal_or_all(new_answer):
             raise DropError("contradictory", f"{old_answer!r} is not different")
+        if is_within(old_answer, new_answer) and gold.agreeing < _OVERRULE:
+            raise DropError("answers_alike", f"{old_answer!r}, {new_answer!r}")
         name = "evidence" if decision.reason == "supported" else "other_evidence"
         marked = _marked(answers, name, passages, until)
     return ExpertJudgment(

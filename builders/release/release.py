@@ -24,6 +24,7 @@ from builders.recipes.recipe import (
     read_recipe,
     recipes,
 )
+from builders.release.people import people_statistics
 from builders.release.publish import NothingLeftError, Published, write_release
 from builders.release.verify import verify_release
 from builders.release.version import Version
@@ -128,6 +129,9 @@ def _release(path: Path, recipe: Recipe, workspace: Workspace, options: Options)
     say(f"{recipe.dataset}: {shown(path)}")
     run = _run(path, recipe, workspace, options)
     dataset = recipe.build.build(run)
+    gold = [f for one in run.inputs.values() if one.about.kind == "gold" for f in one.files]
+    people = people_statistics(gold)
+    dataset = replace(dataset, statistics=(*dataset.statistics, *people))
     say("  release: writing")
     meta = _meta(path, recipe, run, options)
     published = write_release(dataset, meta, options.out, options.version or recipe.version)

@@ -1,0 +1,80 @@
+"""Free texts that are nearly the same from different workers.
+
+A text is compared by its runs of `RUN` words that nothing shown with its item has: two people who
+reword the same statement share its words, but seldom whole runs of their own.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.batch import Item
+from annotation.checks import plain, words
+from annotation.layout import Layout, LayoutAnswer
+from annotation.quality.agreement import answers_of, comparison
+from builders.rows import Judgment
+
+RUN = 3
+FEWEST = 5
+"""Runs of its own that a text needs to be compared."""
+SAME = 0.6
+"""Share of runs in common, of those in either (Jaccard), from which two texts are near copies."""
+_COMMON = 50
+"""A run that more texts have is no sign of copying, and is not followed."""
+
+Runs = frozenset[tuple[str, ...]]
+
+
+def copied(
+    layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
+) -> dict[str, str]:
+    """Ids of judgments with a text nearly the same as another worker's, and one such worker."""
+    asked = dict(_free_texts(layout.answers))
+    if not asked:
+        return {}
+    texts: list[tuple[Judgment, Runs]] = []
+    for one in sorted(judgments, key=lambda one: one.id):
+        if not one.row:
+            continue
+        fields = items[one.item].fields if one.item in items else {}
+        shown = _runs(" ".join(map(plain, fields.values())))
+        for text in _texts(answers_of(one), asked):
+            own = _runs(text) - shown
+            if len(own) >= FEWEST:
+                texts.append((one, own))
+    by_run: dict[tuple[str, ...], list[int]] = {}
+    for number, (_, own) in enumerate(texts):
+        for run in own:
+            by_run.setdefault(run, []).append(number)
+    found: dict[str, str] = {}
+    for one, own in texts:
+        common = Counter(
+            other for run in own if len(by_run[run]) <= _COMMON for other in by_run[run]
+        )
+        for other, n in sorted(common.items()):
+            judgment, runs = texts[other]
+            if judgment.worker != one.worker and n >= SAME * len(own | runs):
+                found.setdefault(one.id, judgment.worker)
+    return found
+
+
+def _free_texts(asked: Mapping[str, LayoutAnswer]) -> Iterator[tuple[str, LayoutAnswer]]:
+    for name, answer in asked.items():
+        if answer.kind == "group" or (answer.kind == "text" and comparison(answer) == "none"):
+            yield name, answer
+
+
+def _texts(given: Mapping[str, Any], asked: Mapping[str, LayoutAnswer]) -> Iterator[str]:
+    for name, answer in asked.items():
+        value = given.get(name)
+        if answer.kind == "group":
+            inner = dict(_free_texts(answer.answers)) or answer.answers
+            for one in value or ():
+                yield from (v for n, v in one.items() if n in inner and isinstance(v, str))
+        elif isinstance(value, str):
+            yield value
+
+
+def _runs(text: str) -> Runs:
+    found = [word.lower() for word in words(text)]
+    return frozenset(tuple(found[n : n + RUN]) for n in range(len(found) - RUN + 1))

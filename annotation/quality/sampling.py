@@ -1,0 +1,75 @@
+"""How many judgments an expert has to check, and what the checks say of all of them.
+
+An expert looks at some judgments of each worker's part. `needed` is the size of a sample in which,
+were the share of wrong ones `max_error` or more, one would be found with probability `LEVEL`.
+`error_bound` is the upper end of a one-sided interval for the share of wrong ones, by Clopper and
+Pearson (1934); where workers' parts were sampled unequally, with the effective size of a weighted
+sample (Kish 1965; Korn and Graubard 1998).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb
+
+from scipy.stats import beta
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    """Of `judgments`, `checked` were looked at and `wrong` found wrong.
+
+    `share`: the estimated share of wrong ones, each part by its size; `bound`: its upper end.
+    Both are None where nothing was checked.
+    """
+
+    judgments: int
+    checked: int
+    wrong: int
+    share: float | None
+    bound: float | None
+
+
+def needed(judgments: int, max_error: float, level: float = LEVEL) -> int:
+    """The smallest sample, without replacement, that would most likely hold a wrong judgment.
+
+    With `judgments` in all of which `max_error` or more, but at least one, are wrong.
+    """
+    if judgments < 1:
+        return 0
+    wrong = max(1, -(-judgments * int(max_error * 1_000_000) // 1_000_000))
+    whole = comb(judgments, wrong)
+    low, high = 1, judgments
+    while low < high:
+        middle = (low + high) // 2
+        missed = comb(judgments - middle, wrong)
+        if missed * 1_000_000 <= whole * round((1 - level) * 1_000_000):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def error_bound(parts: Iterable[tuple[int, int, int]], level: float = LEVEL) -> ErrorBound:
+    """What parts come to: of each its judgments, how many of them were checked, and found wrong.
+
+    Parts of which nothing was checked are taken to be like the others.
+    """
+    found = [*parts]
+    judgments = sum(size for size, _, _ in found)
+    sampled = [(size / n, n, wrong) for size, n, wrong in found if n]
+    checked = sum(n for _, n, _ in sampled)
+    if not checked:
+        return ErrorBound(judgments, 0, 0, None, None)
+    total = sum(weight * n for weight, n, _ in sampled)
+    share = sum(weight * wrong for weight, _, wrong in sampled) / total
+    effective = total**2 / sum(weight**2 * n for weight, n, _ in sampled)
+    every = checked == judgments
+    bound = share if every else upper_bound(share * effective, effective, level)
+    return ErrorBound(judgments, checked, sum(wrong for *_, wrong in sampled), share, bound)
+
+
+def upper_bound(wrong: float, checked: float, level: float = LEVEL) -> float:
+    """The upper end of Clopper and Pearson's one-sided interval; `checked` may be a fraction."""
+    return 1.0 if wrong >= checked else float(beta.ppf(level, wrong + 1, checked - wrong))
