@@ -115,7 +115,22 @@ NOT_ASKED = [
     ("Did Apple buy Tesla in May 2014?", "a question"),
     ("I met Tim Cook in Paris on 9 May 2014.", "a first person"),
     ("Police arrested a man.", "nothing named"),
+    ("Angela Merkel previously ran the party's office in Berlin.", "background"),
+    ("Barnaby Joyce had bought a farm from Gina Rinehart in Tamworth.", "before the news"),
+    ("Josh Hawley sent a letter to Mark Zuckerberg in Washington.", "one of many letters"),
+    ("Slovenia reported 79 cases of the disease in Ljubljana.", "a figure of one day"),
 ]
+
+
+def test_only_what_is_news_is_asked_with_the_day_of_the_article() -> None:
+    """What stands further down without a time of its own may have happened at any time."""
+    lead = ["Rain fell.", "More rain fell in the north."]
+    told = "Facebook paid $19 billion for WhatsApp"
+    question = "How much did Facebook pay for WhatsApp?"
+    assert question in asked(f"{told}.")
+    assert question not in asked(*lead, f"{told}.")
+    assert question in asked(*lead, f"On Monday, {told}.")
+    assert f"{question[:-1]} in 2014?" in asked(*lead, f"In 2014, {told}.")
 
 
 @pytest.mark.parametrize(("sentence", "why"), NOT_ASKED)
@@ -145,6 +160,7 @@ def test_answers(question: str, wanted: str | None) -> None:
 VERBS = [
     ("take", "took"), ("ban", "banned"), ("try", "tried"), ("play", "played"), ("visit", "visited"),
     ("admit", "admitted"), ("beat", "beat"), ("free", "freed"), ("open", "opened"),
+    ("limit", "limited"), ("offer", "offered"), ("cancel", "cancelled"), ("be", "was"),
 ]  # fmt: skip
 
 

@@ -156,7 +156,7 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _BACKGROUND = re.compile(
-    r"\b(?:previously|prior to|already|since|until|formerly|once|in the past|used to|had|"
+    r"\b(?:previously|prior to|already|since|until|formerly|once|in the past|used to|"
     r"(?:last|each|every) (?:year|month|week|season|time|day)|for (?:over|more than|about|nearly)|"
     r"(?:his|her|their) (?:career|life)|over the (?:past|last|years))\b",
     re.IGNORECASE,
@@ -204,6 +204,7 @@ def _clause(verb: Token, digest: bool, person: Token | None, *, news: bool) -> C
     form = _form(verb, helpers)
     if form is None:
         return None
+    news = news and not any(t.lower == "had" for t in helpers)
     said = helpers[0] if form == "passive" else verb
     now = said.tag in ("VBZ", "VBP") and not digest and not form.startswith("perfect")
     now = now or form.startswith("future")
