@@ -25,8 +25,8 @@ _LONG = 25
 
 _PARSED = (
     "Questions are asked by patterns over the dependency parse of a small pipeline (en_core_web_sm "
-    "3.8.0): plain ones, about what one clause says. Somebody who had not made the patterns read 209 "
-    "rows of news and press releases that they had not been tried on: 36 in 100 were wrong, 18 "
+    "3.8.0): plain ones, about what one clause says. Somebody who had not made the patterns read "
+    "209 rows of news and press releases that they had not been tried on: 36 in 100 were wrong, 18 "
     "clumsy. Half of the wrong ones were background, asked with the article's month, and are no "
     "longer asked; of the 97 of these rows that are left 23 in 100 are wrong (mostly too vague to "
     "have one answer) and 14 clumsy. A language model writes better ones."
