@@ -304,9 +304,9 @@ def write_batch(
         (folder / batch.platform).mkdir()
         made = platform.export(seen, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
-        for file in LAYOUT_FILES:
-            shutil.copyfile(layout.folder / file, folder / LAYOUT_COPY / file)
-        names = [ITEMS, PRIVATE, PREVIEW, *(f"{LAYOUT_COPY}/{file}" for file in LAYOUT_FILES)]
+        for part in LAYOUT_FILES:
+            shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)
+        names = [ITEMS, PRIVATE, PREVIEW, *(f"{LAYOUT_COPY}/{part}" for part in LAYOUT_FILES)]
         names += [f"{batch.platform}/{name}" for name in made]
         manifest = BatchManifest(
             **batch.facts(),
