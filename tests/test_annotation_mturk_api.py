@@ -85,7 +85,7 @@ def test_a_batch_goes_out_and_comes_back_and_is_decided(mturk: MTurkServer, tmp_
     )
     assert (done.submissions, done.new, done.further) == (total, 9, 1)
     assert sum(done.refused.values()) == 5
-    decisions = [json.loads(x) for p in (tmp_path / "f").iterdir() for x in p.open()]
+    decisions = [json.loads(x) for p in (tmp_path / "f").glob("*.jsonl") for x in p.open()]
     assert len(decisions) == 10
     said = run("decide", tmp_path / "f", "--endpoint", mturk.address)
     states = [one["AssignmentStatus"] for one in mturk.assignments.values()]

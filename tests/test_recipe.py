@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, list[str]], str]] = {
     "T-REx alone, without a day": (
         ONLY_TREX,
         {"trex": ["trex"]},
-        "--input trex=P19.jsonl@2020-12-31",
+        "P19.jsonl@2020-12-31, or --snapshot-date 2020-12-31",
     ),
     "undated news beside a dump": (
         PAPER,

@@ -256,6 +256,6 @@ def test_the_same_bytes_with_one_process_and_only_judged_rows_where_asked(
     assert {done.judged.get(r["id"]) for r in rows} == {"accepted"}
     generated = [r for r in config(done.c, "all") if r["written_or_generated"] == "generated"]
     assert generated == [r for r in config(two, "all") if r["written_or_generated"] == "generated"]
-    recipe.write_text(text.replace("round_trip, search]", "round_trop]"), "utf-8")
-    said = run("release", recipe, "--build", tmp_path / "build", ok=False)
+    recipe.write_text(text.replace("round_trip, search,", "round_trop,"), "utf-8")
+    said = run("release", recipe, *words, "--out", tmp_path / "no", ok=False)
     assert "no filter 'round_trop', did you mean" in said.stderr

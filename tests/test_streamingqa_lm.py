@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from builders.release.manifest import load
+from builders.text.dates import WEEKDAYS
 from tests.conftest import ROOT, run
 from tests.gold_rows import config
 
@@ -51,7 +52,8 @@ class Model:
     def question(self, article: str, answer: str) -> str:
         sentence = next(s for s in re.split(r"(?<=[.!?]) ", article) if answer in s)
         names = [n for n in NAME.findall(sentence) if n not in answer and answer not in n]
-        asked = f"Which words stand beside {' and '.join(names[:4])} in the news of that kind?"
+        names = [n for n in names if not set(n.split()) & set(WEEKDAYS)]
+        asked = f"Which words did Reuters print beside {' and '.join(names[:4])}?"
         self.asked[asked] = answer
         return asked
 
