@@ -111,7 +111,7 @@ def _headline(fields: Fields) -> str:
     return (text if isinstance(text, list) else text.split("\n"))[0]
 
 
-def _dated(sentence: str, day: str) -> str:
+def dated(sentence: str, day: str) -> str:
     """A sentence of an article with the date of each weekday, which is one of the week before."""
     last = date.fromisoformat(day)
 
@@ -141,7 +141,7 @@ def _question(fields: Fields) -> dict[str, Any]:
         lines = [line for line in article.split("\n")[1:] if answer in line]
         lines = [line for line in lines if asked <= {*words(line)} and not _OLD.search(line)]
         if lines and lines[0].count(answer) == 1:
-            cloze = _dated(lines[0], fields["article_day"]).replace(answer, "[BLANK]", 1)
+            cloze = dated(lines[0], fields["article_day"]).replace(answer, "[BLANK]", 1)
             if cloze.count("[BLANK]") == 1 and "?" not in cloze:
                 return _marked(article, question, answer, question, cloze)
     return {"question": "none"}
@@ -202,7 +202,7 @@ def _select(fields: Fields) -> dict[str, Any]:
     offered = [w for w in fields["candidates"] if _places(w, sentence) == 1]
     if word not in fields["candidates"]:
         word = max(offered, key=lambda w: (len(w), w), default=None)
-        alone = _dated(sentence, fields["article_day"])
+        alone = dated(sentence, fields["article_day"])
     if word is None:
         return {"newness": "none"}
     return {"newness": "general", "sentence": sentence, "word": word, "alone": alone}
@@ -218,7 +218,7 @@ def _asked(fields: Fields) -> dict[str, Any]:
     if known and known["alone"] == f"{before}{known['word']}{after}":
         return {"question": known["asks"], "answer": known["word"]}
     text = fields["article"]
-    plain = "\n".join(_dated(line, fields["article_day"]) for line in text.split("\n"))
+    plain = "\n".join(dated(line, fields["article_day"]) for line in text.split("\n"))
     found = re.search(rf"{re.escape(before)}(.+?){re.escape(after)}$", plain, re.M)
     answer = found[1] if found else next(_NAME.finditer(text))[0]  # an edited sentence
     rest = after.rstrip(".")
