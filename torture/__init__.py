@@ -1,4 +1,4 @@
-"""Torture: kills, full disks, rivals, broken lines and bad servers, by the thousand: `make torture`.
+"""Kills, full disks, rivals, broken lines and bad servers, by the thousand: `make torture`.
 
 Every case has a campaign and a number, and all that is random in it comes from the seed and these
 two: `python -m torture --seed 1 --case kills/17` does one case again.
@@ -24,10 +24,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Cases by number; one case may try several things.
-
-    `size` is what one case counts for: `number` cases are done until so many tries are made.
-    """
+    """Cases by number; one case may try several things. `prepare` makes what all of them need."""
 
     name: str
     what: str

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import time
@@ -48,7 +49,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
-        shutil.rmtree(work / "cycle", ignore_errors=True)
+        shutil.rmtree(work / f"cycle-{os.getpid()}", ignore_errors=True)
     report.write()
     print("\n".join(report.table()))
     return 1 if report.losses else 0
@@ -74,7 +75,9 @@ class Report:
     def done(self, campaign: str) -> int:
         """How much a campaign has tried."""
         reruns = "rerun to the reference bytes"
-        return sum(n for (name, kind), n in self.tried.items() if name == campaign != kind != reruns)
+        return sum(
+            n for (name, kind), n in self.tried.items() if name == campaign != kind != reruns
+        )
 
     def table(self) -> Iterator[str]:
         """The report as Markdown."""

@@ -24,9 +24,10 @@ REFERENCE = "reference"
 _SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 _LINGER = 60.0
 """Seconds after which a process that outlives its run is a loss."""
+_UNMOUNT = ("umount", "-l")
 _KEPT = (".lock", ".zenodo.json")
 _SEMAPHORE = "sem.mp-"
-"""Of Python's pool of processes, 32 bytes each: who kills its resource tracker, too, leaves them."""
+"""Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
 
 
 class Done(NamedTuple):
@@ -147,6 +148,12 @@ class Cycle:
             elif not found.is_dir() or sums(found) != self.expected[version]:
                 yield f"{version} is not whole"
 
+    def again(self, done: Done) -> None:
+        """Where a run came to its end, begin anew: the next one shall have something to do."""
+        if done.status == 0:
+            shutil.rmtree(self.place.folder / "build")
+            shutil.rmtree(self.place.releases / LATER, ignore_errors=True)
+
     def rerun(self) -> Iterator[str]:
         """What is wrong after one more run, which nothing disturbs."""
         done = run(self.place)
@@ -167,7 +174,7 @@ class Cycle:
 @contextmanager
 def cycle(dataset: str, work: Path) -> Iterator[Cycle]:
     """A cycle in a new folder, which is gone afterwards."""
-    folder = work / "cycle"
+    folder = work / f"cycle-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     try:
         yield Cycle(dataset, folder, work)
@@ -192,6 +199,7 @@ def kills(random: Random, number: int, work: Path) -> Iterator[Outcome]:
         for _ in range(times):
             kind, done = _killed(random, one, times)
             yield Outcome(kind, 1, tuple(one.losses(done)))
+            one.again(done)
         yield Outcome("rerun to the reference bytes", 1, tuple(one.rerun()))
 
 
@@ -206,7 +214,7 @@ def _killed(random: Random, one: Cycle, times: int) -> tuple[str, Done]:
     else:
         number, group = random.choice(_SIGNALS), random.random() < 0.6
         process = start(one.place)
-        time.sleep(random.uniform(0.2, one.known["seconds"]))
+        time.sleep(random.uniform(0.2, 0.7 * one.known["seconds"]))
         if process.poll() is None:
             (os.killpg if group else os.kill)(process.pid, number)
         name = f"{number.name} of {'the group' if group else 'the parent'}"
@@ -233,7 +241,7 @@ def _left(group: int, before: set[str]) -> Iterator[str]:
 
 
 def _members(group: int) -> list[int]:
-    """The processes of a group, but those that have ended and those that Python keeps to tidy up."""
+    """The processes of a group that have not ended."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -262,6 +270,7 @@ def disks(random: Random, number: int, work: Path) -> Iterator[Outcome]:
             if done.status == 0:
                 kind = "came to its end before"
             yield Outcome(kind, 1, tuple(_refused(one, done)))
+            one.again(done)
         yield Outcome("rerun to the reference bytes", 1, tuple(one.rerun()))
 
 
@@ -304,7 +313,7 @@ def _on_a_small_disk(random: Random, one: Cycle) -> Done:
         shutil.rmtree(kept)
         shutil.copytree(folder, kept, symlinks=True)
     finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+        subprocess.run([*_UNMOUNT, str(folder)], check=True)
     folder.rmdir()
     kept.rename(folder)
     return done
