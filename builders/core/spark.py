@@ -11,7 +11,7 @@ import shutil
 import socket
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -86,7 +86,7 @@ def require(address: str | None) -> None:
         return
     _require_java()
     if away.startswith(STANDALONE):
-        _require_master(away)
+        _require_answer(away, _endpoints(away))
 
 
 @contextmanager
@@ -191,17 +191,17 @@ def _endpoints(address: str) -> Iterator[tuple[str, int]]:
         yield host.strip("[]"), int(port)
 
 
-def _require_master(address: str) -> None:
-    """`UserError` unless something answers at one of the masters' ports."""
+def _require_answer(address: str, ends: Iterable[tuple[str, int]]) -> None:
+    """`UserError` unless something answers at one of the ports."""
     said = ""
-    for host, port in _endpoints(address):
+    for end in ends:
         try:
-            socket.create_connection((host, port), timeout=PATIENCE).close()
+            socket.create_connection(end, timeout=PATIENCE).close()
             return
         except OSError as error:
             said = error.strerror or str(error)
     raise UserError(
-        f"no Spark master answers at {address} ({said})",
+        f"no Spark answers at {shown(address)} ({said})",
         hint="is it running, and can this machine reach it?",
     )
 
@@ -212,6 +212,7 @@ def _require_server(address: str) -> None:
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
+    _require_answer(address, [_endpoint(address)])
     try:
         channel = DefaultChannelBuilder(address).toChannel()
     except PySparkException as error:
@@ -220,8 +221,8 @@ def _require_server(address: str) -> None:
         grpc.channel_ready_future(channel).result(timeout=PATIENCE)
     except grpc.FutureTimeoutError as error:
         raise UserError(
-            f"no Spark Connect server answers at {shown(address)}",
-            hint="is it running, can this machine reach it, and is `use_ssl` right?",
+            f"what answers at {shown(address)} is no Spark Connect server",
+            hint="is the port right, and `use_ssl`?",
         ) from error
     finally:
         channel.close()
