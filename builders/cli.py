@@ -78,7 +78,11 @@ def release(
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     engine: Annotated[
-        Literal["duckdb", "spark"], typer.Option(help="What runs the tables.")
+        str,
+        typer.Option(
+            help="What runs the tables: duckdb, spark, or where a Spark is: spark://host:7077, "
+            "local[4], or sc://host:15002 (Spark Connect)."
+        ),
     ] = "duckdb",
     jobs: Jobs = 2,
     memory: Memory = "4GB",
