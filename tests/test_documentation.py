@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from builders.core.config import Strict
 from builders.facts.relations import Relation
 from builders.recipes.recipe import Recipe
+from docs import hooks
 from docs.hooks import dataset, pages, relinked, section
 from docs.keys import Key, keys, nested
 from tests.conftest import ROOT
@@ -98,6 +99,25 @@ def test_recipes_that_a_page_of_a_dataset_names() -> None:
     text = dataset("dynamic-templama", DynamicTempLAMA)
     assert "factdrift release dynamic-templama-paper" in text
     assert "](../recipes.md#window)" in text
+
+
+def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from builders.templama.dataset import DynamicTempLAMA
+
+    monkeypatch.setattr(hooks, "RELEASES", tmp_path)
+    assert hooks.NO_CARD in dataset("dynamic-templama", DynamicTempLAMA)
+    for version in ("1.9.0", "1.10.0", "notes"):
+        (tmp_path / "dynamic-templama" / version / "plots").mkdir(parents=True)
+    newest = tmp_path / "dynamic-templama" / "1.10.0"
+    text = "---\na: 1\n---\n# T\n\n![P](plots/p.png) [M](manifest.json) [s](#t) [w](https://w)\n"
+    (newest / "README.md").write_text(text)
+    (newest / "plots/p.png").touch()
+    shown = "dynamic-templama/plots/p.png"
+    assert "](cards/dynamic-templama.md)" in dataset("dynamic-templama", DynamicTempLAMA)
+    assert dict(pages())["datasets/cards/dynamic-templama.md"] == (
+        f"# T\n\n![P]({shown}) `M` [s](#t) [w](https://w)\n"
+    )
+    assert list(hooks.pictures()) == [(f"datasets/cards/{shown}", newest / "plots/p.png")]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
