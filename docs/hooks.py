@@ -102,12 +102,14 @@ def card(release: Path) -> str:
 
 
 def datasets() -> str:
-    """The list of all datasets."""
+    """The list of all datasets, each with what its recipe says of it: one for real inputs."""
+    from builders.recipes.recipe import recipes
+
     lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
     for name in _builders():
-        prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
-        first = section(prose, "What it measures").partition("\n\n")[0].replace("\n", " ")
-        lines.append(f"- [{name}]({name}.md): {first}")
+        mine = [one for one in recipes().values() if one.build.builder == name]
+        chosen = max(mine, key=lambda one: bool(one.waits_for(())))
+        lines.append(f"- [{name}]({name}.md): {chosen.summary}")
     return "\n".join(lines) + "\n"
 
 

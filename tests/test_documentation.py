@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,28 @@ def test_every_command_says_what_its_options_are() -> None:
     ]
     assert silent == []
     assert str(ROOT) not in text
+
+
+def _commands() -> list[str]:
+    """Every command of the program in a block of any page, on one line."""
+    texts = [*dict(pages()).values(), *(p.read_text("utf-8") for p in ROOT.glob("docs/*.md"))]
+    blocks = [one for text in texts for one in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)]
+    lines = [line.strip() for one in blocks for line in one.replace("\\\n", " ").splitlines()]
+    programs = (".venv/bin/factdrift ", "factdrift ", "python -m builders ")
+    found = {f"factdrift {x.removeprefix(p)}" for x in lines for p in programs if x.startswith(p)}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_a_command_of_a_page_has_these_options(command: str) -> None:
+    """Parsed as the program parses it, and not run."""
+    import typer
+
+    from builders.cli import app
+
+    _, name, *given = shlex.split(command, comments=True)
+    group: Any = typer.main.get_command(app)
+    group.commands[name].make_context(name, given)
 
 
 def test_a_link_to_what_is_no_page_is_a_name() -> None:

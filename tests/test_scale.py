@@ -2,17 +2,14 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 from bench.cost import Cost, cost
 from bench.scale import BLOCK, STEPS, amount, fit, span, table
-from builders.cli import app
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "SCALE.md").read_text("utf-8")
@@ -63,18 +60,6 @@ def test_what_a_command_costs(tmp_path: Path) -> None:
 def test_the_page_holds_the_figures_of_a_run() -> None:
     assert BLOCK.search(PAGE)
     assert "not measured |" not in PAGE
-
-
-def _commands() -> list[list[str]]:
-    words = [shlex.split(line, comments=True) for block in BLOCKS for line in block.splitlines()]
-    return [line for line in words if line[:1] == ["factdrift"]]
-
-
-@pytest.mark.parametrize("words", _commands(), ids=" ".join)
-def test_a_command_has_these_options(words: list[str]) -> None:
-    """Parsed as the program parses it, and not run."""
-    group = typer.main.get_command(app)
-    group.commands[words[1]].make_context(words[1], words[2:], resilient_parsing=False)  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
