@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-BENCHES ?= mine period_diff questions filters timeqa pages align wmt score
+BENCHES ?= mine period_diff questions filters timeqa pages align wmt score engines
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lm release templates hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean

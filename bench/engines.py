@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 from bench import BENCH
 from bench.cost import Cost, cost
 from bench.period_diff import RULES, WINDOW, facts_table, lives_table, named
-from builders.core.engine import engine
+from builders.core.engine import engine, ready
+from builders.core.errors import UserError
 from builders.core.hashing import file_sha256
 from builders.facts.period_diff import ORDER, compare, deltas
 from builders.facts.timeline import timeline
@@ -81,6 +82,11 @@ def line(label: str, spent: Cost) -> str:
 def main(words: list[str]) -> int:
     """Measure both at every size; 1 where they do not write the same."""
     other = words[words.index("--engine") + 1] if "--engine" in words else "spark"
+    try:
+        ready(other, BENCH / "scratch")
+    except UserError as error:
+        print(f"not measured: {error}")
+        return 0
     same = True
     for millions in [float(w) for w in words if w.replace(".", "").isdigit()] or [2]:
         size = int(millions * 1_000_000)
