@@ -28,7 +28,7 @@ from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, alig
 from builders.timeqa.alignment import ObjectNames as Names
 from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
-from builders.timeqa.told import hinted, life, told_days
+from builders.timeqa.told import cues, hinted, life, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -311,6 +311,42 @@ def test_life_of_a_subject(text: str, began: date | None, ended: date | None) ->
     assert life(page(text)) == (began, ended)
 
 
+ANY = (date.min.year, date.max.year)
+UNDATED: list[tuple[str, str, list[tuple[int, int]]]] = [
+    (
+        "after the last date",
+        "= Work\nIn 2005 he left. After that he settled in Hull.",
+        [(2005, 9999)],
+    ),
+    (
+        "between two dates",
+        "= Work\nIn 1990 he sang. He played for Hull. In 1995 no more.",
+        [(1990, 1995)],
+    ),
+    ("in another paragraph", "= Work\nIn 1990 he sang.\nHe played for Hull.", [(1990, 9999)]),
+    ("in a section with a date", "= 1990-1995\nHe played for Hull.", [(1990, 1995)]),
+    ("in a section without one", "= Work\nHe played for Hull.", [ANY]),
+    ("in the opening", "In 2005 he left. He played for Hull.", [ANY]),
+    ("a pair of an infobox", "! other team: Hull City", [ANY]),
+    ("before what it tells", "= Work\nAfter trials in Hull he sang in 1990.", [(1, 1990)]),
+    ("a beginning", "= Work\nHe began with Hull and sang in 1990.", [(1, 1990)]),
+    ("after a dated event", "= Work\nAfter the Games of 1990, he saw Hull.", []),
+    ("of an object of the pair", "= Work\nHe played for Leeds United in Hull.", []),
+    ("without a name", "= Work\nHe played well.", []),
+    ("of the subject", "= Work\nThen came Ann Lee.", []),
+    ("no word of the relation", "= Work\nHe likes Hull.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [u[1:] for u in UNDATED], ids=[u[0] for u in UNDATED])
+def test_what_a_page_tells_without_a_date(text: str, wanted: list[tuple[int, int]]) -> None:
+    one = page("He joined Leeds United in 2003.\n" + text)
+    aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
+    stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
+    found = told_days(one, aligned, "Ann Lee", stems).undated
+    assert [(first.year, last.year) for first, last in found] == wanted
+
+
 HINTS: list[tuple[str, str, Names, bool]] = [
     ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
     ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),
@@ -319,6 +355,14 @@ HINTS: list[tuple[str, str, Names, bool]] = [
     ("both boundaries", "| 1993–1999; American university", HARVARD, True),
     ("one boundary", "| 1993; American university", HARVARD, False),
     ("a date in the heading", "= Years / 1993–1999\nHe was in Harvard's care.", HARVARD, True),
+    ("a word in the heading", "= Harvard\nHe went to a university in 1995.", HARVARD, True),
+    (
+        "a word of its stem",
+        "In 1995 he led the economic ministry.",
+        Names("Minister of the Economy", (), None),
+        True,
+    ),
+    ("no proper name, in any words", "He slept.", Names("member of the House", (), None), True),
     ("no proper name", "He has been an editor.", Names("editor", (), None), True),
     ("nothing", "He slept.", HARVARD, False),
 ]

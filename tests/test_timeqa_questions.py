@@ -390,7 +390,7 @@ def test_unanswerable_is_near_and_empty() -> None:
     segments = [segment("Q2", "2003", "2005"), segment("Q3", "2006", "2008")]
     found: list[PairQuestion] = []
     for seed in range(80):
-        pair = Pair("Q1", "Ann Lee", "P54", tuple(segments))
+        pair = Pair("Q1", "Ann Lee", "P54", tuple(segments), life=(date(1950, 1, 1), None))
         asked, _ = ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)
         found += [a for a in asked if a.answers.answerable == "nothing_holds"]
     assert {a.difficulty for a in found} == {"hard"}

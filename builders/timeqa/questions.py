@@ -95,11 +95,13 @@ class Pair:
         """Whether the page may answer a question about this time, which lies beside the pair.
 
         It tells something of these days, or near the evidence what came after the pair's last day
-        and before these days, which may have lasted: `in 2011 she married again`.
+        and before these days, which may have lasted (`in 2011 she married again`), or something
+        without a date that may have been then.
         """
         first, last = time.days()
         assert first and last
-        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere) or any(
+        days = (*self.told.anywhere, *self.told.undated)
+        return any(begins <= last and first <= ends for begins, ends in days) or any(
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
         )
 
@@ -124,6 +126,11 @@ class QuestionTemplates(Strict):
     label: str
     mode: Literal["accumulate", "pointwise"]
     questions: tuple[Ask, ...]
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The texts whose words tell of the relation."""
+        return (self.label, *(question.ask for question in self.questions))
 
     @classmethod
     def of(cls, relation: Relation) -> "QuestionTemplates":
