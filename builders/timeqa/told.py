@@ -159,9 +159,10 @@ def _tells_what_was_first(text: str, said: frozenset[str], dates: Dates) -> bool
     word = WORD.search(text)
     if not word or fold_in_place(word[0]) not in _AFTER:
         return not _AT_FIRST.isdisjoint(said)
-    date_at = min((w.start for w in dates.written), default=len(text))
+    date_at = min((w.start for w in dates.written), default=-1)
     comma = text.find(",")
-    return not date_at < comma and bool(_NAME.search(text, 0, date_at if comma < 0 else comma))
+    clause = date_at if comma < 0 else comma
+    return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
 
 
 def _sentences(one: rows.Paragraph) -> Iterator[tuple[str, Dates]]:
