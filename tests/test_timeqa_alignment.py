@@ -301,6 +301,7 @@ def test_a_list_with_one_mention_tells_near_it() -> None:
     [
         ("! birth date: 5 May 1985\nA man.", date(1985, 5, 5), None),
         ("! established: 1923\n! closed: 1999\nA bank.", date(1923, 12, 31), date(1999, 1, 1)),
+        ("Ann Lee (1910 – 5 May 1990) sang.", date(1910, 12, 31), date(1990, 5, 5)),
         ("Ann Lee (born 5 May 1985) sings.", date(1985, 5, 5), None),
         ("A club of Hull. It was founded in 1904.", date(1904, 12, 31), None),
         ("A club of Hull. It won in 1904.", None, None),

@@ -18,6 +18,7 @@ from builders.text.names import ADDED, GENERIC, without_bracket
 from builders.text.sentences import sentence_at, sentence_starts
 from builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
 from builders.timeqa.matching import boundaries
+from builders.timeqa.mentions import FIRST_BRACKET
 
 _LISTED = ("list", "table", "infobox")
 _TELLING = 4
@@ -110,10 +111,11 @@ def _undated(
 ) -> Iterator[DayInterval]:
     """When the statements without a date that may be of the relation hold.
 
-    Such a sentence, list item, row or pair has a word of the relation, or one that says that
-    something began or came later (`After that he settled in Portugal`), and the name of something
+    Such a sentence, list item, row or pair has a word of the relation, and the name of something
     that is neither the subject nor an object of the pair. In running text it holds between the
-    dates around it in its section; in the opening, in lists and in infoboxes at any time. A
+    dates around it in its section, and there a word will do that says that something began or came
+    later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
+    there are no dates it may hold at any time. A
     sentence that says what was first (`After posts in Houston and Austin`, `He began with
     Fittipaldi and drew attention in 1988`) tells of all days before its last date, whatever it
     names; but for `After the crisis of 2008`, which says when.
@@ -134,20 +136,18 @@ def _undated(
                 continue
             if one.kind == "text" and _tells_what_was_first(text, said, dates):
                 yield date.min, last.last if last else date.max
-            explained = last or any(name in text for name in known)
-            if explained or (_OTHER_TIMES.isdisjoint(said) and not _has_cue(said, stems)):
-                continue
-            if one.kind != "text" or not section:
-                yield date.min, date.max
+            if last or any(name in text for name in known):
                 continue
             after = next((w for *_, d in units[n + 1 :] for w in d.written), None)
-            if earlier or after:
-                days = [d for w in (earlier, after) if w for d in (w.first, w.last)]
-                yield min(days) if earlier else date.min, max(days) if after else date.max
-            else:
-                around = (*title.written, *title.stretches)
-                first = min((w.first for w in around), default=date.min)
-                yield first, max((w.last for w in around), default=date.max)
+            in_order = one.kind == "text" and section
+            around = [w for w in (earlier, after) if w] if in_order else []
+            around = around or ([*title.written, *title.stretches] if in_order else [])
+            if not _has_cue(said, stems) and (not around or _OTHER_TIMES.isdisjoint(said)):
+                continue
+            days = [d for w in around for d in (w.first, w.last)]
+            open_before = not days or (after and not earlier)
+            open_after = not days or (earlier and not after)
+            yield date.min if open_before else min(days), date.max if open_after else max(days)
 
 
 def _has_cue(said: frozenset[str], stems: frozenset[str]) -> bool:
@@ -175,8 +175,8 @@ def _sentences(one: rows.Paragraph) -> Iterator[tuple[str, Dates]]:
 def life(page: rows.Page) -> tuple[date | None, date | None]:
     """The first and last day of which the page says that its subject was; None: it does not say.
 
-    The infobox says it (`birth date`, `established`), or the opening (`born 5 May 1985`, `founded
-    in 1923`). A year counts from its end, or until its beginning.
+    The infobox says it (`birth date`, `established`), or the opening (`(1910-1990)`, `born 5 May
+    1985`, `founded in 1923`). A year counts from its end, or until its beginning.
     """
     began: list[Written] = []
     ended: list[Written] = []
@@ -189,6 +189,11 @@ def life(page: rows.Page) -> tuple[date | None, date | None]:
             began += dates if not said.isdisjoint(_BEGINNINGS) else ()
             ended += dates if not said.isdisjoint(_ENDINGS) else ()
         elif n in opening:
+            bracket = FIRST_BRACKET.match(one.text) if n == texts[0] else None
+            lived = dates_in(bracket[1]) if bracket else None
+            if lived and lived.stretches and len(lived.written) == 2:
+                began.append(lived.written[0])
+                ended.append(lived.written[1])
             starts = sentence_starts(one.text)
             for written in dates_in(one.text).written:
                 left, _ = sentence_at(starts, len(one.text), written.start, written.end)
