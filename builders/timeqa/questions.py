@@ -109,13 +109,17 @@ class Pair:
         """Whether the page may name others before the first day, or after the last, of a pair.
 
         Then a question about `before` or `after` a time has more answers than the pair's. Where the
-        page does not name the pair's answer (`named` false), any date beyond may be of another.
+        page does not name the pair's answer (`named` false), any date beyond may be of another. So
+        may a statement without a date that stands before, or after, one.
         """
         days = self.told.near if named else self.told.anywhere
+        undated = self.told.undated
         if time.specifier == "before":
-            return any(ends.toordinal() < first - _SEASON for _, ends in days)
+            early = (*(e for _, e in days), *(b for b, e in undated if e < date.max))
+            return any(day.toordinal() < first - _SEASON for day in early)
         if time.specifier == "after":
-            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
+            late = (*(b for b, _ in days), *(e for b, e in undated if b > date.min))
+            return any(day.toordinal() > last + _SEASON for day in late)
         return False
 
 
