@@ -109,17 +109,13 @@ class Pair:
         """Whether the page may name others before the first day, or after the last, of a pair.
 
         Then a question about `before` or `after` a time has more answers than the pair's. Where the
-        page does not name the pair's answer (`named` false), any date beyond may be of another. So
-        may a statement without a date that stands before, or after, one.
+        page does not name the pair's answer (`named` false), any date beyond may be of another.
         """
         days = self.told.near if named else self.told.anywhere
-        undated = self.told.undated
         if time.specifier == "before":
-            early = (*(e for _, e in days), *(b for b, e in undated if e < date.max))
-            return any(day.toordinal() < first - _SEASON for day in early)
+            return any(ends.toordinal() < first - _SEASON for _, ends in days)
         if time.specifier == "after":
-            late = (*(b for b, _ in days), *(e for b, e in undated if b > date.min))
-            return any(day.toordinal() > last + _SEASON for day in late)
+            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
         return False
 
 
