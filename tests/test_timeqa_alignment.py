@@ -183,6 +183,8 @@ CHOICES: list[tuple[str, str, rows.Segment, tuple[int, str]]] = [
      segment("2003", "2009"), (2, "Leeds")),
     ("dates in the section", "He likes Leeds United.\n= Career / Leeds United (2003–2009)\n"
      "Leeds United bought him from 2003 on.", segment("2003", "2009"), (1, "Leeds United")),
+    ("dates of another time", "In Leeds United, from 1811 to 1812, he had played.\n"
+     "In 1831 he left Leeds United.", segment("1825", "1831"), (1, "Leeds United")),
     ("not the end alone", "He joined Leeds United.\nHe left Leeds United in 2009.",
      segment("2003", "2009"), (0, "Leeds United")),
 ]  # fmt: skip
