@@ -74,8 +74,9 @@ layouts: $(VENV)/.run ## check annotation/layouts, or LAYOUT=folder alone
 	@$(BIN)/python -m builders $@
 
 SLOW ?=
+RERUNS ?=
 test: $(VENV)/.dev ## run the tests (five to ten minutes); SLOW=1: the slow ones, too
-	@SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")
+	@SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")$(if $(RERUNS), --reruns $(RERUNS))
 
 check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff check .

@@ -7,9 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-
 from annotation.batch import Item, Ledger, item_id
 from annotation.checks import plain
 from annotation.dataset import (
@@ -23,7 +20,6 @@ from annotation.dataset import (
 )
 from annotation.layout import Layout, LayoutField
 from annotation.submission import Json
-from builders.ckl.lama import shown_id
 from builders.core.errors import UserError
 from builders.core.files import resource
 from builders.core.hashing import digest
@@ -33,6 +29,7 @@ from builders.text.render import sentence
 from builders.wmt.archive import find_archives
 from builders.wmt.index import index
 from builders.wmt.lines import KEY, days_of
+from builders.wmt.passages import shown_id
 from builders.wmt.read import read
 from filters.search_index import Index
 
@@ -80,6 +77,9 @@ class TextSources:
 
     def _pages(self, names: list[str]) -> TextsByKey:
         """Paragraphs by item, or by title where no page has such an item."""
+        import pyarrow.compute as pc  # 50 MB that few layouts need
+        import pyarrow.dataset as ds
+
         if self.pages is None:
             hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
             raise UserError("this layout shows pages", hint=hint)

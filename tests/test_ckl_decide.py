@@ -16,13 +16,12 @@ from builders.ckl.lama import (
     decide,
     expert_judgments,
     located,
-    shown_id,
 )
 from builders.core.run import RecipeInput, Run, Source
 from builders.core.schema import batches
 from builders.core.steps import Workspace
 from builders.rows import Article, Gold
-from builders.wmt.passages import texts
+from builders.wmt.passages import shown_id, texts
 
 N = None
 DECIDED = {

@@ -149,15 +149,6 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
     return Evidence(article.id, article.day, before + start, before + end)
 
 
-def shown_id(passage: str) -> str:
-    """The id of a passage as annotators' items hold it: no control characters.
-
-    `passage` is an article's id, `_` and a number.
-    """
-    key, _, number = passage.rpartition("_")
-    return f"{key[:8]}-{key[22:86]}_{number}"
-
-
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     answers = loaded(accepted(gold).answers, "answers")
     shown = loaded(gold.shown, "shown")
