@@ -109,13 +109,17 @@ class Pair:
         """Whether the page may name others before the first day, or after the last, of a pair.
 
         Then a question about `before` or `after` a time has more answers than the pair's. Where the
-        page does not name the pair's answer (`named` false), any date beyond may be of another.
+        page does not name the pair's answer (`named` false), any date beyond may be of another. So
+        may a statement without a date that stands before the pair's days, or after them.
         """
         days = self.told.near if named else self.told.anywhere
+        undated = self.told.undated
         if time.specifier == "before":
-            return any(ends.toordinal() < first - _SEASON for _, ends in days)
+            early = any(ends.toordinal() < first - _SEASON for _, ends in days)
+            return early or any(ends.toordinal() < first for _, ends in undated)
         if time.specifier == "after":
-            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
+            late = any(begins.toordinal() > last + _SEASON for begins, _ in days)
+            return late or any(begins.toordinal() > last for begins, _ in undated)
         return False
 
 

@@ -115,10 +115,9 @@ def _undated(
     that is neither the subject nor an object of the pair. In running text it holds between the
     dates around it in its section, and there a word will do that says that something began or came
     later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
-    there are no dates it may hold at any time. A
-    sentence that says what was first (`After posts in Houston and Austin`, `He began with
-    Fittipaldi and drew attention in 1988`) tells of all days before its last date, whatever it
-    names; but for `After the crisis of 2008`, which says when.
+    there are no dates it may hold at any time. A sentence that says what was first (`After posts in
+    Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
+    before its last date, whatever it names; but for `After the crisis of 2008`, which says when.
     """
     known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
     common = any(s.object_label[:1].islower() for s in segments)
