@@ -1,4 +1,4 @@
-"""The shell transcript of PEOPLE.md: its commands, typed in an empty folder, say what stands there."""
+"""The shell transcript of PEOPLE.md: typed in an empty folder, it says what stands there."""
 
 import os
 import re
