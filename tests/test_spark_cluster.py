@@ -165,7 +165,7 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
     home.mkdir(exist_ok=True)
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    done = ran(release(home, "--engine", engine), home, **environment)
+    done = ran(release(home, "--engine", engine), home, True, **environment)
     made = done.stdout + done.stderr
     assert "deltas: making" in made, made
     releases = [
@@ -212,7 +212,7 @@ def test_connect_server(by_duckdb: Path, tmp_path: Path) -> None:
     home = Path(distribution.__file__).parent
     settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
     given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
-    command = [home / "bin/spark-submit", "--master", "local[2]", *given]
+    command = [str(home / "bin/spark-submit"), "--master", "local[2]", *given]
     server = subprocess.Popen(
         [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
         cwd=tmp_path,
