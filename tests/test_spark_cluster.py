@@ -179,6 +179,27 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
 @pytest.mark.slow
 @pyspark
 @java
+def test_a_master_in_this_process(tmp_path: Path) -> None:
+    """Any folder will do, also where its name looks like a pattern."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "import pyarrow as pa, pyarrow.parquet as pq\n"
+        "from builders.core.engine import engine\n"
+        "with engine('local[1]', Path('a [b] {c}*')) as eng:\n"
+        "    given = eng.scratch / 'given.parquet'\n"
+        "    pq.write_table(pa.table({'n': [1, 2]}), given)\n"
+        "    kept = eng.keep(eng._read([str(given)]))\n"
+        "    print(eng.session.sparkContext.master, sorted(r['n'] for r in eng.rows(kept)))\n"
+    )
+    assert (
+        "local[1] [1, 2]\n" in ran([sys.executable, str(script)], tmp_path, True, **FRUGAL).stdout
+    )
+
+
+@pytest.mark.slow
+@pyspark
+@java
 def test_two_executors(by_duckdb: Path, tmp_path: Path) -> None:
     """A cluster with two executors, each a JVM of its own, makes the sample to the byte."""
     import pyspark as distribution
