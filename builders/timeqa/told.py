@@ -1,21 +1,24 @@
 """What a page tells beside the mentions that answer questions.
 
 A question that is to have no answer must have none in the page: not in the dates near the evidence
-of a history (`told_days`), not in other words (`hinted`), and not because the subject was not there
-yet, or no more (`life`).
+of a history nor in an undated statement (`told_days`), not in other words (`hinted`), and not
+because the subject was not there yet, or no more (`life`).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from builders import rows
 from builders.text.data import data, words
-from builders.text.dates import Dates, DayInterval, Written, dates_in, of_birth, touches
+from builders.text.dates import MONTHS, Dates, DayInterval, Written, dates_in, of_birth, touches
 from builders.text.names import ADDED, GENERIC, without_bracket
 from builders.text.sentences import sentence_at, sentence_starts
-from builders.text.words import WORD, fold_in_place, name_words
+from builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
 from builders.timeqa.matching import boundaries
+from builders.timeqa.mentions import FIRST_BRACKET
 
 _LISTED = ("list", "table", "infobox")
 _TELLING = 4
@@ -25,6 +28,17 @@ _YEAR = 367
 _LISTS: Final = data("words")
 _BEGINNINGS, _ENDINGS = words(_LISTS["beginnings"]), words(_LISTS["endings"])
 _KINDS = words(_LISTS["kinds_in_names"])
+_OTHER_TIMES = words(_LISTS["other_times"])
+_AFTER, _AT_FIRST = words(_LISTS["after_what_was"]), words(_LISTS["at_first"])
+_ASKING = words(_LISTS["asking"]) | SMALL | DETERMINERS
+_STEM = 4
+"""Letters of a word by which its other forms are known: `play`, `player`."""
+_LONG = 5
+"""The same of a word of a name: `economy`, `economic`."""
+_ROLE: Final = re.compile("<[^>]*>")
+_NAME: Final = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-z][\w'’.-]+")
+"""A capitalised word inside a sentence."""
+_CALENDAR = frozenset(map(fold_in_place, MONTHS))
 _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
 
@@ -36,14 +50,31 @@ class Told(NamedTuple):
     birth, decade or century, and of stretches without an end (`since 2003`) only those near.
     `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
     mention, and in sentences that have them.
+    `undated`: the days between the dates around a statement without a date that may be one of the
+    pair's relation; every day, where there are none.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
+    undated: tuple[DayInterval, ...] = ()
 
 
-def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> Told:
-    """What a page tells of which days; `segments`: of one pair."""
+def cues(wordings: Collection[str]) -> frozenset[str]:
+    """The stems of the words that tell of a relation, from its label and questions."""
+    found = (w for text in wordings for w in WORD.findall(fold_in_place(_ROLE.sub(" ", text))))
+    return frozenset(w[:_STEM] for w in found if len(w) > 2 and w not in _ASKING)
+
+
+def told_days(
+    page: rows.Page,
+    segments: Sequence[rows.AlignedSegment],
+    subject: str = "",
+    stems: frozenset[str] = frozenset(),
+) -> Told:
+    """What a page tells of which days; `segments`: of one pair.
+
+    `subject`: its label; `stems`: the cues of its relation.
+    """
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
     names = {s.mention for s in segments if s.mention}
     listed = {
@@ -68,14 +99,83 @@ def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> Told:
                 found.add((date_.first, date_.last))
                 if near:
                     beside.add((date_.first, date_.last))
-    return Told(tuple(sorted(found)), tuple(sorted(beside)))
+    undated = set(_undated(page, segments, subject, stems))
+    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
+
+
+def _undated(
+    page: rows.Page,
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """When the statements without a date that may be of the relation hold.
+
+    Such a sentence, list item, row or pair has a word of the relation, and the name of something
+    that is neither the subject nor an object of the pair. In running text it holds between the
+    dates around it in its section, and there a word will do that says that something began or came
+    later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
+    there are no dates it may hold at any time. A sentence that says what was first (`After posts in
+    Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
+    before its last date, whatever it names; but for `After the crisis of 2008`, which says when.
+    """
+    known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
+    common = any(s.object_label[:1].islower() for s in segments)
+    own = frozenset(name_words(subject)) | _CALENDAR
+    for section, group in groupby(page.paragraphs, key=lambda one: one.section):
+        units = [(one, *unit) for one in group for unit in _sentences(one)]
+        title = dates_in(section.rpartition(" / ")[2])
+        before: Written | None = None
+        for n, (one, text, dates) in enumerate(units):
+            last = dates.written[-1] if dates.written else None
+            earlier, before = before, last or before
+            said = _said(text)
+            names = {w for m in _NAME.findall(text) for w in name_words(m)} - own
+            if not names and not common:
+                continue
+            if one.kind == "text" and _tells_what_was_first(text, said, dates):
+                yield date.min, last.last if last else date.max
+            if last or any(name in text for name in known):
+                continue
+            after = next((w for *_, d in units[n + 1 :] for w in d.written), None)
+            in_order = one.kind == "text" and section
+            around = [w for w in (earlier, after) if w] if in_order else []
+            around = around or ([*title.written, *title.stretches] if in_order else [])
+            if not _has_cue(said, stems) and (not around or _OTHER_TIMES.isdisjoint(said)):
+                continue
+            days = [d for w in around for d in (w.first, w.last)]
+            open_before = not days or (after and not earlier)
+            open_after = not days or (earlier and not after)
+            yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _has_cue(said: frozenset[str], stems: frozenset[str]) -> bool:
+    return not stems.isdisjoint(w[:_STEM] for w in said)
+
+
+def _tells_what_was_first(text: str, said: frozenset[str], dates: Dates) -> bool:
+    """Whether a sentence says what was before the rest of it."""
+    word = WORD.search(text)
+    if not word or fold_in_place(word[0]) not in _AFTER:
+        return not _AT_FIRST.isdisjoint(said)
+    date_at = min((w.start for w in dates.written), default=-1)
+    comma = text.find(",")
+    clause = date_at if comma < 0 else comma
+    return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
+
+
+def _sentences(one: rows.Paragraph) -> Iterator[tuple[str, Dates]]:
+    """The sentences of a paragraph, with their dates; a list item, row or pair is one."""
+    starts = sentence_starts(one.text) if one.kind == "text" else [0]
+    for left, right in zip(starts, [*starts[1:], len(one.text)], strict=True):
+        yield one.text[left:right], dates_in(one.text[left:right])
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
     """The first and last day of which the page says that its subject was; None: it does not say.
 
-    The infobox says it (`birth date`, `established`), or the opening (`born 5 May 1985`, `founded
-    in 1923`). A year counts from its end, or until its beginning.
+    The infobox says it (`birth date`, `established`), or the opening (`(1910-1990)`, `born 5 May
+    1985`, `founded in 1923`). A year counts from its end, or until its beginning.
     """
     began: list[Written] = []
     ended: list[Written] = []
@@ -88,6 +188,11 @@ def life(page: rows.Page) -> tuple[date | None, date | None]:
             began += dates if not said.isdisjoint(_BEGINNINGS) else ()
             ended += dates if not said.isdisjoint(_ENDINGS) else ()
         elif n in opening:
+            bracket = FIRST_BRACKET.match(one.text) if n == texts[0] else None
+            lived = dates_in(bracket[1]) if bracket else None
+            if lived and lived.stretches and len(lived.written) == 2:
+                began.append(lived.written[0])
+                ended.append(lived.written[1])
             starts = sentence_starts(one.text)
             for written in dates_in(one.text).written:
                 left, _ = sentence_at(starts, len(one.text), written.start, written.end)
@@ -110,25 +215,26 @@ def hinted(
     The page links to the object (`his deputy`); or a sentence, list item, row or pair has a word of
     its names and a date of the segment (`in 1995 he went to Harvard's law faculty`), or states both
     boundaries of the segment and none of a segment that the page names (`1911-1912, German
-    university`). An object whose label is no proper name (`politician`) may be told anywhere. What
-    people checked is not looked into. `subject`: its label, whose words say nothing.
+    university`). An object whose label is no proper name (`politician`, `member of parliament`)
+    may be told in any words. What people checked is not looked into. `subject`: its label, whose
+    words say nothing.
     """
     missing = {n for n, s in enumerate(segments) if s.rule == "none" and s.verification != "human"}
     if not missing:
         return frozenset()
     units = _units(page)
-    found = {n for n in missing if _is_linked(page, segments[n])}
+    common = {n for n in missing if segments[n].object_label[:1].islower()}
+    found = common | {n for n in missing if _is_linked(page, segments[n])}
     named = [s for s in segments if s.rule != "none"]
     explained = [[b for b in boundaries(s) if b] for s in named]
-    common = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
+    shared = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
     for n in missing - found:
         segment = segments[n]
-        own = _words_of(segment) - common
-        anywhere = segment.object_label.islower()
+        own = {w[:_LONG] for w in _words_of(segment) - shared}
         both = [b for b in boundaries(segment) if b]
         whole = len(both) == 2 and both[0] != both[1]
         for unit in units:
-            by_name = not own.isdisjoint(unit.words) and (anywhere or unit.tells(segment))
+            by_name = not own.isdisjoint(w[:_LONG] for w in unit.words) and unit.tells(segment)
             by_time = whole and unit.has(both) and not any(map(unit.has, explained))
             if by_name or by_time:
                 found.add(n)
@@ -158,14 +264,13 @@ class _Unit(NamedTuple):
 
 
 def _units(page: rows.Page) -> list[_Unit]:
-    """The units of a page, those without dates with the ones of their section's title."""
+    """The units of a page, with the words of their section's title; its dates for want of own."""
     found = []
     for one in page.paragraphs:
-        title = dates_in(one.section.rpartition(" / ")[2])
-        starts = sentence_starts(one.text) if one.kind == "text" else [0]
-        for left, right in zip(starts, [*starts[1:], len(one.text)], strict=True):
-            dates = dates_in(one.text[left:right])
-            found.append(_Unit(_said(one.text[left:right]), dates if dates.written else title))
+        innermost = one.section.rpartition(" / ")[2]
+        title, said = dates_in(innermost), _said(innermost)
+        for text, dates in _sentences(one):
+            found.append(_Unit(_said(text) | said, dates if dates.written else title))
     return found
 
 
