@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-BENCHES ?= mine period_diff questions filters timeqa pages align wmt score engines
+BENCHES ?= mine period_diff questions filters timeqa pages align wmt score engines people
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lm release templates hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
@@ -61,7 +61,7 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m builders $@
 
-receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/…/0001 [CODE=… PORT=…]
+receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/…/0001 [CODE=… PORT=… UNTIL=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]

@@ -37,7 +37,10 @@ class Choice extends View {
     if (!this.def.field) return own;
     const listed = Array.from(new Set((fields[this.def.field] || []).map(textOf)));
     const hints = (this.def.hints && fields[this.def.hints]) || [];
-    const hint = (t) => hints[(fields[this.def.field] || []).map(textOf).indexOf(t)];
+    const hint = (t) => {
+      const text = hints[(fields[this.def.field] || []).map(textOf).indexOf(t)];
+      return text ? named(this.def.hints) + ': ' + text : null;
+    };
     return [...listed.map((t) => ({ value: t, label: t, help: hint(t), outside: true })), ...own];
   }
 

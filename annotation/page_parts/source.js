@@ -8,6 +8,7 @@ class Source {
     this.value = this.many ? withOpened(item, item.values, name) : item.fields[name];
     this.units = this.split();
     this.pending = this.cursor = this.query = null;
+    this.dates = shown.dates;
     const given = (shown.marks && item.fields[shown.marks]) || [];
     for (const mark of Array.isArray(given) ? given : [given]) {
       const whole = this.whole(mark);
@@ -45,6 +46,7 @@ class Source {
     if (n < 0) {
       n = this.value.push(passage) - 1;
       this.units.push(this.unit(passage.text, n, 0, passage));
+      if (this.dates) this.units[n].given.push(...found(DATES, passage.text).map((d) => [...d, 'date']));
       this.body.append(this.units[n].node);
     }
     this.units[n].node.hidden = false;
