@@ -17,12 +17,16 @@ from builders.generate.clauses import (
     relative,
     said_time,
 )
+from builders.generate.evidence import stems
+from builders.generate.specific import Weight, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import words
-from builders.text.dates import candidates
+from builders.text.dates import WEEKDAYS, asked, candidates
+from builders.text.dates import written as day_in_words
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
+from builders.text.en.questions import put
 from builders.text.en.verbs import past, past_of
 
 
@@ -45,8 +49,6 @@ class Asked:
     question: str
     kind: str
     score: int
-    now: bool
-    """Whether it is in the present tense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ class Made:
     """The tokens of the answer."""
 
 
-_ACTIVE = ("past", "present", "perfect", "future")
-_PASSIVE = ("passive", "perfect_passive", "future_passive")
+_ACTIVE = ("past", "present", "perfect")
+_PASSIVE = ("passive", "perfect_passive")
 _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "ccomp", "pcomp")
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
@@ -104,7 +106,7 @@ _ABOUT = {
 """Verbs and the prepositions that belong to them."""
 _CHARGES = {
     "accuse": ("of",), "charge": ("with",), "convict": ("of",), "acquit": ("of",),
-    "sentence": ("to",), "fine": ("for",), "arrest": ("for", "on"), "indict": ("on", "for"),
+    "sentence": ("to",), "fine": ("for",), "arrest": ("for",), "indict": ("on", "for"),
     "suspect": ("of",), "nominate": ("for",), "sue": ("for",), "criticize": ("for",),
     "criticise": ("for",), "praise": ("for",), "blame": ("for",), "plead": ("to",),
     "name": ("after",), "award": ("for",),
@@ -117,15 +119,15 @@ _UNITS = words("""
 """)
 _LENGTHS = words("years months weeks days hours minutes decades year month week day decade hour")
 _NO_LENGTH = words("declare call ask order announce plan vote pay seek sentence approve sign agree")
-_EMPTY = words("send write pen speak thank note join state mention")
-"""Verbs of what people do every day: nobody can tell which time is meant."""
 _TOLLS = words("""
     report confirm announce record register reach surpass exceed pass top rise climb die
 """)
 """What is said day by day of a figure that grows: without a day there are many answers."""
 _JUNK = re.compile(
     r" -\w|\b(\w{3,}) \1\b|\bto guilty\b|"
-    r"\b(?:background|remaining|related|previous|recent|latest)\b",
+    r"\b(?:background|remaining|related|previous|recent|latest|further|similar|additional|same|"
+    r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
+    r"various|current|upcoming|today|others?|the (?:position|post|job|role|seat)(?! (?:of|at|as)\b))\b",
     re.IGNORECASE,
 )
 """What is left over in a text, and words that point at what a question does not tell."""
@@ -154,24 +156,43 @@ def _told(clause: Clause) -> list[Token] | None:
     kept = []
     for part in clause.parts:
         tokens = phrase(part)
-        if part.dep == "ccomp" or (part.dep == "advcl" and not _because(part)):
-            if part.dep == "ccomp":
-                return None
-            continue
-        time = said_time(part)
-        if part.dep in _CORE:
-            if breaks(tokens) or relative(tokens):
-                return None
-            kept.append(part)
-        elif time == "relative" or breaks(tokens) or (relative(tokens) and not time):
-            continue
-        elif part.dep in ("prep", "npadvmod", "advmod", "agent", "advcl"):
-            kept.append(part)
-        elif part.dep in ("punct",):
-            continue
-        else:
+        if part.dep == "ccomp":
             return None
+        if said_time(part) == "relative" or part.dep == "punct":
+            continue
+        if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
+            continue
+        if part.lower == "with" and any(t.tag == "VBG" for t in tokens):
+            continue  # `with his family attending`
+        if part.dep == "advcl" and not _because(part) and not _purpose(part):
+            continue
+        if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
+            return None
+        if breaks(tokens) or (relative(tokens) and not said_time(part)):
+            return None
+        if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
+            kept.append(part)
+        elif part.dep != "prep":
+            return None
+        elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
+            kept.append(part)
     return kept
+
+
+def _links(part: Token) -> bool:
+    """Whether a phrase does no more than lead on from the sentence before: `in addition`."""
+    return any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
+
+
+_LINKS = words("addition particular fact total turn example instance short part return general")
+
+
+_SCENE = words("in at on during after following for under near before within")
+"""Prepositions of phrases before the subject that may also stand at the end."""
+
+
+def _purpose(part: Token) -> bool:
+    return part.at > part.head.at and any(t.tag == "TO" for t in part.having("aux"))
 
 
 def _because(part: Token) -> bool:
@@ -179,60 +200,83 @@ def _because(part: Token) -> bool:
 
 
 def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
-    """The question with its score; None where it does not stand alone or says too little."""
+    """The question with its score; None where it does not stand alone or fits many events.
+
+    What fits several events of a month is told with the day, where the article says which.
+    """
     text = re.sub(r"\s+", " ", made.text).strip(" ,")
-    if text.split()[-1] in _DANGLING:
+    if text.split()[-1].lower() in _DANGLING:
         return None
-    text = f"{text[0].upper()}{text[1:]}"
-    if clause.source is not None:
-        text += f", according to {written(phrase(clause.source))}"
-    text += "?"
-    if _JUNK.search(text) or clause.verb.lemma in _EMPTY:
+    text = f"{text[0].upper()}{text[1:]}?"
+    if _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
     if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
         return None  # the party of a lawsuit, a senator's country
     own = {t.at for t in made.of}
     told = [t for t in made.tokens if t.at not in own]
-    day = re.search(r"\b[12]\d{3}\b", " ".join(t.text for t in (*made.of, *told)))
-    if not clause.news and not day:
+    year = any(_YEAR.fullmatch(t.text) for t in made.of) or any(
+        said_time(p) == "absolute" for p in clause.parts if p in told
+    )
+    if not clause.news and not year:
         return None
-    now = clause.now or (made.kind == "when" and not day)
-    if not day and made.kind in ("how many", "which") and clause.verb.lemma in _TOLLS:
+    if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
+        return None
+    if clause.form == "present" and any(
+        t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb
+    ):
         return None
     asked_subject = any(t.at == clause.subject.at for t in made.of)
     if not alone(told, clause.subject, asked=asked_subject) or breaks(told) or relative(told):
         return None
-    names = {_named(t) for t in told} - {""}
-    subject_named = any(_named(t) for t in clause.subject_tokens)
-    content = [
-        t
-        for t in told
-        if (t.tag[0] in "NVJ" or t.tag == "CD") and t.lemma not in ("be", "have", "do")
-    ]
-    length = len(text.split())
-    if not 4 <= length <= 28:
+    if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
         return None
-    placed = made.kind == "where" and clause.verb.lemma in _BASED
-    if len(content) < (2 if placed else 3):
+    weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
+    least, dated = (_WHO, _WHO_DATED) if asked_subject else (_WHAT, _WHAT_DATED)
+    if clause.shared >= _SALIENT:
+        least, dated = _less(least), _less(dated)
+    if made.kind == "where" and clause.verb.lemma in _BASED:
+        least = _BORN
+    moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
+    if not _enough(weight, least) or (moving and not year):
+        if clause.day is None or year or not _enough(weight, dated):
+            return None
+        text = put(text, asked("on", day_in_words(clause.day)))
+        year = True
+    if clause.source is not None:
+        text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
+    if not 5 <= len(text.split()) <= 28:
         return None
-    if not names and not (asked_subject and len(content) >= 6):
-        return None
-    thin = len(names) < 2 and len(content) < 4 and not placed
-    if thin and (asked_subject or not subject_named) and made.kind != "how many":
-        return None
-    dated = any(t.label == "DATE" and t.text.isdigit() and len(t.text) == 4 for t in told)
-    score = _KINDS[made.kind] + 2 * min(len(names), 3) + dated + (len(content) > 5)
-    score += 2 * any(n.casefold() in headline for n in names) + (made.span.sentence < 4)
-    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + 3 * clause.now
-    return Asked(made.span, text, made.kind, score, now)
+    score = _KINDS[made.kind] + min(weight.total, 9) + 2 * year
+    score += min(3, len(stems([text]) & stems([headline])))
+    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported")
+    return Asked(made.span, text, made.kind, score)
 
 
-def _named(token: Token) -> str:
-    """The name that a token is a part of; also one that the pipeline has no kind for."""
-    if token.name is not None:
-        return token.name.text if token.label in NAMED else ""
-    return token.text if token.tag in ("NNP", "NNPS") and len(token.text) > 2 else ""
+_YEAR = re.compile(r"[12]\d{3}")
+
+
+def _inner(token: Token) -> bool:
+    """Whether a token stands in a clause within a noun phrase: `an embargo imposed in 2003`."""
+    while token.head is not token and token.tag[0] != "V":
+        token = token.head
+    return token.dep in ("acl", "relcl")
+
+
+def _enough(weight: Weight, least: Weight) -> bool:
+    return all(a >= b for a, b in zip(weight, least, strict=True))
+
+
+def _less(least: Weight) -> Weight:
+    return Weight(least.total - 1, least.beyond - 1, least.anchors)
+
+
+_SALIENT = 3
+"""Words in the headline that make a clause the news of its day."""
+_WHO, _WHO_DATED = Weight(6, 5, 2), Weight(4, 3, 1)
+_WHAT, _WHAT_DATED = Weight(7, 3, 2), Weight(5, 1, 1)
+_BORN = Weight(3, 0, 1)
+"""The least that a question must tell, where it asks for who acts and where for another part."""
 
 
 _KINDS = {
@@ -259,8 +303,6 @@ def _of_name(name: Name) -> Span:
 
 
 def _were(clause: Clause) -> str:
-    if clause.now:
-        return "are" if clause.many else "is"
     return "were" if clause.many else "was"
 
 
@@ -269,22 +311,13 @@ def _past(clause: Clause) -> str | None:
     verb = clause.verb
     if clause.form == "past":
         return verb.text
-    if clause.form == "future":
-        return f"will {verb.lemma}"
-    if clause.now:
-        return verb.text if (verb.tag == "VBP") == clause.many else None
     return past(verb.lemma) if clause.form == "present" else past_of(verb.lower)
 
 
 def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | None:
     """A question for the subject: `Who won the prize in 2010`."""
     front, left, right = _around(clause, parts)
-    many = word.startswith("How many")
-    were = ("are" if many else "is") if clause.now else ("were" if many else "was")
-    if clause.now and many != clause.many:
-        return None
-    if clause.form == "future_passive":
-        were = "will be"
+    were = "were" if word.startswith("How many") else "was"
     if clause.form in _PASSIVE:
         said = [were, left, clause.verb.text]
     elif clause.form == "be":
@@ -300,13 +333,8 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
     """A question for another part: `When did Apple buy Beats`."""
     front, left, right = _around(clause, parts)
     subject = written(clause.subject_tokens)
-    if clause.form == "future":
-        said = ["will", subject, left, clause.verb.lemma]
-    elif clause.form == "future_passive":
-        said = ["will", subject, left, "be", clause.verb.text]
-    elif clause.form in _ACTIVE:
-        did = ("do" if clause.many else "does") if clause.now else "did"
-        said = [did, subject, left, clause.verb.lemma]
+    if clause.form in _ACTIVE:
+        said = ["did", subject, left, clause.verb.lemma]
     elif clause.form == "be":
         said = [_were(clause), subject, left]
     else:
@@ -460,13 +488,7 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             name = _pure(noun)
             word = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if (
-                name is None
-                or word is None
-                or verb is None
-                or clause.now
-                or clause.verb.having("oprd", "xcomp")
-            ):
+            if name is None or word is None or verb is None or clause.verb.having("oprd", "xcomp"):
                 continue
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
@@ -485,15 +507,31 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         rest = _rest(parts, noun)
         if any(p.dep in ("xcomp", "oprd", "dative", "ccomp") for p in rest):
             continue
+        if any(_may_belong(p, noun) for p in rest):
+            continue
         name = _pure(noun)
         word = asked_with(name, clause.verb) if name else None
         if name is not None and word is not None:
             kind = "who" if word == "Who" else "which"
             yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
-        elif name is None and rest and _thing_asked(clause, noun):
+        elif name is not None and name.label in ("LAW", "WORK_OF_ART", "EVENT"):
+            yield _made(clause, rest, _of_name(name), "What", "what", phrase(noun))
+        elif name is None and _thing_asked(clause, noun):
             span = _answer(phrase(noun), "phrase", "OBJECT")
             if span is not None:
                 yield _made(clause, rest, span, "What", "what", phrase(noun))
+
+
+def _may_belong(part: Token, noun: Token) -> bool:
+    """Whether a part of a clause may as well belong to the noun that it follows."""
+    first = phrase(part)[0]
+    if first.prev is None or first.prev.at != phrase(noun)[-1].at:
+        return False
+    if part.dep != "prep":
+        return part.dep == "advcl"
+    if said_time(part) or part.lower in ("during", "after", "before", "following", "to", "into"):
+        return False
+    return part.lower != "in" or not any(x.label in _PLACES for x in part.having("pobj"))
 
 
 def _thing_asked(clause: Clause, noun: Token) -> bool:
@@ -504,17 +542,29 @@ def _thing_asked(clause: Clause, noun: Token) -> bool:
 def _a_thing(noun: Token) -> bool:
     """Whether a noun phrase is about a thing, and says by itself which one."""
     tokens = phrase(noun)
-    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 9:
+    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 12:
         return False
-    if noun.lower in ROLES or noun.lower in ("people", "man", "woman", "men", "women", "children"):
+    if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
         return False
-    if any(t.label in ("MONEY", "PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
+    if any(t.label in ("PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
         return False
     if any(t.tag in ("PRP", "PRP$", "WP", "WDT") for t in tokens):
         return False
     if sum(t.tag[:2] in ("NN", "JJ", "VB") for t in tokens) < 2:
         return False
     return alone(tokens, None, asked=False) and not breaks(tokens)
+
+
+_NO_ANSWER = words("""
+    people man woman child region area country statement letter claim effort action step measure
+    issue matter thing way number part role support concern work question report decision change
+    response comment condolence sympathy thanks supporter activist protester resident citizen
+    place time point idea position view
+""")
+"""Nouns that answer nothing, whatever stands beside them."""
+
+
+_PLACES = ("GPE", "LOC", "FAC")
 
 
 def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -527,12 +577,16 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         for noun in prep.having("pobj"):
             name = noun.name
-            if name is None or name.label not in ("GPE", "LOC", "FAC") or name.root is not noun:
+            if name is None or name.label not in _PLACES or name.root is not noun:
                 continue
             if prep.lower == "at" and name.label == "GPE":
                 continue
+            if name.text in COUNTRIES and clause.verb.lemma not in _MOTION | _BASED:
+                continue
+            if any(x.label in _PLACES for p in parts if p.dep == "dobj" for x in phrase(p)):
+                continue
             if any(
-                c.dep not in ("det", "appos", "punct", "prep")
+                (c.dep not in ("det", "appos", "punct", "prep") or c.lower == "of")
                 and c.at not in {t.at for t in name.tokens}
                 for c in noun.children
             ):
@@ -541,7 +595,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 p is not prep
                 and p.dep == "prep"
                 and said_time(p) is None
-                and any(x.label in ("GPE", "LOC", "FAC") for x in phrase(p))
+                and any(x.label in _PLACES for x in phrase(p))
                 for p in parts
             ):
                 continue
@@ -562,7 +616,7 @@ def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         first, last = tokens[0].start, tokens[-1].end
         text = _source(part)[first - _offset(part) : last - _offset(part)]
         for a, b, label in candidates(text):
-            if label not in ("DAY", "MONTH", "YEAR", "DAY_OF_YEAR") or b != len(text):
+            if label not in ("DAY", "MONTH", "YEAR") or b != len(text):
                 continue
             if text[:a].strip().lower() not in ("in", "on", "in early", "in late", ""):
                 continue
@@ -626,6 +680,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         cut = {t.at for t in whole}
         thing_ = [t for t in phrase(noun) if t.at not in cut]
+        if noun is not clause.subject and len([t for t in thing_ if t.at > noun.at]) > _TAIL:
+            continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
         word = f"How many {written(thing_)}"
@@ -640,9 +696,13 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
+_TAIL = 5
+"""Words after a noun that may stand between `How many` and `did`."""
+
+
 def _in_how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """A number after a preposition: `In how many countries did Renault sell cars`."""
-    for prep in (p for p in parts if p.dep == "prep" and p.lower in ("in", "from", "to", "with")):
+    for prep in (p for p in parts if p.dep == "prep" and p.lower in ("in", "from", "to")):
         for noun in prep.having("pobj"):
             whole = _number(noun)
             if whole is None or noun.tag != "NNS" or noun.lower in _UNITS:
@@ -813,8 +873,35 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         span = _answer(tokens, "phrase", "CHARGE")
         if span is None:
             continue
-        rest = _rest(parts, prep)
-        yield _made(clause, rest, span, "What", "what", tokens, close=prep.lower)
+        if any(p.dep == "agent" for p in parts):
+            continue
+        guilty = [p for p in parts if p.dep in ("acomp", "oprd") and p.lower == "guilty"]
+        rest = _rest(parts, prep, *guilty)
+        close = " ".join((*(p.lower for p in guilty), prep.lower))
+        yield _made(clause, rest, span, "What", "what", tokens, close=close)
+
+
+def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """What somebody agreed, refused, or was ordered to do."""
+    if clause.verb.lemma not in _WILL or any(p.dep in ("dobj", "dative") for p in parts):
+        return
+    for aim in (p for p in parts if p.dep == "xcomp" and p.at > clause.verb.at):
+        to = [t for t in aim.having("aux") if t.tag == "TO"]
+        tokens = phrase(aim)
+        if not to or tokens[0] is not to[0] or not 4 <= len(tokens) <= _LONGEST_AIM:
+            continue
+        if not alone(tokens, clause.subject, asked=False) or breaks(tokens) or relative(tokens):
+            continue
+        span = _answer(tokens[1:], "phrase", "AIM")
+        if span is not None and aim.tag == "VB":
+            rest = _rest(parts, aim)
+            yield _made(clause, rest, span, "What", "what", tokens, close="to do")
+
+
+_WILL = words(
+    "agree refuse promise pledge threaten vow offer order vote decide force allow require"
+)
+_LONGEST_AIM = 16
 
 
 def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -832,5 +919,5 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
     _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why,
-    _how, _whom, _about, _charged, _age,
+    _how, _whom, _about, _charged, _to_do, _age,
 )  # fmt: skip
