@@ -24,8 +24,8 @@ from builders.text.pipeline import pipeline
 from tests.conftest import ROOT
 
 
-def article(*sentences: str, day: date = date(2020, 1, 6)) -> Article:
-    text = ("A headline", *sentences)
+def article(*sentences: str, day: date = date(2020, 1, 6), headline: str = "A headline") -> Article:
+    text = (headline, *sentences)
     return Article(f"{day:%Y%m%d}x", day, text, "\n".join(text))
 
 

@@ -66,6 +66,8 @@ class Clause:
     place: int
     """Where its subject stands; that of a relative clause, or of `he`, is told by its name."""
     named: bool
+    now: bool
+    """Whether it is told in the present tense, as lists of events do."""
     news: bool
     """Whether it happened about when the article was written, and is no background."""
     day: date | None
@@ -245,8 +247,7 @@ def _news(
     if clause.kind == "relative":
         return False, None
     if digest:
-        told = clause.auxiliaries[0] if clause.auxiliaries else clause.verb
-        new = told.tag in ("VBZ", "VBP") or (is_listed(tree) and clause.kind == "main")
+        new = clause.now or (is_listed(tree) and clause.kind == "main")
         return new, tree.article.day if new and is_listed(tree) else None
     least = _AGREES.get(clause.verb.sentence)
     return least is not None and clause.shared >= least, None
@@ -277,10 +278,14 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     form = _form(verb, helpers)
     if form is None:
         return None
-    said = helpers[0] if form == "passive" else verb
-    if said.tag in ("VBZ", "VBP") and not digest and not form.startswith("perfect"):
+    now = (helpers[0] if helpers else verb).tag in ("VBZ", "VBP")
+    if now and not digest and not form.startswith("perfect"):
         return None  # a state, or what always happens
-    if verb.lemma in _HOPES or (form == "present" and verb.lemma in _STATES):
+    if (
+        verb.lemma in _HOPES
+        or (verb.lemma == "set" and form == "passive")
+        or (form == "present" and verb.lemma in _STATES)
+    ):
         return None
     if any(a.label == "PERSON" for a in subject.having("appos")) and not subject.having("det"):
         return None  # `ISIL supporter, Terrence McNeil, pleads guilty`
@@ -294,7 +299,11 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
             return None
         if child.dep == "conj" and _shares_object(verb, child):
             return None
-        if child.dep == "prep" and not child.children:
+        if child.dep == "prep" and (
+            not child.children
+            or child.lower == "since"
+            or (child.lower == "according" and child.at < place)
+        ):
             return None
         if child.dep in _NO_PART or (
             child.dep == "advmod"
@@ -308,7 +317,9 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
         return None
     if torn(subject) or any(torn(part) for part in parts):
         return None
-    clause = Clause(verb, subject, form, helpers, parts, kind, source, place, named, False, None, 0)
+    clause = Clause(
+        verb, subject, form, helpers, parts, kind, source, place, named, now, False, None, 0
+    )
     clause.shared = in_headline(tree, clause.subject_tokens, verb, clause.whole)
     times = [p for p in (*parts, *_times_before(verb, kind)) if said_time(p) == "relative"]
     times = [t for t in times if t.lower not in ("earlier", "later", "early", "late") or t.children]
@@ -459,9 +470,9 @@ def torn(token: Token) -> bool:
     for one in phrase(token):
         for child in one.children:
             before = _first(child).prev
-            if child.dep == "appos" and _aside(child) and not is_day(child):
-                if before is None or before.text not in (",", "(", "–", "—"):
-                    return True
+            apart = before is not None and before.text in (",", "(", "–", "—")
+            if child.dep == "appos" and _aside(child) and not is_day(child) and not apart:
+                return True
     return False
 
 
@@ -575,11 +586,11 @@ _KNOWN_THINGS = words("""
 )
 
 
-def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool) -> bool:
+def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool, kind: str = "") -> bool:
     """Whether words can be read without their article: no pronoun and no `the` for what it named.
 
     `owner`: the subject that `his` and `its` may stand for; `asked`: whether the question asks for
-    it.
+    it; `kind`: the noun that it asks with, so that `the bank` is the one asked for.
     """
     there = {id(t) for t in tokens}
     for t in tokens:
@@ -608,7 +619,8 @@ def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool) -> bool:
             return False
         if t.label == "NAME" and t.name is not None and len(t.name.tokens) == 1:
             return False
-        if t.tag in ("NN", "NNS") and _the(t, there) and not _specified(t, there):
+        own = t.lower == kind and not t.children[1:]
+        if t.tag in ("NN", "NNS") and _the(t, there) and not own and not _specified(t, there):
             return False
         if t.tag in ("NNP", "NNPS") and _bare_title(t, there):
             return False

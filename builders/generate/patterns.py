@@ -18,7 +18,7 @@ from builders.generate.clauses import (
     said_time,
 )
 from builders.generate.evidence import stems
-from builders.generate.specific import Weight, weigh
+from builders.generate.specific import Weight, least, least_dated, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import words
@@ -127,7 +127,8 @@ _JUNK = re.compile(
     r" -\w|\b(\w{3,}) \1\b|\bto guilty\b|"
     r"\b(?:background|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
-    r"various|current|upcoming|today|others?|the (?:position|post|job|role|seat)(?! (?:of|at|as)\b))\b",
+    r"various|current|upcoming|today|others?)\b|"
+    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)",
     re.IGNORECASE,
 )
 """What is left over in a text, and words that point at what a question does not tell."""
@@ -222,24 +223,31 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
         return None
-    if clause.form == "present" and any(
-        t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb
-    ):
+    if clause.now and any(t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb):
         return None
     asked_subject = any(t.at == clause.subject.at for t in made.of)
-    if not alone(told, clause.subject, asked=asked_subject) or breaks(told) or relative(told):
+    kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
+    if not alone(told, clause.subject, asked=asked_subject, kind=kind):
+        return None
+    if breaks(told) or relative(told):
         return None
     if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
         return None
     weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
-    least, dated = (_WHO, _WHO_DATED) if asked_subject else (_WHAT, _WHAT_DATED)
-    if clause.shared >= _SALIENT:
-        least, dated = _less(least), _less(dated)
-    if made.kind == "where" and clause.verb.lemma in _BASED:
-        least = _BORN
+    wanted = least(
+        clause.verb, actor=asked_subject, salient=clause.shared >= _SALIENT, listed=clause.now
+    )
+    labels = {t.label for t in told}
+    if not labels & {*NAMED, "NORP"}:
+        return None
+    if _OFFICE.search(text) and asked_subject and not labels & {"GPE", "NORP", "PERSON"}:
+        return None  # the Minister of Science: of which country?
+    if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in _BASED):
+        wanted = _BORN
     moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
-    if not _enough(weight, least) or (moving and not year):
-        if clause.day is None or year or not _enough(weight, dated):
+    if not weight.holds(wanted) or (moving and not year):
+        dated = least_dated(actor=asked_subject, listed=clause.now)
+        if clause.day is None or year or not weight.holds(dated):
             return None
         text = put(text, asked("on", day_in_words(clause.day)))
         year = True
@@ -263,20 +271,10 @@ def _inner(token: Token) -> bool:
     return token.dep in ("acl", "relcl")
 
 
-def _enough(weight: Weight, least: Weight) -> bool:
-    return all(a >= b for a, b in zip(weight, least, strict=True))
-
-
-def _less(least: Weight) -> Weight:
-    return Weight(least.total - 1, least.beyond - 1, least.anchors)
-
-
+_OFFICE = re.compile(r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor)\b")
 _SALIENT = 3
 """Words in the headline that make a clause the news of its day."""
-_WHO, _WHO_DATED = Weight(6, 5, 2), Weight(4, 3, 1)
-_WHAT, _WHAT_DATED = Weight(7, 3, 2), Weight(5, 1, 1)
 _BORN = Weight(3, 0, 1)
-"""The least that a question must tell, where it asks for who acts and where for another part."""
 
 
 _KINDS = {
@@ -311,7 +309,14 @@ def _past(clause: Clause) -> str | None:
     verb = clause.verb
     if clause.form == "past":
         return verb.text
-    return past(verb.lemma) if clause.form == "present" else past_of(verb.lower)
+    return past(_base(verb)) if clause.form == "present" else past_of(verb.lower)
+
+
+def _base(verb: Token) -> str:
+    """The infinitive; that of `spares` is no `spar`, whatever the pipeline thinks."""
+    lemma = verb.lemma
+    forms = (lemma, f"{lemma}s", f"{lemma}es", f"{lemma[:-1]}ies")
+    return lemma if verb.tag != "VBZ" or verb.lower in forms or len(lemma) < 4 else verb.lower[:-1]
 
 
 def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | None:
@@ -334,7 +339,7 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
     front, left, right = _around(clause, parts)
     subject = written(clause.subject_tokens)
     if clause.form in _ACTIVE:
-        said = ["did", subject, left, clause.verb.lemma]
+        said = ["did", subject, left, _base(clause.verb)]
     elif clause.form == "be":
         said = [_were(clause), subject, left]
     else:
@@ -459,7 +464,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     if clause.kind == "relative":
         name = clause.subject.name
     else:
-        name = None if clause.named else _pure(clause.subject)
+        name = None if clause.named else _pure(clause.subject) or _called(clause.subject)
     word = asked_with(name, clause.verb) if name else None
     if name is None or word is None:
         return
@@ -468,6 +473,14 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         kind = "who" if word == "Who" else "which"
         told = _tokens(clause, parts, subject=False)
         yield Made(_of_name(name), told, text, kind, phrase(clause.subject))
+
+
+def _called(subject: Token) -> Name | None:
+    """The person that a subject is said to be: `the head of the bank, Robert Zoellick, went`."""
+    names = [a.name for a in subject.having("appos") if a.label == "PERSON"]
+    if len(names) != 1 or subject.label in NAMED or subject.having("conj"):
+        return None
+    return names[0] if _pure(names[0].root) is not None else None
 
 
 def _striking(clause: Clause) -> bool:
@@ -488,7 +501,7 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             name = _pure(noun)
             word = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if name is None or word is None or verb is None or clause.verb.having("oprd", "xcomp"):
+            if name is None or word is None or verb is None or clause.verb.having("oprd"):
                 continue
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
@@ -518,7 +531,9 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield _made(clause, rest, _of_name(name), "What", "what", phrase(noun))
         elif name is None and _thing_asked(clause, noun):
             span = _answer(phrase(noun), "phrase", "OBJECT")
-            if span is not None:
+            before = phrase(noun)[0].prev
+            whole = before is not None and before.tag[0] in "VRITC,"
+            if span is not None and whole:
                 yield _made(clause, rest, span, "What", "what", phrase(noun))
 
 
@@ -534,6 +549,17 @@ def _may_belong(part: Token, noun: Token) -> bool:
     return part.lower != "in" or not any(x.label in _PLACES for x in part.having("pobj"))
 
 
+def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """The thing that something was done to: `What was unveiled by Kevin Rudd in Canberra`."""
+    if clause.form not in _PASSIVE or clause.named or not _a_thing(clause.subject):
+        return
+    span = _answer(phrase(clause.subject), "phrase", "SUBJECT")
+    text = _own_question("What", clause, parts)
+    if span is not None and text and not any(p.dep == "oprd" for p in parts):
+        told = _tokens(clause, parts, subject=False)
+        yield Made(span, told, text, "what", phrase(clause.subject))
+
+
 def _thing_asked(clause: Clause, noun: Token) -> bool:
     """Whether `What did … ?` asks for this object well."""
     return clause.verb.lemma not in _LIGHT and _a_thing(noun)
@@ -542,7 +568,7 @@ def _thing_asked(clause: Clause, noun: Token) -> bool:
 def _a_thing(noun: Token) -> bool:
     """Whether a noun phrase is about a thing, and says by itself which one."""
     tokens = phrase(noun)
-    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 12:
+    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 14:
         return False
     if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
         return False
@@ -604,8 +630,8 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 
 def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
-    """A date that says its own day, month or year."""
-    if clause.form == "be":
+    """A date that says its own day, month or year; what is told as of today has another."""
+    if clause.form == "be" or clause.now:
         return
     for part in clause.parts:
         if part.dep not in ("prep", "npadvmod") or said_time(part) is None:
@@ -654,7 +680,7 @@ def _number(noun: Token) -> list[Token] | None:
             whole = sorted(
                 {t.at: t for t in (*child.subtree(), *tokens)}.values(), key=lambda t: t.at
             )
-            if whole[-1].at < noun.at:
+            if whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
                 return whole
     return None
 
@@ -832,7 +858,11 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for prep in (p for p in parts if p.dep in ("prep", "dative") and p.lower in _WHOM):
         for noun in prep.having("pobj"):
             name = _pure(noun)
-            if name is None or name.label not in ("PERSON", "ORG"):
+            if name is None:
+                continue
+            if name.label not in ("PERSON", "ORG") and name.text not in COUNTRIES:
+                continue
+            if name.text in COUNTRIES and prep.lower not in ("with", "against", "to", "from"):
                 continue
             word = asked_with(name, clause.verb)
             if word is None:
@@ -918,6 +948,6 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
-    _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why,
-    _how, _whom, _about, _charged, _to_do, _age,
+    _who, _active, _what, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long,
+    _why, _how, _whom, _about, _charged, _to_do, _age,
 )  # fmt: skip
