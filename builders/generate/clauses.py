@@ -11,6 +11,7 @@ from builders.generate.trees import NAMED, Token, Tree, written
 from builders.text.data import words
 from builders.text.dates import MONTHS, WEEKDAYS, pattern
 from builders.text.en.lexicon import COUNTRIES
+from builders.text.en.nouns import KNOWN
 
 _SAY = words("""
     say report tell announce add confirm note explain claim state write argue reveal disclose
@@ -151,6 +152,8 @@ _HOPES = words(
     "forecast expect believe suppose think schedule slate project predict intend hope want aim"
 )
 """Verbs of what has not happened yet."""
+_SPEECH = words("write say tell note add comment state remark speak testify")
+"""Verbs that are about what is said, which stands in another clause."""
 
 
 def _plain(sentence: Sequence[Token]) -> bool:
@@ -198,8 +201,8 @@ def _headed(sentence: Sequence[Token]) -> bool:
     first = sentence[0]
     if not (first.text[0].isupper() or first.text[0].isdigit()):
         return True
-    if first.text.isupper() and len(first.text) > 4 and sentence[1].text.isupper():
-        return True
+    if first.text.isupper() and len(first.text) > 4 and first.text not in KNOWN:
+        return sentence[1].text[0].isupper()
     inside = [t for t in sentence if t.name is not None and t.name is first.name] or [first]
     after = sentence[min(len(inside), len(sentence) - 1)]
     place = " ".join(t.text for t in inside) in COUNTRIES
@@ -289,6 +292,14 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
         return None
     if any(a.label == "PERSON" for a in subject.having("appos")) and not subject.having("det"):
         return None  # `ISIL supporter, Terrence McNeil, pleads guilty`
+    if verb.lemma in _SPEECH and not verb.having("dobj", "nsubjpass"):
+        return None
+    if any(
+        t.label in NAMED and any(c.tag in ("NN", "NNS") for c in t.having("conj"))
+        for part in verb.children
+        for t in part.subtree()
+    ):
+        return None  # `in Taiwan and the death of four people`
     parts: list[Token] = []
     for child in verb.children:
         if child.dep in _NO_FACT or child.lower in _DOUBT:

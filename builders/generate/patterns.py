@@ -109,7 +109,7 @@ _CHARGES = {
     "sentence": ("to",), "fine": ("for",), "arrest": ("for",), "indict": ("on", "for"),
     "suspect": ("of",), "nominate": ("for",), "sue": ("for",), "criticize": ("for",),
     "criticise": ("for",), "praise": ("for",), "blame": ("for",), "plead": ("to",),
-    "name": ("after",), "award": ("for",),
+    "award": ("for",),
 }  # fmt: skip
 _UNITS = words("""
     percent per cent year years day days week weeks month months hour hours minute minutes second
@@ -124,7 +124,7 @@ _TOLLS = words("""
 """)
 """What is said day by day of a figure that grows: without a day there are many answers."""
 _JUNK = re.compile(
-    r" -\w|\b(\w{3,}) \1\b|\bto guilty\b|"
+    r" -\w|\bthe['’]s\b|\b(\w{3,}) \1\b|\bto guilty\b|"
     r"\b(?:background|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
     r"various|current|upcoming|today|others?)\b|"
@@ -209,6 +209,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     if text.split()[-1].lower() in _DANGLING:
         return None
     text = f"{text[0].upper()}{text[1:]}?"
+    if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
+        return None
     if _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
@@ -231,12 +233,17 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if breaks(told) or relative(told):
         return None
+    shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
+    if any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in told):
+        return None
     if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
         return None
     weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
     wanted = least(
         clause.verb, actor=asked_subject, salient=clause.shared >= _SALIENT, listed=clause.now
     )
+    if any(_of_whom(t) for t in told):
+        return None
     labels = {t.label for t in told}
     if not labels & {*NAMED, "NORP"}:
         return None
@@ -271,7 +278,26 @@ def _inner(token: Token) -> bool:
     return token.dep in ("acl", "relcl")
 
 
-_OFFICE = re.compile(r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor)\b")
+def _of_whom(noun: Token) -> bool:
+    """Whether a noun is one of the many lawsuits and deals, and no name says which."""
+    if noun.lemma not in _CASES or not any(c.lower in ("a", "an") for c in noun.children):
+        return False
+    near = [*noun.having("prep"), *(c for c in noun.head.children if c.at > noun.at)]
+    return not any(
+        x.label in NAMED
+        for p in near
+        if p.lower in ("against", "with", "on", "over", "of", "for", "to", "between")
+        for x in p.having("pobj")
+    )
+
+
+_CASES = words("""
+    lawsuit suit complaint settlement disclosure motion petition appeal indictment deal contract
+    agreement investigation probe
+""")
+_OFFICE = re.compile(
+    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier)\b"
+)
 _SALIENT = 3
 """Words in the headline that make a clause the news of its day."""
 _BORN = Weight(3, 0, 1)
@@ -290,6 +316,8 @@ def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | Non
         tokens = tokens[:-1]
     if not tokens or [t.at for t in tokens] != list(range(tokens[0].at, tokens[-1].at + 1)):
         return None
+    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB"):
+        return None  # `worries over`, whose end the parser gave to another word
     return Span(tokens[0].start, tokens[-1].end, kind, label, tokens[0].sentence)
 
 
@@ -350,9 +378,15 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
 def _around(clause: Clause, parts: Sequence[Token]) -> tuple[str, str, str]:
     """What stands before the subject, between it and the verb, and after the verb."""
     front = " ".join(written(phrase(p)) for p in parts if p.at < clause.place)
+    if sum(len(phrase(p)) for p in parts if p.at > clause.verb.at) > _FAR:
+        front = ""
     told = [t for p in parts if p.at > clause.place for t in phrase(p)]
     left = written(t for t in told if t.at < clause.verb.at)
     return front, left, written(t for t in told if t.at > clause.verb.at)
+
+
+_FAR = 9
+"""Words after the verb, behind which nothing is understood that stood before the subject."""
 
 
 def _tokens(clause: Clause, parts: Sequence[Token], *, subject: bool) -> list[Token]:
@@ -390,7 +424,8 @@ def asked_with(name: Name, verb: Token) -> str | None:
     """
     root = name.root
     if name.label == "PERSON":
-        return "Who" if name.full and not _is_thing(name) else None
+        thing_ = _is_thing(name) or any(t.lower in THINGS for t in name.tokens)
+        return "Who" if name.full and not thing_ else None
     if verb.lemma in _OF_TEAMS and any(c.label == "PERSON" for c in verb.children):
         return None
     if verb.lemma in _OF_TEAMS and name.label in ("ORG", "GPE"):
@@ -433,6 +468,8 @@ def _pure(token: Token) -> Name | None:
     """The name that a noun phrase is, with no more than titles and origins before it."""
     name = token.name
     if name is None or name.label not in NAMED or name.root is not token:
+        return None
+    if token.dep == "dobj" and phrase(token)[0].prev and phrase(token)[0].prev.text == ",":
         return None
     inside = {t.at for t in name.tokens}
     before = name.tokens[0].prev
@@ -532,7 +569,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         elif name is None and _thing_asked(clause, noun):
             span = _answer(phrase(noun), "phrase", "OBJECT")
             before = phrase(noun)[0].prev
-            whole = before is not None and before.tag[0] in "VRITC,"
+            whole = before is not None and before.tag[0] in "VRITC"
             if span is not None and whole:
                 yield _made(clause, rest, span, "What", "what", phrase(noun))
 
@@ -585,7 +622,8 @@ _NO_ANSWER = words("""
     people man woman child region area country statement letter claim effort action step measure
     issue matter thing way number part role support concern work question report decision change
     response comment condolence sympathy thanks supporter activist protester resident citizen
-    place time point idea position view
+    place time point idea position view detainee inmate prisoner migrant refugee passenger victim
+    suspect soldier officer employee worker student
 """)
 """Nouns that answer nothing, whatever stands beside them."""
 
@@ -610,6 +648,8 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if name.text in COUNTRIES and clause.verb.lemma not in _MOTION | _BASED:
                 continue
             if any(x.label in _PLACES for p in parts if p.dep == "dobj" for x in phrase(p)):
+                continue
+            if clause.subject.label in _PLACES:
                 continue
             if any(
                 (c.dep not in ("det", "appos", "punct", "prep") or c.lower == "of")
@@ -710,6 +750,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
+        if noun.lemma in _OF_WHAT and not noun.having("prep", "compound"):
+            continue
         word = f"How many {written(thing_)}"
         if noun is clause.subject:
             text = _own_question(word, clause, parts)
@@ -722,6 +764,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
+_OF_WHAT = words("case death infection fatality")
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
 
@@ -830,7 +873,8 @@ def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         rest = _rest(parts, part)
-        yield _made(clause, rest, span, "Why", "why", tokens)
+        if all(p.at < part.at or said_time(p) for p in rest):
+            yield _made(clause, rest, span, "Why", "why", tokens)
 
 
 def _how(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -896,7 +940,11 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for prep in (p for p in parts if p.dep == "prep" and p.lower in wanted):
         tokens = [t for t in phrase(prep) if t.at > prep.at]
-        if not 1 <= len(tokens) <= 14 or any(t.tag in ("PRP",) for t in tokens):
+        if (
+            tokens[0].lower in ("prison", "jail")
+            or not 1 <= len(tokens) <= 14
+            or any(t.tag in ("PRP",) for t in tokens)
+        ):
             continue
         if prep.lower == "for" and any(t.label in ("DATE", "TIME") for t in tokens[:3]):
             continue

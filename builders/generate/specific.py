@@ -73,7 +73,7 @@ def weigh(told: Sequence[Token], verb: Token, subject: Sequence[Token]) -> Weigh
 
     A subject that is no name, such as `the first meeting of the Council`, tells of the event.
     """
-    actor = any(_is_name(t) and t.name and t.name.root is t for t in subject if _heads(t, subject))
+    actor = any(_is_name(t) for t in subject if _heads(t, subject))
     own = {t.at for t in subject} if actor else set[int]()
     inside, beyond, anchors = 0, 0, 0
     seen: set[str] = set()
