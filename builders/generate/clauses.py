@@ -144,7 +144,7 @@ def _digest(tree: Tree) -> bool:
 _STATES = words("""
     be have say support believe want need include contain ensure provide remain continue hope know
     expect work help understand recognise recognize welcome think seem appear consider require
-    mean allow represent demonstrate reflect
+    mean allow represent demonstrate reflect pose
 """)
 
 

@@ -124,8 +124,8 @@ _TOLLS = words("""
 """)
 """What is said day by day of a figure that grows: without a day there are many answers."""
 _JUNK = re.compile(
-    r" -\w|\bthe['’]s\b|\b(\w{3,}) \1\b|\bto guilty\b|"
-    r"\b(?:background|remaining|related|previous|recent|latest|further|similar|additional|same|"
+    r" -\w|\bthe['’]s\b|\bwith \d+ (?:did|was|were)\b|\b(\w{3,}) \1\b|\bto guilty\b|"
+    r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
     r"various|current|upcoming|today|others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)",
@@ -234,6 +234,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     if breaks(told) or relative(told):
         return None
     shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
+    if any(_in_brackets(t) for t in told):
+        return None
     if any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in told):
         return None
     if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
@@ -276,6 +278,14 @@ def _inner(token: Token) -> bool:
     while token.head is not token and token.tag[0] != "V":
         token = token.head
     return token.dep in ("acl", "relcl")
+
+
+def _in_brackets(token: Token) -> bool:
+    """Whether an opening bracket stands before a token, and none that closes it between."""
+    before = token.prev
+    while before is not None and before.text not in ("(", ")"):
+        before = before.prev
+    return before is not None and before.text == "("
 
 
 def _of_whom(noun: Token) -> bool:
@@ -687,7 +697,7 @@ def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if text[:a].strip().lower() not in ("in", "on", "in early", "in late", ""):
                 continue
             rest = _rest(parts, part)
-            if any(said_time(p) for p in rest):
+            if any(said_time(p) or p.at > part.at > clause.verb.at for p in rest):
                 continue
             span = Span(first + a, first + b, "date", label, part.sentence)
             yield _made(clause, rest, span, "When", "when", tokens)
@@ -966,6 +976,8 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for aim in (p for p in parts if p.dep == "xcomp" and p.at > clause.verb.at):
         to = [t for t in aim.having("aux") if t.tag == "TO"]
         tokens = phrase(aim)
+        if aim.having("agent"):
+            continue
         if not to or tokens[0] is not to[0] or not 4 <= len(tokens) <= _LONGEST_AIM:
             continue
         if not alone(tokens, clause.subject, asked=False) or breaks(tokens) or relative(tokens):
