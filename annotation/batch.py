@@ -32,7 +32,7 @@ _NUMBER = re.compile("[0-9]{4,9}")
 _NEVER_EDITED = "a batch is never edited; take the folder from where it was made"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One thing to judge: what is shown, and the row of the dataset that it is about.
 
@@ -46,7 +46,7 @@ class Item:
     answers: Mapping[str, Json] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
     id: str
     items: tuple[Item, ...]

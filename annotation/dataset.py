@@ -176,7 +176,7 @@ def _parquet_batches(path: Path, columns: Sequence[str] | None) -> Iterator[_Row
         have = file.schema_arrow.names
         wanted = None if columns is None else [c for c in columns if c in have]
         try:
-            for batch in file.iter_batches(_ROWS, columns=wanted):
+            for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=False):
                 yield _Rows(batch.num_rows, partial(_batch_rows, batch, wanted == []))
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"damaged: {error}".splitlines()[0], where=path) from None

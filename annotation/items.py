@@ -1,14 +1,11 @@
 """Makes items of a dataset's rows: what is shown of each, with the text that it leads to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
-
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from annotation.batch import Item, Ledger, item_id
 from annotation.checks import plain
@@ -23,7 +20,6 @@ from annotation.dataset import (
 )
 from annotation.layout import Layout, LayoutField
 from annotation.submission import Json
-from builders.ckl.lama import shown_id
 from builders.core.errors import UserError
 from builders.core.files import resource
 from builders.core.hashing import digest
@@ -33,6 +29,7 @@ from builders.text.render import sentence
 from builders.wmt.archive import find_archives
 from builders.wmt.index import index
 from builders.wmt.lines import KEY, days_of
+from builders.wmt.passages import shown_id
 from builders.wmt.read import read
 from filters.search_index import Index
 
@@ -80,6 +77,9 @@ class TextSources:
 
     def _pages(self, names: list[str]) -> TextsByKey:
         """Paragraphs by item, or by title where no page has such an item."""
+        import pyarrow.compute as pc  # 50 MB that few layouts need
+        import pyarrow.dataset as ds
+
         if self.pages is None:
             hint = "give --pages: the folder data/pages of a release of timeqa that holds text"
             raise UserError("this layout shows pages", hint=hint)
@@ -105,16 +105,22 @@ class TextSources:
         return found
 
     def _search(self, queries: list[str]) -> TextsByKey:
+        find = self.searcher()
+        return {query: hits for query in queries if (hits := find(query))}
+
+    def searcher(self) -> Callable[[str], list[dict[str, str]]]:
+        """What finds passages of the corpus for a query, the best first; makes the index."""
         files = find_archives(list(self.news))
         sums = tuple(self.workspace.checksum(file) for file in files)
         corpus = CorpusIndex(news=Files(tuple(files), sums), until=self.until)
         engine = Index(self.workspace.folder(corpus) / "index")
         until = self.until or date.max
-        return {
-            query: [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
-            for query in queries
-            if (hits := engine.search(query, until, PASSAGES))
-        }
+
+        def find(query: str) -> list[dict[str, str]]:
+            hits = engine.search(query, until, PASSAGES)
+            return [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
+
+        return find
 
 
 class CorpusIndex(Step):

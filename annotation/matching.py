@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
+from sys import intern
 
 from annotation.batch import LAYOUT_COPY, Batch, Hit, Item, batch_folders, load_manifest, read_batch
 from annotation.checks import problems
@@ -170,7 +171,7 @@ def match(
             worker=worker,
             platform=platform,
             assignment=assignment,
-            answers=_canonical(given.answers[item.id]),
+            answers=intern(_canonical(given.answers[item.id])),
             seconds=_seconds(given, item.id, len(answered)),
             flags=(),
             counted=True,

@@ -178,13 +178,13 @@ class JudgmentTable:
         self.days: tuple[str, str] | None = None
         self.gold: list[Gold] = []
         self.by_id = {one.id: one for one in _read_judgments(folder / JUDGMENTS)}
-        self._first: dict[SubmissionKey, tuple[str, tuple[str, ...]]] = {}
-        first: dict[tuple[SubmissionKey, str], list[str]] = {}
+        self._first: dict[SubmissionKey, tuple[str, str]] = {}
+        first: dict[tuple[SubmissionKey, str], list[Judgment]] = {}
         for one in self.by_id.values():
             if not is_further(one):
-                first.setdefault((_key_of(one), one.assignment), []).append(_content(one))
-        for (key, assignment), contents in first.items():
-            self._first[key] = assignment, tuple(sorted(contents))
+                first.setdefault((_key_of(one), one.assignment), []).append(one)
+        for (key, assignment), own in first.items():
+            self._first[key] = assignment, _all_content(own)
 
     def add(self, found: list[Judgment]) -> str:
         """Take the judgments of one submission: `new`, `known`, `further` or `corrected`.
@@ -193,7 +193,7 @@ class JudgmentTable:
         the judgment that there is, and the same answers once more are known.
         """
         key = _key_of(found[0])
-        content = found[0].assignment, tuple(sorted(map(_content, found)))
+        content = found[0].assignment, _all_content(found)
         first = self._first.setdefault(key, content)
         if found[0].platform in PIECEWISE and first != content:
             if first[1] == content[1]:
@@ -474,6 +474,11 @@ def _key_of(one: Judgment) -> SubmissionKey:
     return one.batch, one.hit, one.worker, one.item if one.platform in PIECEWISE else ""
 
 
+def _all_content(found: Sequence[Judgment]) -> str:
+    """A hash of what one submission says."""
+    return row_id(*sorted(map(_content, found)))
+
+
 def _content(one: Judgment) -> str:
     return f"{one.item}\t{one.answers}"
 
@@ -487,7 +492,9 @@ def _other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) ->
 
 def _as_it_came(one: Judgment) -> Judgment:
     further = is_further(one)
-    return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
+    flags = (DUPLICATE,) if further else ()
+    same = one.flags == flags and one.counted is not further
+    return one if same else replace(one, flags=flags, counted=not further)
 
 
 def _further_id(one: Judgment) -> str:

@@ -55,13 +55,13 @@ Stated = tuple[str, str, str, int, int]
 Row = tuple[str, str, int, str, list[str], list[str], list[str], list[str]]
 
 
-def facts_table(size: int) -> pa.Table:
+def facts_table(size: int, part: int = 0, parts: int = 1) -> pa.Table:
     """Careers: spells of a few years one after another, 60 % of dates years and 5 % months.
 
     Histories begin between 1950 and 2022; every second one's last spell is open; one spell in
-    ten is with the object of two spells before.
+    ten is with the object of two spells before. Parts of a larger table share no subject.
     """
-    chance = np.random.default_rng(size)
+    chance = np.random.default_rng([size, part] if part else size)
     lengths = chance.geometric(1 / FACTS_PER_PAIR, size // FACTS_PER_PAIR)
     pair = np.repeat(np.arange(len(lengths)), lengths)[:size]
     size = len(pair)
@@ -79,7 +79,7 @@ def facts_table(size: int) -> pa.Table:
     thing = chance.zipf(1.3, size) % 200_000 + 1
     again = (place >= 2) & (chance.random(size) < 0.1)
     thing[again] = thing[np.flatnonzero(again) - 2]
-    subject = chance.permutation(120_000_000)[: len(lengths)] + 1
+    subject = chance.permutation(120_000_000 // parts)[: len(lengths)] * parts + part + 1
     relation = chance.integers(0, len(RELATIONS), len(lengths))
     columns = {
         "statement": pa.array([f"Q{s}$" for s in subject.tolist()]).take(pa.array(pair)),
@@ -125,9 +125,14 @@ def timed(into: dict[str, float], name: str) -> Iterator[None]:
     into[f"{name} processor"] = time.process_time() - used
 
 
-def lives_table(facts: pa.Table) -> pa.Table:
-    """An entity for each subject and object, begun before 1950; every third one has ended."""
-    names = pc.unique(pa.concat_arrays([facts[c].combine_chunks() for c in ("subject", "object")]))
+def named(facts: pa.Table, *others: pa.Array) -> pa.Array:
+    """The subjects and objects of facts, and other names, each once."""
+    columns = [facts[name].combine_chunks() for name in ("subject", "object")]
+    return pc.unique(pa.concat_arrays([*columns, *others]))
+
+
+def lives_table(names: pa.Array) -> pa.Table:
+    """An entity of each name, begun before 1950; every third one has ended."""
     number = np.arange(len(names))
     ended = np.datetime64("1960-01-01") + number * 7919 % 22_000
     died = pa.array(ended, mask=number % 3 > 0)
@@ -239,7 +244,7 @@ def main() -> int:
             made = facts_table(size)
             pq.write_table(made, facts)
             lives = Path(folder, f"lives_{size}.parquet")
-            pq.write_table(lives_table(made), lives)
+            pq.write_table(lives_table(named(made)), lives)
             del made
             spent: dict[str, float] = {}
             count = 0

@@ -5,14 +5,14 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from annotation import commands
 from builders.core.config import did_you_mean
 from builders.core.errors import UserError
-from builders.core.files import resource
+from builders.core.files import refusal, resource
 from builders.core.inputs import INPUTS, with_inputs, words
 from builders.core.progress import say
 from scoring import commands as scoring
@@ -78,7 +78,11 @@ def release(
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     engine: Annotated[
-        Literal["duckdb", "spark"], typer.Option(help="What runs the tables.")
+        str,
+        typer.Option(
+            help="What runs the tables: duckdb, spark, or where a Spark is: spark://host:7077, "
+            "local[4], or sc://host:15002 (Spark Connect)."
+        ),
     ] = "duckdb",
     jobs: Jobs = 2,
     memory: Memory = "4GB",
@@ -508,13 +512,25 @@ def _variable(word: str) -> str:
 
 
 def main() -> None:
-    """Run the command line; a `UserError` is one message and exit status 1."""
+    """Run the command line; a `UserError` is one message and exit status 1.
+
+    So is what the disk refuses, wherever that is: it can be full at any line.
+    """
     try:
         app(default_map=from_make(os.environ))
     except UserError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        _end(error)
+    except Exception as error:
+        if (reason := refusal(error)) is None:
+            raise
+        hint = "make room, or name another place; the same command goes on from here"
+        _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
     except SystemExit as end:
         if end.code == _INTERRUPTED:
             typer.echo("interrupted: the same command goes on from here", err=True)
         raise
+
+
+def _end(error: UserError) -> NoReturn:
+    typer.echo(f"error: {error}", err=True)
+    sys.exit(1)

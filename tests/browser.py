@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -112,19 +112,25 @@ class Browser:
     def until(self, found: Callable[[], T | None], what: str) -> T:
         """What `found` gives as soon as that is something: the page, or the machine, may be slow.
 
-        Only what never comes takes `PATIENCE` seconds; then the page's messages say why.
+        Only what never comes takes `PATIENCE` seconds; then the page's messages say why. An
+        element that the page drew anew while it was looked at is looked for again.
         """
+        from selenium.common.exceptions import StaleElementReferenceException
+
         end = time.monotonic() + PATIENCE
-        while not (value := found()):
+        while True:
+            with suppress(StaleElementReferenceException):
+                if value := found():
+                    return value
             assert time.monotonic() < end, f"{what} did not come: {self.messages()}"
             time.sleep(0.02)
-        return value
 
     def js(self, code: str, *arguments: object) -> Any:
         return self.driver.execute_script(code, *arguments)
 
     def all(self, selector: str) -> list[Any]:
-        return [e for e in self.driver.find_elements("css selector", selector) if e.is_displayed()]
+        """Those that are shown, as they are at one moment."""
+        return list(self.js(_SHOWN, selector))
 
     def one(self, selector: str) -> Any:
         """The first that is shown, as soon as there is one."""
@@ -148,14 +154,23 @@ class Browser:
             chain = chain.send_keys(key)
         chain.key_up(hold).perform()
 
-    def click(self, node: Any) -> None:
-        """A real click or tap; the page's own bars must not cover the place."""
-        self.js("arguments[0].scrollIntoView({block: 'center'})", node)
-        node.click()
+    def click(self, where: Any) -> None:
+        """A real click or tap on an element, or on the first that a selector shows."""
+        if isinstance(where, str):
+            self.until(lambda: self._clicked(self.all(where)), where)
+        else:
+            self._clicked([where])
 
     def press(self, label: str) -> None:
         """Click the button whose text starts so."""
-        self.click(self.wait(_BUTTON, label))
+        self.until(lambda: self._clicked(self.js(_BUTTON, label)), label)
+
+    def _clicked(self, nodes: list[Any]) -> bool:
+        """Click the first, if there is one; the page's own bars must not cover the place."""
+        for node in nodes[:1]:
+            self.js("arguments[0].scrollIntoView({block: 'center'})", node)
+            node.click()
+        return bool(nodes)
 
     def insert(self, text: str) -> None:
         """Type text, of any plane, where the focus is."""
@@ -266,9 +281,14 @@ return !document.getElementById('settings') || document.body.dataset.ready !== u
 
 _TEXT = "const node = document.querySelector(arguments[0]); return node && [node.textContent];"
 
+_SHOWN = """
+return [...document.querySelectorAll(arguments[0])]
+  .filter((n) => n.checkVisibility({visibilityProperty: true}) && n.getClientRects().length);
+"""
+
 _BUTTON = """
 return [...document.querySelectorAll('button')]
-  .find((b) => b.checkVisibility() && b.innerText.trim().startsWith(arguments[0]));
+  .filter((b) => b.checkVisibility() && b.innerText.trim().startsWith(arguments[0]));
 """
 
 # How many tabs it is to an element: a guess that is made again where it lands.

@@ -101,7 +101,7 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
         browser.tap_ends("family on 3")
     browser.tap_ends("family", inside=".show:nth-child(2) .passage")
     browser.click(browser.all(".option")[1])
-    browser.click(browser.one("fieldset.choices .option"))
+    browser.click("fieldset.choices .option")
     note = browser.one("textarea")
     browser.js("arguments[0].focus()", note)
     browser.driver.execute_cdp_cmd("Input.insertText", {"text": HOSTILE})
@@ -137,7 +137,7 @@ def test_several_marks_can_be_removed_and_overlapping_ones_join(
     assert [c.strip("“”") for c in chips] == ["two three", "four five"]
     browser.click(browser.all(".drop")[1])
     assert len(browser.all(".chips q")) == 1
-    browser.click(browser.one(".drop"))
+    browser.click(".drop")
     assert browser.all(".chips q") == []
     assert browser.all("mark.span") == []
 
@@ -261,7 +261,7 @@ def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     browser.press("Back to my answers")
     browser.keys("b", "1")
     browser.press("Finish")
-    browser.click(browser.one("#end a"))
+    browser.click("#end a")
     path = browser.folder / f"{batch}-hit-1-W1.json"
     browser.until(path.exists, path.name)
     assert json.loads(path.read_text("utf-8"))["answers"]["item-0"]["verdict"] == "bad"
@@ -279,7 +279,7 @@ def test_the_results_file_is_the_submission(browser: Browser) -> None:
     browser.open(text, "?PROLIFIC_PID=ab%20c&SESSION_ID=s9")
     browser.keys("g")
     browser.press("Finish")
-    browser.click(browser.one("#end a"))
+    browser.click("#end a")
     path = browser.folder / f"{batch}-hit-1-ab_c.json"
     browser.until(path.exists, path.name)
     sent = json.loads(path.read_text("utf-8"))

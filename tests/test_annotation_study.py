@@ -134,9 +134,8 @@ def by_chromium(browser: Browser, server: Server, n: int) -> None:
     assert browser.requests() == []
 
 
-@pytest.mark.parametrize(
-    ("chromium", "http"), [(2, 40), pytest.param(50, 2_000, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("chromium", "http"), [(2, 40), (50, 2_000)])
 def test_a_study(browser: Browser, tmp_path: Path, chromium: int, http: int) -> None:
     batch = batch_for_prolific(tmp_path, (chromium + http) * 3 // 4)
     out = tmp_path / "results"

@@ -42,6 +42,7 @@ def versions(folder: Path) -> list[Path]:
     return sorted((folder / "releases" / NAME).iterdir())
 
 
+@pytest.mark.slow
 def test_each_dump_adds_a_quarter(year: Path) -> None:
     last = ["2025Q1", "2025Q2", "2025Q3", "2025Q4"]
     for release, quarter, day in zip(versions(year), last, DAYS, strict=True):
@@ -52,6 +53,7 @@ def test_each_dump_adds_a_quarter(year: Path) -> None:
         assert manifest.inputs[0].snapshot == date.fromisoformat(day)
 
 
+@pytest.mark.slow
 def test_what_a_publisher_reads(year: Path) -> None:
     old, new, *_ = versions(year)
     changes, notes = year / "changes.parquet", year / "notes.md"
@@ -74,6 +76,7 @@ def test_what_a_publisher_reads(year: Path) -> None:
     } == set()
 
 
+@pytest.mark.slow
 def test_what_a_model_of_the_first_quarter_knows_grows_stale(year: Path) -> None:
     first, *_ = every = versions(year)
     knows = stops_on(first, date(2025, 4, 7))

@@ -186,12 +186,12 @@ def test_another_step_begins_anew(tmp_path: Path) -> None:
 
 
 def a_run(folder: Path, say: Callable[[str], None], *layouts: str) -> Run:
-    """Two days of news in which no name, day or place can be asked for, and gold about neither."""
+    """Two days of news without a name, number, day or place to ask for, and gold about neither."""
     folder.mkdir(exist_ok=True)
     news, gold = folder / "news.jsonl", folder / "gold.parquet"
     days = ("2020-05-04", "2020-06-05")
     rows = [
-        {"date": day, "text": f"it rained.\nit was wet {n} times."} for n, day in enumerate(days)
+        {"date": day, "text": f"it rained.\nit was {'very ' * n}wet."} for n, day in enumerate(days)
     ]
     news.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     said = [Gold("a", layout, "d 1.0.0", "accepted", "{}", "{}", 1, 1) for layout in layouts]
@@ -225,11 +225,12 @@ def entities(folder: Path, label: str) -> Path:
 
 
 CASES: list[Any] = [
-    (
+    pytest.param(
         "questions",
         StreamingQA,
         "mine.yaml",
         lambda f: {"filters": (), "generate": {"backend": openai(f)}},
+        marks=pytest.mark.slow,
     ),
     pytest.param(
         "questions",

@@ -124,6 +124,7 @@ def done(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(sample, tmp_path_factory.mktemp("people"))
 
 
+@pytest.mark.slow
 def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None:
     changed = compare(done.a, done.b)
     assert changed.level == "minor"
@@ -178,6 +179,7 @@ def seconds(day: Any) -> int:
     return int((day - type(day)(1970, 1, 1)).days) * 86_400
 
 
+@pytest.mark.slow
 def test_judged_and_answered_rows_are_what_changes(done: Run) -> None:
     old = {row["id"]: row for row in config(done.b, "all")}
     new = {row["id"]: row for row in config(done.c, "all")}
@@ -208,6 +210,7 @@ def test_judged_and_answered_rows_are_what_changes(done: Run) -> None:
     assert any(row["answer"] is None for row in baseline.values())
 
 
+@pytest.mark.slow
 def test_the_card_counts_reviews_and_scores_people(done: Run) -> None:
     outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.c, "gold")}
     open_ = sum(decision == "open" for decision in done.judged.values())

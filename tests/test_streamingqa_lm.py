@@ -110,6 +110,7 @@ def figure(release: Path, name: str) -> Any:
     return next(one.rows for one in load(release).statistics if one.name == name)
 
 
+@pytest.mark.slow
 def test_the_whole_way(model: tuple[str, Model], tmp_path: Path) -> None:
     address, known = model
     backend = {

@@ -95,6 +95,7 @@ def test_the_same_to_the_byte(tmp_path: Path, given: bool) -> None:
     assert (tmp_path / "again/wmt-question-dates" / made.name / "README.md").is_file()
 
 
+@pytest.mark.slow
 def test_other_inputs_and_changed_releases_are_told(tmp_path: Path) -> None:
     release(tmp_path)
     made = tmp_path / "r/wmt-question-dates/1.0.0"

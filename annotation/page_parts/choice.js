@@ -36,7 +36,9 @@ class Choice extends View {
     const own = (this.def.choices || []).filter((c) => !c.needs || there(fields[c.needs]));
     if (!this.def.field) return own;
     const listed = Array.from(new Set((fields[this.def.field] || []).map(textOf)));
-    return [...listed.map((t) => ({ value: t, label: t, outside: true })), ...own];
+    const hints = (this.def.hints && fields[this.def.hints]) || [];
+    const hint = (t) => hints[(fields[this.def.field] || []).map(textOf).indexOf(t)];
+    return [...listed.map((t) => ({ value: t, label: t, help: hint(t), outside: true })), ...own];
   }
 
   fill(entries) {

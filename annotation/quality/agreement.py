@@ -10,13 +10,14 @@ is undefined (None). Its interval is a bootstrap over items.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from annotation.batch import Item
 from annotation.checks import paragraphs, plain
@@ -41,6 +42,7 @@ _BY_KIND: dict[str, ComparedBy] = {
     "span": "span",
     "spans": "span",
     "group": "none",
+    "search": "none",
 }
 
 
@@ -63,7 +65,13 @@ def compared_answers(layout: Layout) -> dict[str, LayoutAnswer]:
 
 def answers_of(judgment: Judgment) -> dict[str, Any]:
     """The answers of a judgment; one that was not asked, by its `when`, is absent."""
-    found: dict[str, Any] = json.loads(judgment.answers)
+    return _read_answers(judgment.answers)
+
+
+@lru_cache(maxsize=4096)
+def _read_answers(text: str) -> dict[str, Any]:
+    """Many workers give the same answers: they are read once, and never changed."""
+    found: dict[str, Any] = json.loads(text)
     return found
 
 
@@ -72,11 +80,19 @@ def comparison_key(answer: LayoutAnswer, value: Json) -> str:
 
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
-    if comparison(answer) in ("text", "span"):
+    by_text = comparison(answer) in ("text", "span")
+    if isinstance(value, str | bool):
+        return _key(value, by_text)
+    if by_text:
         return normal_or_all(plain(value))
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _key(value: str | bool, by_text: bool) -> str:
+    return normal_or_all(plain(value)) if by_text else json.dumps(value, ensure_ascii=False)
 
 
 def values_agree(answer: LayoutAnswer, one: Json, other: Json) -> bool:
@@ -306,12 +322,14 @@ def _is_marked(answer: LayoutAnswer, value: Any, fields: Mapping[str, Any]) -> A
 
 @dataclass(frozen=True)
 class Units:
-    """What alpha is computed from, a row for each item with two values or more.
+    """What alpha is computed from, a row for the items, of two values or more, that are alike.
 
-    `disagreeing`: the item's share of observed disagreement, pairs of values that differ over
-    values less one. `counts`: how often it has each value, items by values, sparse.
+    `times`: how many items are so. `disagreeing`: the share of observed disagreement of each,
+    pairs of values that differ over values less one. `counts`: how often it has each value, rows
+    by values, sparse.
     """
 
+    times: Any
     disagreeing: Any
     counts: Any
 
@@ -319,14 +337,15 @@ class Units:
 def value_units(items: Iterable[Sequence[str]]) -> Units:
     """Units of nominal values: each item is one unit, and has a value of each annotator."""
     columns: dict[str, int] = {}
-    found = []
-    for values in items:
-        if len(values) > 1:
-            counts = {value: values.count(value) for value in sorted(set(values))}
-            differing = sum(n * (len(values) - n) for n in counts.values()) / (len(values) - 1)
-            numbered = {columns.setdefault(v, len(columns)): n for v, n in counts.items()}
-            found.append((differing, numbered))
-    return _sparse_units(found)
+
+    def units() -> Iterator[tuple[float, Mapping[int, int]]]:
+        for values in items:
+            if len(values) > 1:
+                counts = {value: values.count(value) for value in sorted(set(values))}
+                differing = sum(n * (len(values) - n) for n in counts.values()) / (len(values) - 1)
+                yield differing, {columns.setdefault(v, len(columns)): n for v, n in counts.items()}
+
+    return _sparse_units(units())
 
 
 def mark_units(items: Iterable[tuple[int, Sequence[Sequence[tuple[int, int]]]]]) -> Units:
@@ -337,14 +356,13 @@ def mark_units(items: Iterable[tuple[int, Sequence[Sequence[tuple[int, int]]]]])
     counts, how they are cut into pieces does not.
     """
     return _sparse_units(
-        [_marked(length, marks) for length, marks in items if len(marks) > 1 and length > 0]
+        _marked(length, marks) for length, marks in items if len(marks) > 1 and length > 0
     )
 
 
 def krippendorff_alpha(units: Units) -> float | None:
     """The coefficient: 1 perfect, 0 as by chance; None where it is undefined."""
-    many = len(units.disagreeing)
-    value = _alphas(units, np.ones((1, many)))[0] if many else np.nan
+    value = _alphas(units, units.times[np.newaxis])[0] if len(units.times) else np.nan
     return None if np.isnan(value) else float(value)
 
 
@@ -354,11 +372,11 @@ def alpha_interval(units: Units, *, seed: int = 0) -> tuple[float, float] | None
     Samples in which it is undefined are left out; None where these are more than half, or where
     there are fewer than two items.
     """
-    many = len(units.disagreeing)
+    many = int(units.times.sum())
     if many < 2:
         return None
     rng = np.random.default_rng(seed)
-    even = np.full(many, 1 / many)
+    even = units.times / many
     step = max(1, _CELLS // max(units.counts.shape))
     found = [
         _alphas(units, rng.multinomial(many, even, size=min(step, DRAWS - start)))
@@ -374,7 +392,7 @@ def alpha_interval(units: Units, *, seed: int = 0) -> tuple[float, float] | None
 
 def expected_disagreement(units: Units) -> float | None:
     """Share of pairs of values that would differ by chance; None without any pair."""
-    totals = np.asarray(units.counts.sum(axis=0), float).ravel()
+    totals = np.asarray(units.counts.T @ units.times, float).ravel()
     n = totals.sum()
     return float((n * n - (totals**2).sum()) / (n * (n - 1))) if n > 1 else None
 
@@ -389,13 +407,19 @@ def _alphas(units: Units, weights: Any) -> Any:
         return np.where(by_chance > 0, 1 - (n - 1) * seen / by_chance, np.nan)
 
 
-def _sparse_units(found: Sequence[tuple[float, Mapping[int, int]]]) -> Units:
+def _sparse_units(items: Iterable[tuple[float, Mapping[int, int]]]) -> Units:
+    """Items that are alike are drawn alike: a bootstrap of them all costs that of the different."""
+    times = Counter((share, tuple(sorted(counts.items()))) for share, counts in items)
+    found = [(share, dict(counts)) for share, counts in times]
     data = [n for _, counts in found for n in counts.values()]
     columns = [column for _, counts in found for column in counts]
     ends = [0, *accumulate(len(counts) for _, counts in found)]
     cells = np.array(data, np.float64), np.array(columns, np.int64), np.array(ends)
     shape = len(found), max(columns, default=0) + 1
-    return Units(np.array([share for share, _ in found], np.float64), csr_matrix(cells, shape))
+    from scipy.sparse import csr_matrix  # 30 MB that making a batch does not need
+
+    shares = np.array([share for share, _ in found], np.float64)
+    return Units(np.array([*times.values()], np.float64), shares, csr_matrix(cells, shape))
 
 
 def _marked(

@@ -36,9 +36,10 @@ def copied(
     for one in sorted(judgments, key=lambda one: one.id):
         if not one.row:
             continue
-        fields = items[one.item].fields if one.item in items else {}
+        given = [*_texts(answers_of(one), asked)]
+        fields = items[one.item].fields if given and one.item in items else {}
         shown = _runs(" ".join(map(plain, fields.values())))
-        for text in _texts(answers_of(one), asked):
+        for text in given:
             own = _runs(text) - shown
             if len(own) >= FEWEST:
                 texts.append((one, own))

@@ -72,8 +72,9 @@ def flagged(
             COPIED_TEXT: one.id in copies,
         }
         names = tuple(sorted(name for name, is_so in signs.items() if is_so))
-        aside = signs[FAILED_ATTENTION] or signs[DUPLICATE]
-        found.append(replace(one, flags=names, counted=not aside))
+        counted = not (signs[FAILED_ATTENTION] or signs[DUPLICATE])
+        same = one.flags == names and one.counted == counted
+        found.append(one if same else replace(one, flags=names, counted=counted))
     return found
 
 

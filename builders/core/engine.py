@@ -5,28 +5,25 @@ into such tables and writes them back. The file that `Engine.write` makes depend
 alone: one order, one row group size, one schema, whatever engine and however many threads.
 """
 
-import os
-import re
 import shutil
-import subprocess
 import tempfile
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core import duck
+from builders.core import duck, spark
 from builders.core.errors import UserError
 from builders.core.schema import arrow_schema, reading, regrouped
 
-EngineName = Literal["duckdb", "spark"]
+EngineName = str
+"""`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""
 
 ROW_GROUP = 65_536
 """Rows of a row group of every written file but its last."""
@@ -37,8 +34,6 @@ IDS = frozenset({"subject", "relation", "object", "id"})
 
 class Engine(ABC):
     """What runs the expressions; get one from `engine`. Tables of two engines never mix."""
-
-    name: EngineName
 
     def __init__(self, con: Any, scratch: Path) -> None:
         self.con = con
@@ -106,8 +101,6 @@ class Engine(ABC):
 
 
 class _DuckDB(Engine):
-    name = "duckdb"
-
     def _read(self, files: list[str]) -> ir.Table:
         return self.con.read_parquet([duck.plain(f) for f in files], hive_partitioning=False)
 
@@ -122,8 +115,6 @@ class _DuckDB(Engine):
 
 
 class _Spark(Engine):
-    name = "spark"
-
     def __init__(self, session: Any, scratch: Path) -> None:
         super().__init__(ibis.pyspark.connect(session), scratch)
         self.session = session
@@ -133,19 +124,19 @@ class _Spark(Engine):
             raise ValueError(f"Spark leaves out files with such names: {', '.join(hidden)}")
         self._kept += 1
         view = f"read_{self._kept}"
-        self.session.read.parquet(*files).createOrReplaceTempView(view)
+        self.session.read.parquet(*map(spark.literal, files)).createOrReplaceTempView(view)
         return self.con.table(view)
 
     def _keep(self, expr: ir.Table, name: str) -> ir.Table:
         folder = self.scratch / name
-        self.con.to_parquet(expr, folder, mode="overwrite")
+        self.con.to_parquet(expr, spark.uri(folder), mode="overwrite")
         return self._read([str(folder)])
 
     def _batches(self, expr: ir.Table) -> Generator[pa.RecordBatch, None, None]:
         # A globally sorted frame is written as part files whose names follow the order.
         folder = Path(tempfile.mkdtemp(prefix="rows_", dir=self.scratch))
         try:
-            self.con.to_parquet(expr, folder, mode="overwrite")
+            self.con.to_parquet(expr, spark.uri(folder), mode="overwrite")
             for part in sorted(folder.glob("*.parquet")):
                 with reading(part) as file:
                     yield from file.iter_batches(ROW_GROUP)
@@ -159,23 +150,43 @@ def engine(
 ) -> Iterator[Engine]:
     """Open an engine and close it again with all it kept.
 
-    `scratch`: a folder for what does not fit in memory (on a Spark cluster one that every node
-    sees); `memory`: DuckDB's limit or the Spark driver's heap, such as `4GB`; `threads`: cores
-    of this machine, all by default. Under spark-submit, or with PYSPARK_SUBMIT_ARGS, Spark keeps
-    the settings given there; a session that is open already is joined and left open. `UserError`
-    where PySpark or Java is missing.
+    `name`: `duckdb`; `spark`, in this process, or where spark-submit, PYSPARK_SUBMIT_ARGS or
+    SPARK_REMOTE say; or the address of a Spark. `scratch`: a folder for what does not fit in
+    memory, on a cluster one that every node sees; `memory`: DuckDB's limit or the Spark driver's
+    heap, such as `4GB`; `threads`: cores of this machine, all by default. A session that is open
+    already is joined and left open. `UserError` for an unknown name, and where PySpark, Java, the
+    server, or the folder on its side is missing.
     """
+    address = _address(name)
     scratch.mkdir(parents=True, exist_ok=True)
-    own = Path(tempfile.mkdtemp(prefix=f"{name}_", dir=scratch)).absolute()
+    own = Path(tempfile.mkdtemp(prefix="engine_", dir=scratch)).absolute()
     try:
         if name == "duckdb":
             yield from _open_duckdb(own, memory, threads)
-        elif name == "spark":
-            yield from _open_spark(own, memory, threads)
         else:
-            raise UserError(f"no engine {name!r} (duckdb or spark)")
+            with spark.session(address, own, memory, threads) as session:
+                yield _Spark(session, own)
     finally:
         shutil.rmtree(own, ignore_errors=True)
+
+
+def ready(name: EngineName, scratch: Path) -> None:
+    """`UserError` where an engine could not be opened; to be asked before long work.
+
+    A cluster or a server is met once, a Spark in this process is not started.
+    """
+    address = _address(name)
+    if name == "duckdb":
+        return
+    if spark.remote(address):
+        with engine(name, scratch):
+            return
+    spark.require(address)
+
+
+def _address(name: EngineName) -> str | None:
+    """Where the name says that a Spark is, if it does."""
+    return None if name in ("duckdb", "spark") else spark.checked(name)
 
 
 def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iterator[Engine]:
@@ -184,59 +195,6 @@ def _open_duckdb(scratch: Path, memory: str | None, threads: int | None) -> Iter
         yield _DuckDB(con, scratch)
     finally:
         con.disconnect()
-
-
-def _open_spark(scratch: Path, memory: str | None, threads: int | None) -> Iterator[Engine]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # PySpark on pandas 3, unused here
-        try:
-            from pyspark.sql import SparkSession
-        except ImportError as error:
-            raise UserError(
-                "the engine spark needs PySpark", hint="pip install -e '.[spark]'"
-            ) from error
-        _require_java()
-        joined = SparkSession.getActiveSession()
-        builder = SparkSession.builder.appName("factdrift")
-        if not {"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"} & os.environ.keys():
-            builder = builder.config(map=_local(scratch, memory, threads or os.cpu_count() or 2))
-        session = joined or builder.getOrCreate()
-        try:
-            session.sparkContext.setLogLevel("ERROR")
-            yield _Spark(session, scratch)
-        finally:
-            if joined is None:
-                session.stop()
-
-
-def _local(scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
-    """Settings of a Spark that runs in this process."""
-    return {
-        "spark.master": f"local[{threads}]",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.local.dir": str(scratch),
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.shuffle.partitions": str(threads),
-    } | ({"spark.driver.memory": memory.lower().removesuffix("b")} if memory else {})
-
-
-def _require_java() -> None:
-    """`UserError` unless there is a Java that Spark 4 runs on."""
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
-    version = ""
-    if java:
-        version = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', version)
-    if not found or int(found[1]) < 17:
-        was = f"found Java {found[1]}" if found else "found none"
-        raise UserError(
-            f"the engine spark needs Java 17 or newer; {was}",
-            hint="install Java 17 (Debian: apt-get install openjdk-17-jre-headless), "
-            "or set JAVA_HOME",
-        )
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -1,5 +1,6 @@
 """Files and folders: the project's own data, those that users name, locks, atomic writes."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -113,6 +114,25 @@ def writable(folder: Path) -> None:
     """Make a folder before hours of work for it; `UserError` where it cannot be."""
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
+
+
+_REFUSALS = tuple(
+    os.strerror(getattr(errno, name))
+    for name in (
+        *("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"),
+        *("ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP", "EEXIST"),
+    )
+)
+
+
+def refusal(error: Exception) -> str | None:
+    """The system's words for what a disk or a path refuses, where that is what an error is about.
+
+    Libraries that do not raise `OSError` have them in their texts.
+    """
+    if isinstance(error, OSError) and error.strerror in _REFUSALS:
+        return error.strerror
+    return next((words for words in _REFUSALS if words in str(error)), None)
 
 
 @contextmanager

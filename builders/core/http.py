@@ -8,11 +8,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
-from threading import Lock, local
+from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 """Statuses by which a server asks for patience."""
-_MOST = 64 << 20
+MOST = 64 << 20
 """Bytes of an answer, unpacked, that are read."""
 _PIECE = 1 << 16
 
@@ -95,6 +96,24 @@ def insist(
         sleep(min(max(pause, 0.0), patience.longest_wait))
 
 
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """`call()`, or `TimeoutError` after so many seconds, whatever it still waits for.
+
+    Time-outs of sockets begin anew with every byte, so that a server could send one now and then
+    for ever. What is given up ends with its connection, at the latest with this process.
+    """
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return done.result(seconds)
+
+
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
     """Seconds that `Retry-After` asks for, if it does; a date counts from the server's clock."""
     text = (headers.get("Retry-After") or "").strip()
@@ -137,7 +156,7 @@ class JsonClient:
         key: str | None = None,
         header: tuple[str, str] = ("Authorization", "Bearer {}"),
         rate: float | None = None,
-        most: int = _MOST,
+        most: int = MOST,
         hint: str = "run it again later",
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -181,8 +200,17 @@ class JsonClient:
     def _send(self, body: Any) -> Reply:
         self._take_turn()
         timeout = self.patience.timeout
+        session = self._session()
         try:
-            with self._session().post(
+            return within(timeout + min(10.0, timeout), lambda: self._sent(session, body))
+        except TimeoutError:
+            del self._local.session  # it is still at that call
+            raise AskAgainError("out of time (an answer that never ends)") from None
+
+    def _sent(self, session: requests.Session, body: Any) -> Reply:
+        timeout = self.patience.timeout
+        try:
+            with session.post(
                 self.address,
                 json=body,
                 auth=self._sign,
@@ -243,7 +271,7 @@ def message_in(body: bytes) -> str:
     """The message in a JSON error, or nothing."""
     try:
         message: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     for name in ("error", "detail", "message"):
         if isinstance(message, dict) and message.get(name):

@@ -71,7 +71,7 @@ class WorkerPool:
         hint: str = "",
     ) -> None:
         self._hint = "if memory ran out, give fewer jobs" + (f"; {hint}" if hint else "")
-        resource_tracker.ensure_running()  # its start would undo what `_interrupt_later` does
+        resource_tracker.ensure_running()  # its start would undo what `interrupt_later` does
         self._pool = ProcessPoolExecutor(
             jobs,
             mp_context=multiprocessing.get_context("spawn"),
@@ -81,7 +81,7 @@ class WorkerPool:
 
     def submit(self, work: Callable[..., T], *given: Any) -> Future[T]:
         """Have `work(*given)` done; `work` is a function of a module. Any thread may call this."""
-        with _interrupt_later():
+        with interrupt_later():
             return self._pool.submit(work, *given)
 
     def __enter__(self) -> "WorkerPool":
@@ -103,7 +103,7 @@ class WorkerPool:
 
 
 @contextmanager
-def _interrupt_later() -> Iterator[None]:
+def interrupt_later() -> Iterator[None]:
     """Ctrl-C is heard at the end: a process that is started here inherits that it is blocked."""
     main = threading.current_thread() is threading.main_thread()
     heard: list[int] = []

@@ -197,6 +197,8 @@ def writing(path: Path, row: Any, size: int = 8192) -> Iterator[Writing]:
 
 def _plain(value: Any) -> Any:
     """Nested rows as dicts, which Arrow takes."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     if is_dataclass(value):

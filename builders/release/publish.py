@@ -1,7 +1,5 @@
 """Publish a dataset as a versioned release folder, whole or not at all."""
 
-import errno
-import os
 import re
 import shutil
 from collections import Counter
@@ -18,7 +16,7 @@ import pyarrow.parquet as pq
 from builders.core import duck
 from builders.core.dataset import Dataset, Meta, RowSource, Table
 from builders.core.errors import UserError
-from builders.core.files import locked, move
+from builders.core.files import locked, move, refusal
 from builders.core.hashing import file_sha256, text_sha256
 from builders.core.schema import columns
 from builders.release import card, citation, croissant, manifest, tasks
@@ -39,7 +37,6 @@ from builders.release.version import FIRST, Level, Version, published
 from builders.rows import Dropped
 
 STAGING = ".publishing"
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 RECIPE = "recipe.yaml"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
@@ -275,16 +272,10 @@ def _room(shelf: Path) -> Iterator[None]:
     """A full disk is for the user to mend."""
     try:
         yield
-    except OSError as error:
-        if error.errno is None or error.errno not in _FULL:
+    except (OSError, duckdb.Error) as error:
+        if (reason := refusal(error)) is None:
             raise
-        raise _no_room(shelf, os.strerror(error.errno)) from error
-    except duckdb.Error as error:
-        words = ("No space left on device", "File too large", "Disk quota exceeded")
-        found = next((w for w in words if w in str(error)), None)
-        if found is None:
-            raise
-        raise _no_room(shelf, found) from error
+        raise _no_room(shelf, reason) from error
 
 
 def _no_room(shelf: Path, reason: str) -> UserError:

@@ -9,7 +9,7 @@ from pathlib import Path
 import builders
 from builders.core.config import shown
 from builders.core.dataset import Input, Meta
-from builders.core.engine import EngineName
+from builders.core.engine import EngineName, ready
 from builders.core.errors import UserError
 from builders.core.files import resource, writable
 from builders.core.inputs import INPUTS, plain
@@ -113,6 +113,7 @@ def release_all(named: Sequence[str | Path], options: Options) -> list[Published
     writable(options.out)
     workspace = Workspace(options.build, options.say, options.engine, options.jobs, options.memory)
     with workspace.lock():
+        ready(options.engine, options.build / "scratch")
         made: list[Published] = []
         for path, recipe in chosen.items():
             try:

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import traceback
 from collections import Counter
@@ -18,14 +19,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
-from multiprocessing.shared_memory import SharedMemory
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from builders.core.errors import UserError
-from builders.core.files import hold_shared
+from builders.core.files import disk_errors, hold_shared
+from builders.core.parallel import interrupt_later
 from builders.wikidata.entities import Rows
 from builders.wikidata.parts import BadLine, Blocks, write_part
 from builders.wikidata.shards import LONGEST, SIZE, Block, lines
@@ -236,49 +238,40 @@ class Slot(NamedTuple):
 class Memory:
     """Buffers that this process and its readers see; the most of each is never touched.
 
-    Forked processes inherit them; spawned ones get their names.
+    They are one file without a name: forked processes inherit it, spawned ones are handed it, and
+    it is gone with the last of them, however that ends.
     """
 
-    views: list[memoryview]
-
-    def __init__(self, count: int, size: int, fork: bool) -> None:
-        self.named = [] if fork else [SharedMemory(create=True, size=size) for _ in range(count)]
-        maps = [mmap.mmap(-1, size) for _ in range(count if fork else 0)]
-        self.views = [memoryview(m) for m in maps] or _views(self.named)
+    def __init__(self, count: int, size: int, file: int | None = None) -> None:
+        self._count, self._size = count, size
+        self._file = _nameless(count * size) if file is None else file
+        self._map = mmap.mmap(self._file, count * size)
+        held = memoryview(self._map)
+        self.views = [held[n * size : (n + 1) * size] for n in range(count)]
+        held.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _attached, ([m.name for m in self.named],)
+        return _attached, (self._count, self._size, DupFd(self._file))
 
     def close(self) -> None:
         for view in self.views:
             view.release()
-        for memory in self.named:
-            memory.close()
-            memory.unlink()
+        self._map.close()
+        os.close(self._file)
 
 
-def _attached(names: list[str]) -> Memory:
-    memory = Memory(0, 0, True)
-    memory.named = [SharedMemory(name) for name in names]
-    memory.views = _views(memory.named)
-    return memory
+def _nameless(size: int) -> int:
+    if sys.platform == "linux":
+        file = os.memfd_create("blocks")
+    else:
+        with tempfile.TemporaryFile() as temporary:
+            file = os.dup(temporary.fileno())
+    os.ftruncate(file, size)
+    return file
 
 
-def _views(named: list[SharedMemory]) -> list[memoryview]:
-    return [m.buf for m in named if m.buf is not None]
-
-
-@contextlib.contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """What is started here never hears Ctrl-C, not even while it starts: the parent ends it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _attached(count: int, size: int, file: Any) -> Memory:
+    return Memory(count, size, file.detach())
 
 
 class Alone:
@@ -322,7 +315,7 @@ class Processes:
     def __init__(self, jobs: int, work: Work, private: int) -> None:
         fork = _alone() and "fork" in multiprocessing.get_all_start_methods()
         context: BaseContext = multiprocessing.get_context("fork" if fork else "spawn")
-        self._memory = Memory(jobs * _AHEAD + 1, work.room, fork)
+        self._memory = Memory(jobs * _AHEAD + 1, work.room)
         self._free = [Slot(n, view) for n, view in enumerate(self._memory.views)]
         self._load: dict[Connection, int] = {}
         self._process: dict[Connection, Any] = {}
@@ -333,7 +326,7 @@ class Processes:
                 inherited = (private, ours, *self._process)
             task = _Task(work, self._memory, inherited)
             process = context.Process(target=_work, args=(theirs, task), daemon=True)  # type: ignore[attr-defined]
-            with _deaf_to_ctrl_c():
+            with interrupt_later():
                 process.start()
             theirs.close()
             self._process[ours] = process
@@ -412,10 +405,11 @@ def _work(pipe: Connection, task: _Task) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the calling process says when to stop
     for held in task.inherited:
         os.close(held) if isinstance(held, int) else held.close()
-    hold_shared(task.work.parts / READING)
     reader = Reader(task.work)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # of a pipe whose other end is gone
         try:
+            with disk_errors(task.work.parts):
+                hold_shared(task.work.parts / READING)
             while (job := pipe.recv()) is not None:
                 shard, block, slot = job
                 reader.read(shard, block, task.memory.views[slot])

@@ -7,6 +7,7 @@ import time
 import zlib
 from email.message import Message
 from http.client import HTTPException, IncompleteRead
+from io import BytesIO
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
@@ -15,7 +16,7 @@ import msgspec
 from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
 from builders.core.errors import UserError
-from builders.core.http import AskAgainError, Patience, insist, retry_after
+from builders.core.http import AskAgainError, Patience, insist, retry_after, within
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
@@ -26,6 +27,10 @@ _CODES = {
     SPARQLExceptions.URITooLong: 414,
     SPARQLExceptions.EndPointInternalError: 500,
 }
+
+
+_MOST = 128 << 20
+"""Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
 
 class Term(msgspec.Struct, frozen=True):
@@ -89,6 +94,7 @@ class Client:
         self._wrapper.setReturnFormat(JSON)
         self._wrapper.setTimeout(max(1, round(patience.timeout)))
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
+        self._password = parts.password
         if parts.username:
             self._wrapper.setCredentials(parts.username, parts.password or "")
 
@@ -110,7 +116,7 @@ class Client:
         if raw and not raw.lstrip().startswith(b"{"):
             raise UserError(
                 f"{self.address} does not answer with SPARQL JSON results, but {kind}: "
-                f"{_telling_line(raw)}",
+                f"{self._words(raw)}",
                 hint="is this the address of the endpoint itself, not of its web page?",
             )
         try:
@@ -122,11 +128,7 @@ class Client:
         """The body of one answer and its content type."""
         self._wrapper.setQuery(query)
         try:
-            response: Any = self._wrapper.query().response
-            raw = _unpacked(response.read())
-            return raw, response.headers.get("Content-Type", "nothing")
-        except HTTPError as error:
-            raise self._failure(error.code, _body(error), error.headers) from error
+            return within(2 * self.patience.timeout, self._read)
         except SPARQLExceptions.SPARQLWrapperException as error:
             quoted = str(error).partition("Response:\n")[2]
             body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
@@ -142,26 +144,44 @@ class Client:
         except (ConnectionError, HTTPException) as error:
             raise AskAgainError("a dropped connection", str(error)) from error
 
+    def _read(self) -> tuple[bytes, str]:
+        try:
+            response: Any = self._wrapper.query().response
+        except HTTPError as error:
+            raise self._failure(error.code, _body(error), error.headers) from error
+        return _unpacked(response.read(_MOST + 1)), response.headers.get("Content-Type", "nothing")
+
     def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
         """What an HTTP error means for us."""
         asked_to_wait = retry_after(headers)
         ran_out = _OUT_OF_TIME.search(body.decode(errors="replace")) and asked_to_wait is None
         if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
             return TooMuchError(f"HTTP {code}: it ran out of time")
-        said = _telling_line(body)
+        said = self._words(body)
         if code in (429, 500, 502, 503):
             return AskAgainError(f"HTTP {code}", said, asked_to_wait)
         return UserError(f"{self.address} refused the query: HTTP {code}: {said}")
 
+    def _words(self, body: bytes) -> str:
+        """What the endpoint says, without the password: some send back what they were sent."""
+        said = _telling_line(body)
+        return said.replace(self._password, "…") if self._password else said
+
 
 def _unpacked(body: bytes) -> bytes:
-    return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+    """A body as it was before it was packed. `TooMuchError`: larger than is read."""
+    if body.startswith(b"\x1f\x8b"):
+        with gzip.open(BytesIO(body)) as file:
+            body = file.read(_MOST + 1)
+    if len(body) > _MOST:
+        raise TooMuchError(f"an answer of more than {_MOST:,} bytes")
+    return body
 
 
 def _body(error: HTTPError) -> bytes:
     """What came with an HTTP error; nothing where that broke off too."""
     try:
-        return _unpacked(error.read())
+        return _unpacked(error.read(_MOST + 1))
     except (HTTPException, OSError, EOFError, zlib.error):
         return b""
 

@@ -135,7 +135,7 @@ def _of_paragraph(given: Any) -> Iterable[Paragraph]:
     if not isinstance(given, dict) or not isinstance(given.get("text"), str):
         raise BadPageError("bad_field", "paragraphs: one without a text")
     kind = given.get("kind") or "text"
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise BadPageError("bad_field", f"kind: {kind!r:.100}, not {', '.join(sorted(_KINDS))}")
     section = " ".join((text_of(given, "section") or "").split())
     text = given["text"]

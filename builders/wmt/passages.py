@@ -37,6 +37,15 @@ def passage_prefix(day: date) -> str:
     return f"{in_words(day)}. "
 
 
+def shown_id(passage: str) -> str:
+    """The id of a passage as annotators' items hold it: no control characters.
+
+    `passage` is an article's id, `_` and a number.
+    """
+    key, _, number = passage.rpartition("_")
+    return f"{key[:8]}-{key[22:86]}_{number}"
+
+
 def question_prefix(day: date) -> str:
     """The beginning of a question: `Today is Wednesday, May 6, 2020. `."""
     return f"Today is {in_words(day)}. "

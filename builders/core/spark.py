@@ -1,0 +1,302 @@
+"""Where a Spark is, and a session with it: in this process, on a cluster, or a Connect server.
+
+An address is a master, as Spark writes it (`local[4]`, `local-cluster[2,1,1024]`,
+`spark://host:7077`, `k8s://https://host`, `yarn`), or a Spark Connect server, `sc://host:15002`.
+Keys are never part of one: they are in the environment, where Spark looks for them itself.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.core.errors import UserError
+
+CONNECT = "sc://"
+STANDALONE = "spark://"
+PATIENCE = 10.0
+"""Seconds that a master or a server has to answer at all."""
+
+_LOCAL = re.compile(r"local(\[(\d+|\*)(, ?\d+)?\])?")
+_MASTER = re.compile(
+    _LOCAL.pattern
+    + r"|local-cluster\[\d+, ?\d+, ?\d+\]|yarn|k8s://\S+|spark://[^\s/,@]+(,[^\s/,@]+)*"
+)
+_KEY = re.compile(r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE)
+_GIVEN = frozenset({"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"})
+"""Set where spark-submit, or the user, has settings for Spark."""
+
+
+def checked(address: str) -> str:
+    """An address of the right form; `UserError`, which does not show it, where it holds a key."""
+    if _KEY.search(address):
+        raise UserError(
+            f"the address of a Spark ({address.partition('://')[0]}://…) holds a key",
+            hint="leave it out of the address: Spark Connect takes its token from the variable "
+            "SPARK_CONNECT_AUTHENTICATE_TOKEN, other keys are in the file spark-defaults.conf",
+        )
+    if address.startswith(CONNECT):
+        _endpoint(address)
+    elif not _MASTER.fullmatch(address):
+        raise UserError(
+            f"no engine {address!r} (duckdb, spark, or the address of a Spark)",
+            hint="addresses: local[4], spark://host:7077, yarn, k8s://https://host:443, or "
+            "sc://host:15002 for Spark Connect",
+        )
+    elif address.startswith(STANDALONE):
+        list(_endpoints(address))
+    return address
+
+
+def remote(address: str | None) -> str | None:
+    """The address, or that of the environment, unless Spark runs in this process."""
+    address = address or os.environ.get("SPARK_REMOTE")
+    return None if address is None or _LOCAL.fullmatch(address) else address
+
+
+def require(address: str | None) -> None:
+    """`UserError` unless the packages, Java, and whoever is to answer at the address are there.
+
+    This takes a second at most where all is well, and starts no Spark.
+    """
+    away = remote(address) or ""
+    connect = away.startswith(CONNECT)
+    try:
+        with _quiet():
+            import_module("pyspark.sql" + (".connect.session" if connect else ""))
+    except ImportError as error:
+        raise UserError(
+            "the engine spark needs PySpark"
+            + (f" with Spark Connect ({_first(error)})" if connect else ""),
+            hint="pip install -e '.[spark]'",
+        ) from error
+    if connect:
+        _require_server(away)
+        return
+    _require_java()
+    if away.startswith(STANDALONE):
+        _require_answer(away, _endpoints(away))
+
+
+@contextmanager
+def session(
+    address: str | None, scratch: Path, memory: str | None, threads: int | None
+) -> Iterator[Any]:
+    """A session, stopped at the end; one that is open already is joined and left open.
+
+    Without an address, the environment says where: `SPARK_REMOTE`, or the settings of
+    spark-submit; else Spark runs in this process. `UserError` where what `require` asks for is
+    missing, where Spark does not start, or where it does not see the folder `scratch`.
+    """
+    require(address)
+    from pyspark.sql import SparkSession
+
+    joined = SparkSession.getActiveSession()
+    away = remote(address)
+    with _quiet():
+        opened = joined or _opened(address, scratch, memory, threads)
+        try:
+            if away:
+                _require_shared(opened, scratch, away)
+            if not (away or "").startswith(CONNECT):
+                opened.sparkContext.setLogLevel("ERROR")
+            yield opened
+        finally:
+            if joined is None:
+                opened.stop()
+
+
+def uri(path: Path | str) -> str:
+    """A file of this machine for Spark, whose own file system may be another."""
+    return f"file://{Path(path).absolute()}"
+
+
+def literal(path: Path | str) -> str:
+    """The same for reading, where Spark takes some characters for patterns."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", uri(path))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what PySpark says of pandas 3, which is not used here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+def _opened(address: str | None, scratch: Path, memory: str | None, threads: int | None) -> Any:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("factdrift")
+    away = remote(address)
+    if away is None:
+        if address or not _GIVEN & os.environ.keys():
+            local = _local(scratch, memory, threads or os.cpu_count() or 2)
+            builder = builder.config(map=local | ({"spark.master": address} if address else {}))
+        return builder.getOrCreate()
+    if away.startswith(CONNECT):
+        builder = builder.remote(away)
+    else:
+        builder = builder.config(map=_cluster(away, memory))
+    try:
+        return builder.getOrCreate()
+    except (PySparkException, Py4JError) as error:
+        raise UserError(f"no session with Spark at {shown(away)}: {_first(error)}") from error
+
+
+def shown(address: str) -> str:
+    """An address without what may be a key."""
+    if not address.startswith(CONNECT):
+        return address
+    host, port = _endpoint(address)
+    return f"{CONNECT}{host}:{port}"
+
+
+def _endpoint(address: str) -> tuple[str, int]:
+    """Host and port of a Spark Connect server."""
+    try:
+        parts = urlsplit("http" + address.partition(";")[0].removeprefix("sc"))
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port, parts = None, None, None
+    if not host or parts is None or parts.path not in ("", "/") or parts.query:
+        raise UserError(
+            "not the address of a Spark Connect server",
+            hint="write sc://host:15002, or sc://host:15002/;use_ssl=true",
+        )
+    return host, port or 15002
+
+
+def _endpoints(address: str) -> Iterator[tuple[str, int]]:
+    """Hosts and ports of a standalone master and those that stand by."""
+    for one in address.removeprefix(STANDALONE).split(","):
+        host, _, port = one.rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+            raise UserError(
+                f"not the address of a Spark master: {address}", hint="write spark://host:7077"
+            )
+        yield host.strip("[]"), int(port)
+
+
+def _require_answer(address: str, ends: Iterable[tuple[str, int]]) -> None:
+    """`UserError` unless something answers at one of the ports."""
+    said = ""
+    for end in ends:
+        try:
+            socket.create_connection(end, timeout=PATIENCE).close()
+            return
+        except OSError as error:
+            said = error.strerror or str(error)
+    raise UserError(
+        f"no Spark answers at {shown(address)} ({said})",
+        hint="is it running, and can this machine reach it?",
+    )
+
+
+def _require_server(address: str) -> None:
+    """`UserError` unless a server that speaks gRPC answers."""
+    import grpc
+    from pyspark.errors import PySparkException
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    _require_answer(address, [_endpoint(address)])
+    try:
+        channel = DefaultChannelBuilder(address).toChannel()
+    except PySparkException as error:
+        raise UserError(f"not an address for Spark Connect: {shown(address)}") from error
+    try:
+        grpc.channel_ready_future(channel).result(timeout=PATIENCE)
+    except grpc.FutureTimeoutError as error:
+        raise UserError(
+            f"what answers at {shown(address)} is no Spark Connect server",
+            hint="is the port right, and `use_ssl`?",
+        ) from error
+    finally:
+        channel.close()
+
+
+def _require_shared(opened: Any, scratch: Path, address: str) -> None:
+    """`UserError` unless Spark reads what this process writes to a folder, and the reverse."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    sent, came = scratch / "sent.parquet", scratch / "came"
+    pq.write_table(pa.table({"folder": [str(scratch)]}), sent)
+    try:
+        opened.read.parquet(literal(sent)).write.parquet(uri(came))
+        seen = [pq.read_table(part) for part in sorted(came.glob("*.parquet"))]
+        said = "" if sum(one.num_rows for one in seen) == 1 else "what Spark wrote is not there"
+    except (PySparkException, Py4JError) as error:
+        said = _first(error)
+    finally:
+        sent.unlink(missing_ok=True)
+        shutil.rmtree(came, ignore_errors=True)
+    if said:
+        raise UserError(
+            f"Spark at {shown(address)} does not share this machine's folder: {said}",
+            where=scratch,
+            hint="name with --build a folder that every node has under the same path, and may "
+            "write to as the same user",
+        )
+
+
+def _local(scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
+    """Settings of a Spark that runs in this process."""
+    return {
+        "spark.master": f"local[{threads}]",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(scratch),
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": str(threads),
+    } | _heap(memory)
+
+
+def _cluster(address: str, memory: str | None) -> dict[str, Any]:
+    """Settings of a run on a cluster; what else it needs is in the user's spark-defaults.conf."""
+    return {
+        "spark.master": address,
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.catalogImplementation": "in-memory",
+    } | _heap(memory)
+
+
+def _heap(memory: str | None) -> dict[str, str]:
+    return {"spark.driver.memory": memory.lower().removesuffix("b")} if memory else {}
+
+
+def _require_java() -> None:
+    """`UserError` unless there is a Java that Spark 4 runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
+    version = ""
+    if java:
+        version = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', version)
+    if not found or int(found[1]) < 17:
+        was = f"found Java {found[1]}" if found else "found none"
+        raise UserError(
+            f"the engine spark needs Java 17 or newer; {was}",
+            hint="install Java 17 (Debian: apt-get install openjdk-17-jre-headless), "
+            "or set JAVA_HOME",
+        )
+
+
+def _first(error: Exception) -> str:
+    """What an error says, in one short line, without an address that may hold a key."""
+    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return re.sub(r"\bsc://\S+", "sc://…", said)[:300] or type(error).__name__

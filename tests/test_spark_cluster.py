@@ -1,0 +1,239 @@
+"""Spark elsewhere: addresses and what is said of wrong ones; two executors; a Connect server.
+
+What is long starts a real cluster and a real server from PySpark's own distribution, and is
+skipped, with the reason shown, where Java or Spark Connect's packages are missing.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from builders.core import spark
+from builders.core.engine import ready
+from builders.core.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""A JVM that lives for a minute spends most of it on compiling itself."""
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+}
+
+pyspark = pytest.mark.skipif(not find_spec("pyspark"), reason="PySpark is not installed")
+connect = pytest.mark.skipif(
+    not all(find_spec(name) for name in ("pyspark", "grpc", "grpc_status", "zstandard")),
+    reason="Spark Connect needs pip install -e '.[spark]'",
+)
+java = pytest.mark.skipif(not shutil.which("java"), reason="Java is not installed")
+
+
+@contextmanager
+def taken_port(listens: bool) -> Iterator[int]:
+    """A port of this machine at which nobody answers, or somebody who says nothing."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        if listens:
+            held.listen()
+        yield held.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["local", "local[*]", "local[2]", "local[2,3]", "local-cluster[2,1,1024]", "yarn",
+     "spark://host:7077", "spark://one:7077,two:7077", "k8s://https://host:443", "sc://host",
+     "sc://host:15002", "sc://host:15002/;use_ssl=true;user_id=me", "sc://[::1]:15002"],
+)  # fmt: skip
+def test_addresses(address: str) -> None:
+    assert spark.checked(address) == address
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("duckbd", "no engine 'duckbd'"),
+        ("", "no engine ''"),
+        ("local[", "no engine 'local['"),
+        ("http://host:1", "no engine 'http://host:1'"),
+        ("spark://host", "not the address of a Spark master: spark://host\n"),
+        ("spark://host:x", "not the address of a Spark master"),
+        ("spark://host:99999", "not the address of a Spark master"),
+        ("sc://", "not the address of a Spark Connect server"),
+        ("sc://host:x", "not the address of a Spark Connect server"),
+        ("sc://host/path", "not the address of a Spark Connect server"),
+        ("sc://host/;token=s3cret", "holds a key"),
+        ("sc://host/;use_ssl=true;x-api-key=s3cret", "holds a key"),
+        ("sc://me:s3cret@host:15002", "holds a key"),
+        ("spark://me:s3cret@host:7077", "holds a key"),
+        ("k8s://https://me:s3cret@host", "holds a key"),
+    ],
+)
+def test_wrong_addresses(address: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=re.escape(said)) as error:
+        ready(address, tmp_path)
+    assert "s3cret" not in str(error.value)
+
+
+def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
+    monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
+    assert spark.shown(spark.remote(None) or "") == "sc://host:15002"
+
+
+@pyspark
+@java
+def test_no_master_answers(tmp_path: Path) -> None:
+    with taken_port(listens=False) as port, pytest.raises(UserError, match="no Spark answers"):
+        ready(f"spark://127.0.0.1:{port}", tmp_path)
+
+
+@connect
+@pytest.mark.parametrize(
+    ("listens", "said"), [(False, "no Spark answers at sc://127"), (True, "is no Spark Connect")]
+)
+def test_no_server_answers(
+    listens: bool, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "PATIENCE", 1.0)
+    with taken_port(listens) as port, pytest.raises(UserError, match=said):
+        ready(f"sc://127.0.0.1:{port}", tmp_path)
+
+
+def test_without_the_packages_of_connect(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    # Run from a file: PySpark takes `python -c` for its own doctests and ends without an error.
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys; sys.modules['grpc'] = None\n"
+        "from pathlib import Path\nfrom builders.core.engine import ready\n"
+        "from builders.core.errors import UserError\n"
+        "try: ready('sc://localhost', Path('scratch'))\nexcept UserError as e: print(e)\n"
+    )
+    said = ran([sys.executable, str(script)], tmp_path).stdout
+    assert "needs PySpark with Spark Connect" in said
+    assert "pip install -e '.[spark]'" in said
+
+
+def test_asked_before_the_dump_is_read(tmp_path: Path) -> None:
+    done = ran(release(tmp_path, "--engine", "duckbd"), tmp_path, check=False)
+    assert done.returncode == 1
+    assert "no engine 'duckbd'" in done.stderr
+    assert "mine" not in done.stderr + done.stdout
+
+
+def ran(
+    command: list[str], home: Path, check: bool = True, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A process in an empty folder, with the project on its path."""
+    done = subprocess.run(
+        command,
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 or not check, done.stdout + done.stderr
+    return done
+
+
+def release(home: Path, *options: str) -> list[str]:
+    folders = ["--out", str(home / "releases"), "--build", str(home / "build [1]")]
+    return [sys.executable, "-m", "builders", "release", "dynamic-templama", *folders, *options]
+
+
+@pytest.fixture(scope="module")
+def by_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the sample's release by DuckDB, and its build folder."""
+    home = tmp_path_factory.mktemp("duckdb")
+    ran(release(home), home)
+    return home
+
+
+def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -> None:
+    """The mined dump is lent, all tables are made anew, every file is the same."""
+    home.mkdir(exist_ok=True)
+    for mined in (by_duckdb / "build [1]").glob("mine-*"):
+        shutil.copytree(mined, home / "build [1]" / mined.name)
+    done = ran(release(home, "--engine", engine), home, **environment)
+    made = done.stdout + done.stderr
+    assert "deltas: making" in made, made
+    releases = [
+        {str(p.relative_to(one)): p.read_bytes() for p in one.rglob("*") if p.is_file()}
+        for one in (by_duckdb / "releases", home / "releases")
+    ]
+    assert [name for name in releases[0] if releases[1].get(name) != releases[0][name]] == []
+    assert releases[0].keys() == releases[1].keys()
+
+
+@pytest.mark.slow
+@pyspark
+@java
+def test_two_executors(by_duckdb: Path, tmp_path: Path) -> None:
+    """A cluster with two executors, each a JVM of its own, makes the sample to the byte."""
+    import pyspark as distribution
+
+    # Executors work below SPARK_HOME, which is not to be the folder of installed packages.
+    home = tmp_path / "spark"
+    home.mkdir()
+    for part in Path(distribution.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    given = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
+    same_release(
+        by_duckdb,
+        tmp_path / "cluster",
+        "local-cluster[2,1,1024]",
+        SPARK_HOME=str(home),
+        PYSPARK_SUBMIT_ARGS=f"{given} pyspark-shell",
+        **FRUGAL,
+    )
+    executors = [sorted(one.name for one in app.iterdir()) for app in (home / "work").iterdir()]
+    assert executors
+    assert all(names == ["0", "1"] for names in executors), executors
+
+
+@pytest.mark.slow
+@connect
+@java
+def test_connect_server(by_duckdb: Path, tmp_path: Path) -> None:
+    """A Spark Connect server, met over its protocol, makes the sample to the byte."""
+    import pyspark as distribution
+
+    home = Path(distribution.__file__).parent
+    settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
+    given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
+    command = [home / "bin/spark-submit", "--master", "local[2]", *given]
+    server = subprocess.Popen(
+        [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
+        cwd=tmp_path,
+        env={**os.environ, "SPARK_HOME": str(home), **FRUGAL},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr
+        said = []
+        for line in server.stderr:
+            said.append(line)
+            if started := re.search(r"server started at: .*:(\d+)", line):
+                break
+        else:
+            pytest.fail("".join(said))
+        # What else it says must not fill the pipe.
+        drained = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
+        same_release(by_duckdb, tmp_path / "client", f"sc://localhost:{started[1]}")
+    finally:
+        server.terminate()
+        server.wait()
+    drained.wait()

@@ -1,0 +1,141 @@
+"""`python -m torture`: the campaigns, one after the other, and their report."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from torture import FOLDER, Campaign, Outcome, chance
+from torture.lines import lines
+from torture.runs import disks, kills, prepare, rivals
+from torture.servers import servers
+
+CAMPAIGNS = {
+    one.name: one
+    for one in (
+        Campaign("kills", "kills", kills, prepare),
+        Campaign("disks", "disks without room, and read-only ones", disks, prepare),
+        Campaign("rivals", "two runs at once", rivals, prepare),
+        Campaign("lines", "mutated lines and files", lines),
+        Campaign("servers", "servers that misbehave", servers),
+    )
+}
+FEW = {"kills": 12, "disks": 8, "rivals": 3, "lines": 20_000, "servers": 60}
+"""Tries of a run of some minutes."""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; 1 where something was lost."""
+    parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--hours", type=float, help="go round all campaigns for so long")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
+    parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
+    for name, campaign in CAMPAIGNS.items():
+        parser.add_argument(f"--{name}", type=int, help=f"tries: {campaign.what}")
+    given = parser.parse_args(words)
+    wanted = {name: getattr(given, name) for name in CAMPAIGNS}
+    if all(number is None for number in wanted.values()):
+        wanted = dict(FEW)
+    report = Report(given.seed, given.folder)
+    work = given.folder.resolve() / "work"
+    try:
+        for name, number in _cases(given.case, wanted, given.hours, report):
+            _do(CAMPAIGNS[name], number, given.seed, work, report)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    finally:
+        shutil.rmtree(work / f"cycle-{os.getpid()}", ignore_errors=True)
+    report.write()
+    print("\n".join(report.table()))
+    return 1 if report.losses else 0
+
+
+class Report:
+    """What was tried and what was lost, in `report.json` and `report.md`."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.seed, self.folder = seed, folder
+        self.begun = time.monotonic()
+        self.tried: dict[tuple[str, str], int] = defaultdict(int)
+        self.losses: list[dict[str, str]] = []
+
+    def add(self, campaign: str, number: int, outcome: Outcome) -> None:
+        """Count one outcome, and say what was lost."""
+        self.tried[campaign, outcome.kind] += outcome.tried
+        for text in outcome.losses:
+            case = f"{campaign}/{number}"
+            self.losses.append({"case": case, "kind": outcome.kind, "what": text})
+            print(f"LOSS {case} ({outcome.kind}): {text}", file=sys.stderr, flush=True)
+
+    def done(self, campaign: str) -> int:
+        """How much a campaign has tried."""
+        reruns = "rerun to the reference bytes"
+        return sum(
+            n for (name, kind), n in self.tried.items() if name == campaign != kind != reruns
+        )
+
+    def table(self) -> Iterator[str]:
+        """The report as Markdown."""
+        minutes = (time.monotonic() - self.begun) / 60
+        yield f"Torture, seed {self.seed}, {minutes:.0f} minutes: {len(self.losses)} losses"
+        yield ""
+        yield "| campaign | what | tried | lost |"
+        yield "|---|---|---:|---:|"
+        for (campaign, kind), tried in sorted(self.tried.items()):
+            lost = sum(
+                one["kind"] == kind and one["case"].startswith(f"{campaign}/")
+                for one in self.losses
+            )
+            yield f"| {campaign} | {kind} | {tried:,} | {lost:,} |"
+
+    def write(self) -> None:
+        """Write both files."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        tried = [
+            {"campaign": campaign, "kind": kind, "tried": n}
+            for (campaign, kind), n in sorted(self.tried.items())
+        ]
+        about = {"seed": self.seed, "tried": tried, "losses": self.losses}
+        (self.folder / "report.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        lost = [f"- `{one['case']}` {one['kind']}: {one['what'][:300]!r}" for one in self.losses]
+        text = "\n".join([*self.table(), "", *lost])
+        (self.folder / "report.md").write_text(text + "\n", "utf-8")
+
+
+def _cases(
+    named: list[str], wanted: dict[str, int | None], hours: float | None, report: Report
+) -> Iterator[tuple[str, int]]:
+    """The cases to do: the named ones; or a campaign's until it has tried enough; or for hours."""
+    if named:
+        for text in named:
+            name, _, number = text.partition("/")
+            yield name, int(number)
+        return
+    until = time.monotonic() + (hours or 0) * 3600
+    number = dict.fromkeys(CAMPAIGNS, 0)
+    while True:
+        for name, tries in wanted.items():
+            goal = (tries or 0) if not hours else report.done(name) + (FEW[name] if tries else 0)
+            while report.done(name) < goal:
+                yield name, number[name]
+                number[name] += 1
+        if time.monotonic() >= until:
+            return
+
+
+def _do(campaign: Campaign, number: int, seed: int, work: Path, report: Report) -> None:
+    campaign.prepare(work)
+    for outcome in campaign.case(chance(seed, campaign.name, number), number, work):
+        report.add(campaign.name, number, outcome)
+        print(f"{campaign.name}/{number}: {outcome.kind}: {outcome.tried}", flush=True)
+    report.write()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
