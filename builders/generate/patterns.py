@@ -479,7 +479,8 @@ def _pure(token: Token) -> Name | None:
     name = token.name
     if name is None or name.label not in NAMED or name.root is not token:
         return None
-    if token.dep == "dobj" and phrase(token)[0].prev and phrase(token)[0].prev.text == ",":
+    start = phrase(token)[0].prev
+    if token.dep == "dobj" and start is not None and start.text == ",":
         return None
     inside = {t.at for t in name.tokens}
     before = name.tokens[0].prev
@@ -524,7 +525,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 def _called(subject: Token) -> Name | None:
     """The person that a subject is said to be: `the head of the bank, Robert Zoellick, went`."""
-    names = [a.name for a in subject.having("appos") if a.label == "PERSON"]
+    names = [a.name for a in subject.having("appos") if a.label == "PERSON" and a.name]
     if len(names) != 1 or subject.label in NAMED or subject.having("conj"):
         return None
     return names[0] if _pure(names[0].root) is not None else None
