@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from torture import FOLDER, Campaign, Outcome, chance
@@ -29,20 +29,21 @@ FEW = {"kills": 12, "disks": 8, "rivals": 3, "lines": 20_000, "servers": 60}
 """Tries of a run of some minutes."""
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; 1 where something was lost."""
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hours", type=float, help="go round all campaigns for so long")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
     for name, campaign in CAMPAIGNS.items():
         parser.add_argument(f"--{name}", type=int, help=f"tries: {campaign.what}")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     wanted = {name: getattr(given, name) for name in CAMPAIGNS}
     if all(number is None for number in wanted.values()):
         wanted = dict(FEW)
-    report = Report(given.seed)
-    work = FOLDER / "work"
+    report = Report(given.seed, given.folder)
+    work = given.folder.resolve() / "work"
     try:
         for name, number in _cases(given.case, wanted, given.hours, report):
             _do(CAMPAIGNS[name], number, given.seed, work, report)
@@ -56,10 +57,10 @@ def main() -> int:
 
 
 class Report:
-    """What was tried and what was lost, in `build/torture/report.json` and `report.md`."""
+    """What was tried and what was lost, in `report.json` and `report.md`."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.seed, self.folder = seed, folder
         self.begun = time.monotonic()
         self.tried: dict[tuple[str, str], int] = defaultdict(int)
         self.losses: list[dict[str, str]] = []
@@ -95,16 +96,16 @@ class Report:
 
     def write(self) -> None:
         """Write both files."""
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         tried = [
             {"campaign": campaign, "kind": kind, "tried": n}
             for (campaign, kind), n in sorted(self.tried.items())
         ]
         about = {"seed": self.seed, "tried": tried, "losses": self.losses}
-        (FOLDER / "report.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+        (self.folder / "report.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
         lost = [f"- `{one['case']}` {one['kind']}: {one['what'][:300]!r}" for one in self.losses]
         text = "\n".join([*self.table(), "", *lost])
-        (FOLDER / "report.md").write_text(text + "\n", "utf-8")
+        (self.folder / "report.md").write_text(text + "\n", "utf-8")
 
 
 def _cases(

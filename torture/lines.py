@@ -31,11 +31,9 @@ from builders.wikidata.mine import mine
 from builders.wikipedia.read import read_pages
 from builders.wmt.index import index
 from scoring.predictions import read as read_predictions
-from torture import FOLDER, ROOT, Outcome
+from torture import ROOT, Outcome
 from torture.mutations import bitten, damaged
 
-LOST = FOLDER / "lost"
-"""The inputs of cases that lost something."""
 _SAMPLES = ROOT / "samples"
 _SECONDS = 300
 """After which a reader is taken to hang."""
@@ -51,7 +49,7 @@ class Reader(NamedTuple):
 
 
 def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
-    """A batch of mutated lines for one of the readers."""
+    """A batch of mutated lines for one of the readers; what lost something is kept in `lost`."""
     reader = _ROUND[number % len(_ROUND)]
     folder = work / f"cycle-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -63,7 +61,7 @@ def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     except Exception:
         lost = [traceback.format_exc()[-3000:]]
     if lost:
-        kept = LOST / f"lines-{number}"
+        kept = work.parent / f"lost/lines-{number}"
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(folder, kept)
     shutil.rmtree(folder)

@@ -195,7 +195,7 @@ def _traces(done: Done) -> Iterator[str]:
 def kills(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """A run that is killed some times, at any time or at a call, and then goes on."""
     with cycle(DATASETS[number % len(DATASETS)], work) as one:
-        times = random.randint(3, 6)
+        times = random.randint(5, 9)
         for _ in range(times):
             kind, done = _killed(random, one, times)
             yield Outcome(kind, 1, tuple(one.losses(done)))

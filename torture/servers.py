@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(self.server.good[: len(self.server.good) // 2])
 
     def _html(self, _: str) -> None:
-        page = f"<!DOCTYPE html><html><title>Sign in</title>{KEY}</html>".encode()
+        page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
         self._begin(len(page), "text/html")
         self.wfile.write(page)
 

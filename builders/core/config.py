@@ -79,7 +79,7 @@ def shown(path: Path) -> str:
     """`path` as messages print it: relative to the current directory when below it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError, RuntimeError):  # elsewhere, or a link that leads to itself
         return str(path)
 
 

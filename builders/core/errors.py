@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import Self
 
+_LONGEST = 400
+"""Characters of a name that are printed."""
+
 
 class UserError(Exception):
     """A mistake that the user can mend; printed as one message, exit status 1.
@@ -19,10 +22,17 @@ class UserError(Exception):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        place = "" if where is None else f"{where}:{line}: " if line else f"{where}: "
+        name = "" if where is None else _on_a_line(str(where))
+        place = "" if where is None else f"{name}:{line}: " if line else f"{name}: "
         super().__init__(place + message + (f"\n  {hint}" if hint else ""))
 
     @classmethod
     def of_disk(cls, error: OSError, where: Path) -> Self:
         """What the disk refused, to be read or to be written: at the file that it names, if any."""
         return cls(error.strerror or str(error), where=error.filename or where)
+
+
+def _on_a_line(name: str) -> str:
+    """A name as messages print it: control characters escaped, a long one without its middle."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+    return shown if len(shown) <= _LONGEST else f"{shown[:100]}…{shown[-100:]}"

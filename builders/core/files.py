@@ -120,7 +120,7 @@ _REFUSALS = tuple(
     os.strerror(getattr(errno, name))
     for name in (
         *("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"),
-        *("ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP"),
+        *("ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP", "EEXIST"),
     )
 )
 

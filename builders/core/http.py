@@ -271,7 +271,7 @@ def message_in(body: bytes) -> str:
     """The message in a JSON error, or nothing."""
     try:
         message: Any = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     for name in ("error", "detail", "message"):
         if isinstance(message, dict) and message.get(name):

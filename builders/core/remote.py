@@ -29,7 +29,7 @@ from builders.core.config import shown
 from builders.core.errors import UserError
 from builders.core.files import disk_errors, locked, sync
 from builders.core.hashing import digest
-from builders.core.http import AGAIN, AskAgainError, Patience, insist, retry_after
+from builders.core.http import AGAIN, AskAgainError, Patience, insist, retry_after, within
 from builders.core.inputs import is_remote, plain
 from builders.core.progress import progress
 
@@ -295,13 +295,20 @@ class _Http:
     def _get(self, address: str, headers: dict[str, str]) -> Iterator[requests.Response]:
         where = plain(address)
         timeout = (min(10.0, self._patience.timeout), self._patience.timeout)
-        try:
-            response = self._session.get(
+
+        def begun() -> requests.Response:
+            return self._session.get(
                 address,
                 headers={"Accept-Encoding": "identity", **headers},
                 stream=True,
                 timeout=timeout,
             )
+
+        try:
+            response = within(sum(timeout), begun)
+        except TimeoutError:
+            self._session = requests.Session()  # that one is still at it
+            raise AskAgainError("out of time") from None
         except requests.exceptions.InvalidURL:
             raise UserError("not an address", where=where) from None
         except requests.RequestException as error:  # its text has the whole address

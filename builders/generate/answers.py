@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from builders.generate.trees import NAMED, Name, Token, Tree
 from builders.text.data import words
-from builders.text.dates import candidates
+from builders.text.dates import candidates, time_of
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import STATES
 
@@ -25,7 +25,7 @@ _PLACES = ("GPE", "LOC", "FAC")
 
 def answer(question: str, tree: Tree) -> str | None:
     """The words of an article that answer a question; None where no sentence is like it."""
-    said = _WORD.findall(question.rstrip("?"))
+    said = _WORD.findall(question.replace(time_of(question) or "?", " ").rstrip("?"))
     wanted = {w.lower().removesuffix("'s").removesuffix("’s") for w in said} - _EMPTY
     known = [_keys(sentence) for sentence in tree.sentences]
     often = Counter(w for keys in known for w in keys if w in wanted)

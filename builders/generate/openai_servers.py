@@ -255,7 +255,7 @@ def _text_of(reply: Reply) -> tuple[str, str | None, Mapping[str, Any]]:
     text = reply.body.decode("utf-8", "replace")
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
         return text, "html" if html else "not_json", {}
     content, tokens = content_of(data)

@@ -1,0 +1,157 @@
+"""Odd paths, for every option and argument that takes one: one clear message, and no hang."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from builders.cli import app
+from builders.core.inputs import INPUTS
+from tests.annotation_workers import batch_of, hand_in, submission
+from tests.conftest import ROOT, run
+from tests.release_sample import publish
+
+TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUTS)
+"""Parameters that take a path as text, for they take names, addresses or patterns, too."""
+WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback")
+"""Parameters that name what is written, so that most odd names do."""
+ODD = ("long", "deep", "newline", "-", "~", "folder", "fifo", "loop", "gone")
+UNWRITABLE = ("long", "deep", "fifo", "loop")
+EMPTY = ("json", "json.gz", "jsonl", "parquet", "yaml", "xml.bz2", "csv", "txt")
+RECIPE = ROOT / "builders/recipes/wmt-question-dates.yaml"
+DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
+SECONDS = 60
+"""After which a command is taken to hang."""
+
+GOOD: Mapping[str, tuple[str, ...]] = {
+    "release": ("{recipe}", "--out", "{new}/r", "--build", "{new}/b"),
+    "steps": ("{recipe}", "--build", "{new}/b"),
+    "rebuild": ("{release}", "--out", "{new}/r", "--build", "{new}/b"),
+    "clean": ("--dry-run",),
+    "mine": ("{dump}", "--out", "{new}/m"),
+    "corpus": ("{news}", "--out", "{new}/c"),
+    "verify": ("{release}",),
+    "diff": ("{release}", "{release}"),
+    "tasks": ("{release}", "--for", "lm-eval", "--out", "{new}/t"),
+    "export": ("{release}", "--format", "dynamic-templama", "--to", "{new}/e"),
+    "push": ("{release}", "--repo", "me/mine", "--dry-run"),
+    "templates": (),
+    "hits": ("{layout}", "--dataset", "{rows}", "--out", "{new}/h", "--build", "{new}/b"),
+    "judgments": ("{results}", "--hits", "{hits}", "--out", "{new}/j"),
+    "receive": ("{gone}",),
+    "mturk": ("publish", "{gone}"),
+    "bands": ("{rows}", "--out", "{new}/h", "--build", "{new}/b"),
+    "layouts": (),
+    "run-model": (
+        *("{release}", "--model", "m", "--backend", "openai", "--offline"),
+        *("--base-url", "http://127.0.0.1:9/v1", "--out", "{new}/p.jsonl", "--build", "{new}/b"),
+    ),
+    "score": ("{release}", "--predictions", "{predictions}", "--partial", "--out", "{new}/s"),
+    "report": ("{scores}", "--to", "{new}/w"),
+}
+"""What each command is given where nothing is odd."""
+
+
+class Place:
+    """A folder with odd files in it, and good ones beside them."""
+
+    def __init__(self, tmp: Path) -> None:
+        self.folder = tmp
+        for name in ("folder", "out"):
+            (tmp / name).mkdir()
+        os.mkfifo(tmp / "fifo")
+        (tmp / "loop").symlink_to(tmp / "loop")
+        (tmp / "gone").symlink_to(tmp / "nowhere")
+        for name in EMPTY:
+            (tmp / f"empty.{name}").touch()
+        batch = batch_of(tmp)
+        release = publish(tmp / "releases").folder
+        predictions = tmp / "p.jsonl"
+        predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
+        run("score", release, "--predictions", predictions, "--partial", "--out", tmp / "scores")
+        self.good = {
+            "recipe": RECIPE,
+            "release": release,
+            "dump": DUMP,
+            "news": ROOT / "samples/news",
+            "layout": tmp / "quick",
+            "rows": tmp / "rows.jsonl",
+            "hits": tmp / "hits",
+            "results": hand_in(tmp, [submission(batch, "w1")]),
+            "predictions": predictions,
+            "scores": tmp / "scores",
+            "gone": tmp / "nowhere",
+            "new": tmp / "out",
+        }
+
+    def odd(self, name: str) -> str:
+        """What a user could write, by its kind."""
+        found = {
+            "long": "x" * 5000,
+            "deep": "x/" * 2400 + "x",
+            "newline": "a\nb",
+        }
+        plain = name in (*found, "-", "~")
+        return found.get(name, name) if plain else str(self.folder / name)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return Place(tmp_path_factory.mktemp("odd"))
+
+
+def parameters() -> Iterator[tuple[str, Any]]:
+    """Every parameter of the program that takes a path, by its command."""
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        for one in command.params:
+            if "Path" in str(one.type_descriptor.annotation) or one.name in TEXTS:
+                yield name, one
+
+
+def cases() -> Iterator[Any]:
+    for command, one in parameters():
+        names = UNWRITABLE if one.name in WRITTEN else ODD
+        for odd in (*names, *(f"empty.{name}" for name in EMPTY)):
+            yield pytest.param(command, one, odd, id=f"{command}-{one.name}-{odd}")
+
+
+@contextmanager
+def not_for_ever() -> Iterator[None]:
+    def late(*_: object) -> None:
+        raise TimeoutError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize(("command", "one", "odd"), cases())
+def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
+    words = [word.format(**place.good) for word in GOOD[command]]
+    path = place.odd(odd)
+    option = one.opts[0]
+    if not option.startswith("-"):
+        at = [p.name for _, p in parameters() if _ == command and not p.opts[0].startswith("-")]
+        shift = 1 if command == "mturk" else 0
+        words[at.index(one.name) + shift] = path
+    elif option in words:
+        words[words.index(option) + 1] = path
+    else:
+        words += [option, path]
+    with not_for_ever():
+        done = run(command, *words, cwd=place.folder / "out", ok=False)
+    said = done.stderr + done.stdout
+    assert "Traceback" not in said
+    if done.returncode:
+        told = [line for line in said.splitlines() if line.startswith("error: ")]
+        assert len(told) == 1 or (done.returncode == 2 and "Usage" in said), said
