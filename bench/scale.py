@@ -76,7 +76,7 @@ def whole_release() -> Inputs:
 
 def tables() -> Inputs:
     """Facts to timelines, periods and their differences, in DuckDB with 4 GB."""
-    for millions in (0.2, 2, 20):
+    for millions in (0.2, 2, 4):
         folder = str(engines.make(int(millions * 1_000_000)))
         yield millions, [sys.executable, "-m", "bench.engines", "--task", "duckdb", folder, OUT]
 
