@@ -28,8 +28,8 @@ _LINGER = 60.0
 _UNMOUNT = ("umount", "-l")
 _KEPT = (".lock", ".zenodo.json")
 _SEMAPHORE = "sem.mp-"
-_SHARED = Path("/dev/shm")  # noqa: S108
 """Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
+_SHARED = Path("/dev/shm")  # noqa: S108
 
 
 class Done(NamedTuple):
@@ -238,11 +238,7 @@ def _left(group: int, before: Mapping[str, int]) -> Iterator[str]:
     found = _shared_memory().items() - before.items()
     held = _mapped()
     for name, inode in found:
-        if inode in held:
-            continue
-        if name.startswith(_SEMAPHORE):
-            (_SHARED / name).unlink(missing_ok=True)
-        else:
+        if not name.startswith(_SEMAPHORE) and inode not in held:
             yield f"leaked shared_memory: {name}"
 
 
@@ -269,10 +265,7 @@ def _shared_memory() -> dict[str, int]:
 
 
 def _mapped() -> set[int]:
-    """The inodes there that some process has mapped: other programs' work goes on beside this.
-
-    By number, for the name of a semaphore is not the one under which its maker mapped it.
-    """
+    """The inodes there that some process has mapped: other programs' work goes on beside this."""
     held = set()
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):
