@@ -191,7 +191,9 @@ def _read_lines(path: Path) -> Iterator[Batch]:
             raise _broken(path, line, block, decoder) from None
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
         if len(rows) != lines:  # blank lines
-            places = [n for n, text in enumerate(block.splitlines(), line) if text.strip()]
+            places = [n for n, text in enumerate(block.split(b"\n"), line) if text.strip()]
+            if len(rows) != len(places):  # two on a line, or one on two
+                raise _broken(path, line, block, decoder)
         else:
             places = list(range(line, line + lines))
         for at in range(0, len(rows), ROWS):
