@@ -28,7 +28,7 @@ from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, alig
 from builders.timeqa.alignment import ObjectNames as Names
 from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
-from builders.timeqa.told import cues, hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -284,7 +284,7 @@ def test_what_a_page_tells_of_which_days() -> None:
         "In the 1980s he slept, from 1981 to 1985 in Hull.\nSince 2010 he has left Leeds United."
     )
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    found = told_days(told, [row])
+    found = told_days(ReadPage(told), [row])
     assert [(first.year, last.year) for first, last in found.anywhere] == [
         (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
         (2010, 2010), (2010, 9999),
@@ -295,7 +295,7 @@ def test_what_a_page_tells_of_which_days() -> None:
 def test_a_list_with_one_mention_tells_near_it() -> None:
     told = page("He joined Leeds United in 2003.\n| Hull; 1998\n| Leeds United; 2003\n* 1990")
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    assert [first.year for first, _ in told_days(told, [row]).near] == [1998, 2003]
+    assert [first.year for first, _ in told_days(ReadPage(told), [row]).near] == [1998, 2003]
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_what_a_page_tells_without_a_date(text: str, wanted: list[tuple[int, int
     one = page("He joined Leeds United in 2003.\n" + text)
     aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
     stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
-    found = told_days(one, aligned, "Ann Lee", stems).undated
+    found = told_days(ReadPage(one), aligned, "Ann Lee", stems).undated
     assert [(first.year, last.year) for first, last in found] == wanted
 
 
@@ -378,8 +378,8 @@ def test_what_a_page_may_tell_in_other_words(text: str, names: Names, wanted: bo
     one = page(text)
     [row] = align_page(one, [(segment("1993", "1999"), names)], Alignment())
     row = replace(row, rule="none", paragraph=None, start=None, end=None, mention=None)
-    assert hinted(one, [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
-    assert hinted(one, [replace(row, verification="human")], "Ann Lee") == frozenset()
+    assert hinted(ReadPage(one), [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
+    assert hinted(ReadPage(one), [replace(row, verification="human")], "Ann Lee") == frozenset()
 
 
 STATED: list[tuple[str, str | None, str | None, tuple[bool | None, bool | None]]] = [

@@ -24,7 +24,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from builders.timeqa.told import cues, hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
 
 T = TypeVar("T")
 
@@ -132,6 +132,7 @@ def _pairs(
         unnamed = gaps.at(subject)
         began, ended = life(page)
         lived = about.began or began, about.ended or ended
+        read = ReadPage(page)
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
@@ -145,8 +146,8 @@ def _pairs(
                     own,
                     gaps_of,
                     ids,
-                    told_days(page, own, about.label, stems[relation]),
-                    hinted(page, own, about.label),
+                    told_days(read, own, about.label, stems[relation]),
+                    hinted(read, own, about.label),
                     lived,
                 )
             )

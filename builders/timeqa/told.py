@@ -6,8 +6,9 @@ because the subject was not there yet, or no more (`life`).
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -66,7 +67,7 @@ def cues(wordings: Collection[str]) -> frozenset[str]:
 
 
 def told_days(
-    page: rows.Page,
+    read: "ReadPage",
     segments: Sequence[rows.AlignedSegment],
     subject: str = "",
     stems: frozenset[str] = frozenset(),
@@ -75,19 +76,19 @@ def told_days(
 
     `subject`: its label; `stems`: the cues of its relation.
     """
+    paragraphs = read.page.paragraphs
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
     names = {s.mention for s in segments if s.mention}
     listed = {
         (one.section, one.kind)
-        for one in page.paragraphs
+        for one in paragraphs
         if one.kind in _LISTED and any(w in one.text for w in names)
     }
     found: set[DayInterval] = set()
     beside: set[DayInterval] = set()
-    for n, one in enumerate(page.paragraphs):
-        dates = dates_in(one.text)
+    for n, (one, dates) in enumerate(zip(paragraphs, read.dates, strict=True)):
         whole = n in evidence or (one.section, one.kind) in listed
-        starts = sentence_starts(one.text) if one.kind == "text" and not whole else [0]
+        starts = [0] if whole else read.starts[n]
         for date_ in (*dates.stretches, *dates.written):
             if of_birth(one.text, date_):
                 continue
@@ -99,12 +100,12 @@ def told_days(
                 found.add((date_.first, date_.last))
                 if near:
                     beside.add((date_.first, date_.last))
-    undated = set(_undated(page, segments, subject, stems))
+    undated = set(_undated(read, segments, subject, stems))
     return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
 
 
 def _undated(
-    page: rows.Page,
+    read: "ReadPage",
     segments: Sequence[rows.AlignedSegment],
     subject: str,
     stems: frozenset[str],
@@ -121,54 +122,24 @@ def _undated(
     """
     known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
     common = any(s.object_label[:1].islower() for s in segments)
-    own = frozenset(name_words(subject)) | _CALENDAR
-    for section, group in groupby(page.paragraphs, key=lambda one: one.section):
-        units = [(one, *unit) for one in group for unit in _sentences(one)]
-        title = dates_in(section.rpartition(" / ")[2])
-        before: Written | None = None
-        for n, (one, text, dates) in enumerate(units):
-            last = dates.written[-1] if dates.written else None
-            earlier, before = before, last or before
-            said = _said(text)
-            names = {w for m in _NAME.findall(text) for w in name_words(m)} - own
-            if not names and not common:
-                continue
-            if one.kind == "text" and _tells_what_was_first(text, said, dates):
-                yield date.min, last.last if last else date.max
-            if last or any(name in text for name in known):
-                continue
-            after = next((w for *_, d in units[n + 1 :] for w in d.written), None)
-            in_order = one.kind == "text" and section
-            around = [w for w in (earlier, after) if w] if in_order else []
-            around = around or ([*title.written, *title.stretches] if in_order else [])
-            if not _has_cue(said, stems) and (not around or _OTHER_TIMES.isdisjoint(said)):
-                continue
-            days = [d for w in around for d in (w.first, w.last)]
-            open_before = not days or (after and not earlier)
-            open_after = not days or (earlier and not after)
-            yield date.min if open_before else min(days), date.max if open_after else max(days)
-
-
-def _has_cue(said: frozenset[str], stems: frozenset[str]) -> bool:
-    return not stems.isdisjoint(w[:_STEM] for w in said)
-
-
-def _tells_what_was_first(text: str, said: frozenset[str], dates: Dates) -> bool:
-    """Whether a sentence says what was before the rest of it."""
-    word = WORD.search(text)
-    if not word or fold_in_place(word[0]) not in _AFTER:
-        return not _AT_FIRST.isdisjoint(said)
-    date_at = min((w.start for w in dates.written), default=-1)
-    comma = text.find(",")
-    clause = date_at if comma < 0 else comma
-    return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
-
-
-def _sentences(one: rows.Paragraph) -> Iterator[tuple[str, Dates]]:
-    """The sentences of a paragraph, with their dates; a list item, row or pair is one."""
-    starts = sentence_starts(one.text) if one.kind == "text" else [0]
-    for left, right in zip(starts, [*starts[1:], len(one.text)], strict=True):
-        yield one.text[left:right], dates_in(one.text[left:right])
+    own = frozenset(name_words(subject))
+    for unit in read.units:
+        if not common and unit.names <= own:
+            continue
+        if unit.says_what_was_first:
+            yield date.min, unit.dates.written[-1].last if unit.dates.written else date.max
+        if unit.dates.written or any(name in unit.text for name in known):
+            continue
+        around = [w for w in (unit.earlier, unit.later) if w]
+        if not around and unit.in_order:
+            around = [*unit.title.written, *unit.title.stretches]
+        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
+        if not cue and (not around or _OTHER_TIMES.isdisjoint(unit.words)):
+            continue
+        days = [d for w in around for d in (w.first, w.last)]
+        open_before = not days or (unit.later and not unit.earlier)
+        open_after = not days or (unit.earlier and not unit.later)
+        yield date.min if open_before else min(days), date.max if open_after else max(days)
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
@@ -208,7 +179,7 @@ def _said(text: str) -> frozenset[str]:
 
 
 def hinted(
-    page: rows.Page, segments: Sequence[rows.AlignedSegment], subject: str
+    read: "ReadPage", segments: Sequence[rows.AlignedSegment], subject: str
 ) -> frozenset[int]:
     """The segments, by index, that a page does not name, but may tell in other words.
 
@@ -222,9 +193,8 @@ def hinted(
     missing = {n for n, s in enumerate(segments) if s.rule == "none" and s.verification != "human"}
     if not missing:
         return frozenset()
-    units = _units(page)
     common = {n for n in missing if segments[n].object_label[:1].islower()}
-    found = common | {n for n in missing if _is_linked(page, segments[n])}
+    found = common | {n for n in missing if _is_linked(read.page, segments[n])}
     named = [s for s in segments if s.rule != "none"]
     explained = [[b for b in boundaries(s) if b] for s in named]
     shared = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
@@ -233,8 +203,9 @@ def hinted(
         own = {w[:_LONG] for w in _words_of(segment) - shared}
         both = [b for b in boundaries(segment) if b]
         whole = len(both) == 2 and both[0] != both[1]
-        for unit in units:
-            by_name = not own.isdisjoint(w[:_LONG] for w in unit.words) and unit.tells(segment)
+        for unit in read.units:
+            said = unit.words | unit.heading
+            by_name = not own.isdisjoint(w[:_LONG] for w in said) and unit.tells(segment)
             by_time = whole and unit.has(both) and not any(map(unit.has, explained))
             if by_name or by_time:
                 found.add(n)
@@ -243,35 +214,120 @@ def hinted(
 
 
 class _Unit(NamedTuple):
-    """A sentence, list item, row or pair of a page: its words and its dates."""
+    """A sentence, list item, row or pair of a page.
 
+    `words`: folded; `names`: those of its capitalised words, but for months and the first one;
+    `dates`: its own; `heading`, `title`: words and dates of its section's title; `earlier`,
+    `later`: the last date before it and the first one after it in its section, where `in_order`:
+    text of a section tells one thing after another, the opening and lists do not.
+    """
+
+    text: str
     words: frozenset[str]
+    names: frozenset[str]
     dates: Dates
+    heading: frozenset[str]
+    title: Dates
+    in_order: bool
+    says_what_was_first: bool
+    earlier: Written | None = None
+    later: Written | None = None
 
     def has(self, both: Sequence[DayInterval]) -> bool:
         """Whether all of these boundaries are written."""
-        return all(touches(self.dates.written, one) for one in both)
+        written = self.dates.written or self.title.written
+        return all(touches(written, one) for one in both)
 
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a date of the segment is written: a boundary of it, or a day inside it."""
         start, end = boundaries(segment)
         first = start[0] if start else end[0] if end else date.min
         last = end[1] if end else segment.snapshot if segment.end_open else date.max
+        dates = self.dates if self.dates.written else self.title
         return any(
             w.first <= last and first <= w.last and (w.last - w.first).days < _YEAR
-            for w in (*self.dates.written, *self.dates.stretches)
+            for w in (*dates.written, *dates.stretches)
         )
 
 
-def _units(page: rows.Page) -> list[_Unit]:
-    """The units of a page, with the words of their section's title; its dates for want of own."""
-    found = []
-    for one in page.paragraphs:
-        innermost = one.section.rpartition(" / ")[2]
-        title, said = dates_in(innermost), _said(innermost)
-        for text, dates in _sentences(one):
-            found.append(_Unit(_said(text) | said, dates if dates.written else title))
+class ReadPage:
+    """A page whose dates and sentences are read once for all pairs of its subject."""
+
+    def __init__(self, page: rows.Page) -> None:
+        self.page = page
+
+    @cached_property
+    def dates(self) -> list[Dates]:
+        """The dates of each paragraph."""
+        return [dates_in(one.text) for one in self.page.paragraphs]
+
+    @cached_property
+    def starts(self) -> list[list[int]]:
+        """Where the sentences of each paragraph begin; a list item, row or pair is one."""
+        return [
+            sentence_starts(one.text) if one.kind == "text" else [0] for one in self.page.paragraphs
+        ]
+
+    @cached_property
+    def units(self) -> list[_Unit]:
+        """Its sentences, list items, rows and pairs, in order."""
+        found: list[_Unit] = []
+        every = zip(self.page.paragraphs, self.dates, self.starts, strict=True)
+        for section, group in groupby(every, key=lambda one: one[0].section):
+            innermost = section.rpartition(" / ")[2]
+            title, heading = dates_in(innermost), _said(innermost)
+            units = [
+                _unit(one, text, dates, heading, title)
+                for one, of_all, starts in group
+                for text, dates in _sentences(one.text, of_all, starts)
+            ]
+            earlier = _nearest(units, -1)
+            later = reversed(_nearest(reversed(units), 0))
+            found += (
+                unit._replace(earlier=a, later=b) if unit.in_order else unit
+                for unit, a, b in zip(units, earlier, later, strict=True)
+            )
+        return found
+
+
+def _nearest(units: Iterable[_Unit], which: int) -> list[Written | None]:
+    """The last (-1) date of what comes before each unit, or the first (0) where they go back."""
+    found: list[Written | None] = []
+    nearest: Written | None = None
+    for unit in units:
+        found.append(nearest)
+        nearest = unit.dates.written[which] if unit.dates.written else nearest
     return found
+
+
+def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[str, Dates]]:
+    """The sentences of a paragraph, with their dates."""
+    for left, right in zip(starts, [*starts[1:], len(text)], strict=True):
+        written = tuple(w for w in dates.written if left <= w.start < right)
+        stretches = tuple(w for w in dates.stretches if left <= w.start < right)
+        yield text[left:right], Dates(written, stretches)
+
+
+def _unit(
+    one: rows.Paragraph, text: str, dates: Dates, heading: frozenset[str], title: Dates
+) -> _Unit:
+    words = _said(text)
+    names = frozenset(w for m in _NAME.findall(text) for w in name_words(m)) - _CALENDAR
+    first = one.kind == "text" and _tells_what_was_first(text, words)
+    in_order = one.kind == "text" and bool(one.section)
+    return _Unit(text, words, names, dates, heading, title, in_order, first)
+
+
+def _tells_what_was_first(text: str, said: frozenset[str]) -> bool:
+    """Whether a sentence says what was before the rest of it."""
+    word = WORD.search(text)
+    if not word or fold_in_place(word[0]) not in _AFTER:
+        return not _AT_FIRST.isdisjoint(said)
+    found = dates_in(text).written
+    date_at = min((w.start for w in found), default=-1)
+    comma = text.find(",")
+    clause = date_at if comma < 0 else comma
+    return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
 
 
 def _words_of(segment: rows.AlignedSegment) -> frozenset[str]:
