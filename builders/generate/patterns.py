@@ -866,7 +866,9 @@ def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if span is None or any(t.tag == "POS" for t in phrase(noun)):
                 continue
             rest = _rest(parts, prep)
-            yield _made(clause, rest, span, "How long", "how long", phrase(prep))
+            if any(p.lower in ("until", "till", "from", "since", "through") for p in rest):
+                continue
+            yield _made(clause, rest, span, "For how long", "how long", phrase(prep))
 
 
 def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
