@@ -13,6 +13,8 @@ from builders.generate.clauses import (
     alone,
     breaks,
     clauses,
+    coordinated,
+    misplaced,
     phrase,
     relative,
     said_time,
@@ -21,7 +23,7 @@ from builders.generate.evidence import stems
 from builders.generate.specific import Weight, least, least_dated, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
-from builders.text.data import words
+from builders.text.data import data, words
 from builders.text.dates import WEEKDAYS, asked, candidates
 from builders.text.dates import written as day_in_words
 from builders.text.en.lexicon import COUNTRIES
@@ -128,10 +130,13 @@ _JUNK = re.compile(
     r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
     r"various|current|upcoming|today|others?)\b|"
-    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)",
+    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
+    r"\b(\w{3,})(\w{3,}) \2 \3\b|\b(?:separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
+    r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
 )
-"""What is left over in a text, and words that point at what a question does not tell."""
+"""What is left over in a text, times of the clock, and words that point outside a question."""
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
@@ -170,6 +175,8 @@ def _told(clause: Clause) -> list[Token] | None:
         if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
             return None
         if breaks(tokens) or (relative(tokens) and not said_time(part)):
+            return None
+        if said_time(part) and coordinated(part):
             return None
         if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
             kept.append(part)
@@ -225,9 +232,19 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
         return None
-    if clause.now and any(t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb):
+    if any(
+        t.tag in ("VBZ", "VBP") and (clause.now or t.dep == "conj")
+        for t in told
+        if t is not clause.verb
+    ):
+        return None
+    if any(misplaced(t) for t in told) or _is_cut(made):
+        return None
+    if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
         return None
     asked_subject = any(t.at == clause.subject.at for t in made.of)
+    if made.kind in ("who", "which") and _many_do(clause, asked_subject=asked_subject):
+        return None
     kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
     if not alone(told, clause.subject, asked=asked_subject, kind=kind):
         return None
@@ -258,6 +275,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         dated = least_dated(actor=asked_subject, listed=clause.now)
         if clause.day is None or year or not weight.holds(dated):
             return None
+    if clause.day is not None and not year and made.kind != "age":
         text = put(text, asked("on", day_in_words(clause.day)))
         year = True
     if clause.source is not None:
@@ -271,6 +289,36 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
 
 
 _YEAR = re.compile(r"[12]\d{3}")
+
+
+def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
+    """Whether a question for a name asks for one of the many who did the same: who enlisted.
+
+    An office that one person holds tells which one: `joined Apple as its chief executive`.
+    """
+    if not asked_subject:
+        return False
+    named = [p for p in clause.parts if p.dep in ("attr", "oprd")]
+    named += [
+        n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
+    ]
+    if any(n.lemma.lower() in _OF_MANY for n in named):
+        return True
+    one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
+    return clause.verb.lemma in _DONE_BY_MANY and not one
+
+
+_DONE_BY_MANY = words(data("questions")["done_by_many"])
+_OF_MANY = words(data("questions")["held_by_many"])
+
+
+def _is_cut(made: Made) -> bool:
+    """Whether an answer goes on after its end: `billions of dollars` in `… worth of deals`."""
+    after = max(made.of, key=lambda t: t.at).next
+    if after is None or made.span.label == "CARDINAL":
+        return False
+    thing_ = made.span.type == "phrase" and after.tag in ("NN", "NNS")
+    return after.lower in ("worth", "of", "-") or (thing_ and after.label not in ("DATE", "TIME"))
 
 
 def _inner(token: Token) -> bool:
@@ -587,14 +635,21 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 def _may_belong(part: Token, noun: Token) -> bool:
     """Whether a part of a clause may as well belong to the noun that it follows."""
-    first = phrase(part)[0]
-    if first.prev is None or first.prev.at != phrase(noun)[-1].at:
+    before = phrase(part)[0].prev
+    while before is not None and before.label in ("DATE", "TIME"):
+        before = before.prev
+    if before is None or before.at != phrase(noun)[-1].at:
         return False
     if part.dep != "prep":
         return part.dep == "advcl"
-    if said_time(part) or part.lower in ("during", "after", "before", "following", "to", "into"):
+    if part.lower in ("to", "into"):
+        return part.head.lemma not in _TO_WHOM
+    if said_time(part) or part.lower in ("during", "after", "before", "following"):
         return False
     return part.lower != "in" or not any(x.label in _PLACES for x in part.having("pobj"))
+
+
+_TO_WHOM = words(data("questions")["to_whom"])
 
 
 def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -882,6 +937,8 @@ def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if len(tokens) > 20 or part.at < clause.verb.at:
             continue
+        if any(t is not None and t.tag == "RB" for t in (tokens[0], tokens[0].prev)):
+            continue  # only because, reportedly due to
         span = _answer(tokens, "phrase", "CAUSE")
         if span is None:
             continue

@@ -35,6 +35,7 @@ class Token:
     label: str = ""
     name: "Name | None" = None
     prev: "Token | None" = None
+    next: "Token | None" = None
     head: "Token" = field(init=False)
     children: "list[Token]" = field(default_factory=list)
 
@@ -112,7 +113,7 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
             )  # fmt: skip
         sentences.append(tokens[bounds[n] : bounds[n + 1]])
         for before, token in pairwise(sentences[-1]):
-            token.prev = before
+            token.prev, before.next = before, token
     for token, head in zip(tokens, parse.heads, strict=True):
         token.head = tokens[head]
         if token.head is not token:
@@ -180,7 +181,11 @@ def _settle(names: Sequence[Name]) -> None:
     for name in persons:
         if " " in name.text:
             whole.setdefault(name.last.text, set()).add(name.text)
+    longer = {name.last.text for name in names if len(name.tokens) > 1 and name.label in NAMED}
     for name in names:
+        short = len(name.tokens) == 1 and name.text in longer - whole.keys()
+        if short and name.label in NAMED - {"PERSON"} and listed(name.text) is None:
+            name.label = name.last.label = "NAME"  # what is short for something is no name of it
         if name.text in whole and name.label in NAMED and listed(name.text) is None:
             name.label = "PERSON"
             for token in name.tokens:
