@@ -70,7 +70,7 @@ class _Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         for given in ctx.params.values():
             for one in given if isinstance(given, list) else [given]:
-                if isinstance(one, Path) and is_pipe(one):
+                if isinstance(one, Path | str) and is_pipe(Path(one)):
                     raise UserError("this is a pipe, not a file", where=one)
         return super().invoke(ctx)
 

@@ -114,8 +114,8 @@ def _cases(
     """The cases to do: the named ones; or a campaign's until it has tried enough; or for hours."""
     if named:
         for text in named:
-            name, _, number = text.partition("/")
-            yield name, int(number)
+            name, _, place = text.partition("/")
+            yield name, int(place)
         return
     until = time.monotonic() + (hours or 0) * 3600
     number = dict.fromkeys(CAMPAIGNS, 0)

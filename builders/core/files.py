@@ -114,7 +114,7 @@ def is_pipe(path: Path) -> bool:
     """Whether there is a pipe; what cannot be looked at is none."""
     try:
         return path.is_fifo()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
