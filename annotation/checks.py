@@ -1,5 +1,9 @@
 """Checks of answers against their layout: the same rules that the page applies as one types.
 
+A *search* is what a worker looked for besides: a list of `{"query", "found", "opened"}`, with the
+ids of the passages that were found, and id and text of those that were opened. Opened passages are
+paragraphs of the searched field from then on, behind those that it shows.
+
 Lengths count Unicode code points of the trimmed text. "Case and spaces aside": lower case, runs
 of white space one space. A *word* begins with a letter or digit and runs over letters, digits,
 marks and apostrophes; it counts in lower case, without a final 's or apostrophe. A word is
@@ -14,6 +18,10 @@ from unicodedata import category
 
 from annotation.layout import Check, Layout, LayoutAnswer
 from annotation.submission import Json
+from builders.ckl.gold import opened_passages
+
+_SEARCHES, _QUERY, _FOUND = 200, 300, 50
+"""The most searches of an item, characters of a query, and passages of a search."""
 
 
 def problems(layout: Layout, fields: Mapping[str, Json], given: Mapping[str, Json]) -> list[str]:
@@ -93,6 +101,14 @@ def _answer_problems(
             f"{name}: {what}" for what in _value_problems(layout, answer, value, fields, named)
         )
         named[name] = value
+        if answer.kind == "search" and answer.field:
+            named[answer.field] = searched(named.get(answer.field), value)
+
+
+def searched(shown: Json, searches: Any) -> list[Json]:
+    """The paragraphs of a searched field, with those that were opened in searches."""
+    before: list[Any] = list(shown) if isinstance(shown, Sequence) else []
+    return [*before, *opened_passages(searches, before)]
 
 
 def is_asked(answer: LayoutAnswer, named: Mapping[str, Json]) -> bool:
@@ -149,6 +165,9 @@ def _value_problems(
                 places = () if all_wrong else [(s.get("paragraph"), s["start"]) for s in value]
                 if len(set(places)) < len(places):
                     yield "two spans with one start"
+        case "search":
+            if not many or len(value) > _SEARCHES or not all(map(_is_search, value)):
+                yield "not a list of searches"
         case "group":
             if not many or not all(isinstance(one, Mapping) for one in value):
                 yield "not a list of objects"
@@ -157,6 +176,19 @@ def _value_problems(
             else:
                 for one in value:
                     yield from _answer_problems(layout, answer.answers, fields, one, named)
+
+
+def _is_search(value: Any) -> bool:
+    if not isinstance(value, Mapping) or set(value) != {"query", "found", "opened"}:
+        return False
+    query, found, opened = value["query"], value["found"], value["opened"]
+    if not isinstance(query, str) or not 0 < len(query) <= _QUERY or not isinstance(found, list):
+        return False
+    if not isinstance(opened, list) or max(len(found), len(opened)) > _FOUND:
+        return False
+    texts = [one.get(key) for one in opened if isinstance(one, Mapping) for key in ("id", "text")]
+    right = len(texts) == 2 * len(opened) and all(set(one) == {"id", "text"} for one in opened)
+    return right and all(isinstance(text, str) and text for text in [*texts, *found])
 
 
 def _choices(answer: LayoutAnswer, named: Mapping[str, Json]) -> list[str]:

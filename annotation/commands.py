@@ -211,11 +211,31 @@ def receive(
         float, typer.Option(min=0, help="Requests a second from one address; 0: any number.")
     ] = 20.0,
     size: Annotated[int, typer.Option(min=1, help="Most bytes of a request.")] = 4 << 20,
+    given: Mapping[str, list[str]],
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="YYYY-MM-DD", help="Let workers search the news up to this day."),
+    ] = None,
+    build: Annotated[Path, typer.Option(help="Where a search index is kept.")] = Path("build"),
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results"),
 ) -> None:
-    """Serve a batch to workers and take their answers (extra serve)."""
-    from annotation.receive.server import Limits, completion, serve
+    """Serve a batch to workers and take their answers (extra serve).
 
+    With --until, experts may search the news (--news, by default the samples) as often as they
+    want; each query and what was opened is in their answers.
+    """
+    from annotation.items import TextSources
+    from annotation.receive.server import Limits, completion, serve
+    from builders.core.steps import Workspace
+    from builders.recipes.recipe import fetched
+    from builders.wikidata.shards import snapshot_of
+
+    find = None
+    if until:
+        news = fetched("news", without_day(given.get("news", ()))[0], build / "inputs", say)
+        corpus = news or [str(resource("samples/news"))]
+        last = snapshot_of([], until)
+        find = TextSources(corpus, None, last, Workspace(build, say)).searcher()
     serve(
         batch,
         out,
@@ -226,6 +246,7 @@ def receive(
         minutes=minutes,
         ending=completion(batch, code, complete),
         limits=Limits(rate, 20 * rate, size),
+        find=find,
         say=say,
     )
 
@@ -292,7 +313,7 @@ def layouts(
 ALL: tuple[Callable[..., None], ...] = (
     with_inputs(hits, "news", "pages"),
     judgments,
-    receive,
+    with_inputs(receive, "news"),
     mturk,
     bands,
     layouts,

@@ -167,7 +167,7 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
     lines = [
         f"{folder}: {counts['items']:,} items of {manifest.dataset} in {counts['hits']:,} HITs "
         f"for {manifest.platform}",
-        f"  {manifest.assignments} workers each at {pay.per_hit} {pay.currency} a HIT "
+        f"  {_workers(manifest.assignments)} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
     if left:
@@ -178,6 +178,10 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
         f"  next: open {folder / 'preview.html'}, give out what is in {out}, and bring what comes",
         "  back: factdrift judgments results.jsonl (make judgments RESULTS=results.jsonl)",
     ]
+
+
+def _workers(many: int) -> str:
+    return "1 worker" if many == 1 else f"{many} workers"
 
 
 def group_into_hits(

@@ -1,6 +1,6 @@
 """Makes items of a dataset's rows: what is shown of each, with the text that it leads to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
@@ -105,16 +105,22 @@ class TextSources:
         return found
 
     def _search(self, queries: list[str]) -> TextsByKey:
+        find = self.searcher()
+        return {query: hits for query in queries if (hits := find(query))}
+
+    def searcher(self) -> Callable[[str], list[dict[str, str]]]:
+        """What finds passages of the corpus for a query, the best first; makes the index."""
         files = find_archives(list(self.news))
         sums = tuple(self.workspace.checksum(file) for file in files)
         corpus = CorpusIndex(news=Files(tuple(files), sums), until=self.until)
         engine = Index(self.workspace.folder(corpus) / "index")
         until = self.until or date.max
-        return {
-            query: [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
-            for query in queries
-            if (hits := engine.search(query, until, PASSAGES))
-        }
+
+        def find(query: str) -> list[dict[str, str]]:
+            hits = engine.search(query, until, PASSAGES)
+            return [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
+
+        return find
 
 
 class CorpusIndex(Step):

@@ -13,7 +13,7 @@ from builders.core.files import resource
 
 FOLDER = resource("annotation/layouts")
 
-FieldKind = Literal["choice", "choices", "flag", "text", "span", "spans", "group"]
+FieldKind = Literal["choice", "choices", "flag", "text", "span", "spans", "group", "search"]
 FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -90,11 +90,13 @@ class LayoutAnswer(Strict):
     """One thing that is asked for.
 
     `field`: of a span, the shown field to mark in; of a choice, a shown `list` field whose
-    entries are the choices. `when`: asked only where an earlier answer has one of these values.
-    `answers`: of a group, what each of its `min_items` to `max_items` entries holds. `agree`: how
-    two workers' values are compared: the same value, the same text after SQuAD normalisation,
-    overlapping spans, or not at all. `within`: of a choice from a list, an earlier answer; only
-    entries that are words of it can be chosen, and they are clicked in its text.
+    entries are the choices; of a search, the shown `paragraphs` to which passages are added that
+    the worker opens (see `annotation.checks`). `hints`: of a choice from a list, a shown `list`
+    field with a small text for each entry. `when`: asked only where an earlier answer has one of
+    these values. `answers`: of a group, what each of its `min_items` to `max_items` entries holds.
+    `agree`: how two workers' values are compared: the same value, the same text after SQuAD
+    normalisation, overlapping spans, or not at all. `within`: of a choice from a list, an earlier
+    answer; only entries that are words of it can be chosen, and they are clicked in its text.
     """
 
     kind: FieldKind
@@ -104,6 +106,7 @@ class LayoutAnswer(Strict):
     choices: tuple[Choice, ...] = ()
     field: FieldName | None = None
     within: FieldName | None = None
+    hints: FieldName | None = None
     check: Check = Check()
     when: Mapping[FieldName, tuple[str, ...]] = {}
     unless: Mapping[FieldName, tuple[str, ...]] = {}
@@ -330,7 +333,7 @@ class Layout(Strict):
         names = [("field", answer.field), ("initial", answer.initial)]
         texts = (check.not_field, check.has_field, check.words_from, check.keeps_words)
         names += [("check", name) for name in (*texts, check.keeps_numbers)]
-        for what, name in [*names, ("within", answer.within)]:
+        for what, name in [*names, ("within", answer.within), ("hints", answer.hints)]:
             if name and name not in self.fields and name not in before:
                 near = did_you_mean(name, [*self.fields, *before])
                 hint = f", did you mean {near!r}?" if near else ""
@@ -344,11 +347,13 @@ class Layout(Strict):
         is_choice, is_span = answer.kind in ("choice", "choices"), answer.kind in ("span", "spans")
         if is_choice and not answer.choices and not answer.field:
             yield place, "a choice needs `choices`, or the `field` that lists them"
-        if is_span and not answer.field:
+        is_search = answer.kind == "search"
+        if (is_span or is_search) and not answer.field:
             yield place, f"a {answer.kind} needs the `field` to mark in"
         if (answer.kind == "group") != bool(answer.answers):
             yield place, "a group, and only a group, has `answers`"
         kinds = ("list",) if is_choice else ("text", "paragraphs") if is_span else ()
+        kinds = ("paragraphs",) if is_search else kinds
         kind = self._kind(answer.field or "")
         if kinds and kind and kind not in kinds:
             yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(kinds)}"

@@ -42,7 +42,7 @@ PageMode = Literal["preview", "static", "mturk"]
 PARTS = resource("annotation/page_parts")
 SCRIPTS = (
     *("text.js", "store.js", "fields.js", "source.js"),
-    *("answers.js", "choice.js", "typed.js", "marked.js", "group.js"),
+    *("answers.js", "choice.js", "typed.js", "marked.js", "group.js", "search.js"),
     *("task.js", "keys.js", "submit.js"),
 )
 WORKER = ["PROLIFIC_PID", "workerId", "participant"]
@@ -64,6 +64,7 @@ def render(
     deliver: Mapping[str, str] = {},
     files: int = 0,
     served: bool = False,
+    search: bool = False,
 ) -> str:
     """The page of a layout for the HITs of a batch.
 
@@ -75,7 +76,8 @@ def render(
     (id, or number from 1), else one by the worker's id, for
     which it asks where its address names none. With `files` it holds no HIT and loads that one
     from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them. A `served` page
-    asks `annotation.receive` for its HIT and hands its submission to it.
+    asks `annotation.receive` for its HIT and hands its submission to it, and with `search` has it
+    search a corpus.
     `UserError`: the template names what is not there.
     """
     unknown = [f"{key!r}" for key in deliver if key not in _DELIVER]
@@ -101,6 +103,7 @@ def render(
         "practice": [one.model_dump(mode="json") for one in layout.practice],
         "files": files,
         "served": served,
+        "search": search,
         "worker": WORKER,
         "assignment": ASSIGNMENT,
         "study": STUDY,
@@ -217,6 +220,7 @@ class _TaskPlaces:
         answers += [inner for answer in answers for inner in answer.answers.values()]
         marked_in = {a.field for a in answers if a.kind in ("span", "spans")}
         chosen_from = {a.field for a in answers if a.kind in ("choice", "choices")}
+        chosen_from |= {a.hints for a in answers}
         brief: list[Markup] = []
         source: list[Markup] = []
         for name, field in self.layout.fields.items():

@@ -98,7 +98,7 @@ class Imported:
         """The report, a line each; refused lines by their place, the first few."""
         refused = sum(self.refused.values())
         read = [
-            f"{self.taken + refused:,} entries in {self.files} files: "
+            f"{self.taken + refused:,} entries in {self.files} file{'s' * (self.files != 1)}: "
             f"{self.new:,} new, {self.known:,} known already, "
             f"{self.further:,} a worker's further ones for a HIT, {refused:,} refused"
             + (f", {self.corrected:,} corrected" if self.corrected else "")

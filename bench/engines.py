@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 from bench import BENCH
 from bench.cost import Cost, cost
 from bench.period_diff import RULES, WINDOW, facts_table, lives_table, named
-from builders.core.engine import engine
+from builders.core.engine import engine, ready
+from builders.core.errors import UserError
 from builders.core.hashing import file_sha256
 from builders.facts.period_diff import ORDER, compare, deltas
 from builders.facts.timeline import timeline
@@ -65,7 +66,7 @@ def measured(name: str, size: int) -> tuple[Cost, str]:
     """The cost of a run in a process of its own, and the checksum of what it wrote."""
     folder = make(size)
     with TemporaryDirectory(dir=BENCH) as out:
-        command = [sys.executable, "-m", "bench.engines", "--task", name, folder, out]
+        command = [sys.executable, "-m", "bench.engines", "--task", name, str(folder), out]
         spent = cost(command, [Path(out)])
         return spent, file_sha256(Path(out, "deltas.parquet"))
 
@@ -81,15 +82,22 @@ def line(label: str, spent: Cost) -> str:
 def main(words: list[str]) -> int:
     """Measure both at every size; 1 where they do not write the same."""
     other = words[words.index("--engine") + 1] if "--engine" in words else "spark"
+    try:
+        ready(other, BENCH / "scratch")
+    except UserError as error:
+        print(f"not measured: {error}")
+        return 0
     same = True
     for millions in [float(w) for w in words if w.replace(".", "").isdigit()] or [2]:
         size = int(millions * 1_000_000)
-        found = {name: measured(name, size) for name in ("duckdb", other)}
-        (one, mine), (two, theirs) = found.values()
+        print(f"{size:,} facts, {len(WINDOW)} quarters", flush=True)
+        found = []
+        for name in ("duckdb", other):
+            found.append(measured(name, size))
+            print(line(name, found[-1][0]), flush=True)
+        (one, mine), (two, theirs) = found
         same &= mine == theirs
-        print(f"{size:,} facts, {len(WINDOW)} quarters; the files are ", end="")
-        print("the same" if mine == theirs else "DIFFERENT")
-        print("\n".join(line(name, spent) for name, (spent, _) in found.items()))
+        print("the files are " + ("the same" if mine == theirs else "DIFFERENT"))
         ratios = two.wall / one.wall, two.processor / one.processor, two.memory / one.memory
         print(
             "{} to duckdb: {:.1f} of wall, {:.1f} of processor, {:.1f} of memory".format(

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,8 +119,7 @@ def said(what: str, spent: Spent) -> None:
 def grows(what: str, found: list[Spent]) -> bool:
     """Whether twice the input costs more than a little over twice as much."""
     pairs = [
-        (two.cpu / one.cpu / 2, two.megabytes / one.megabytes / 2)
-        for one, two in zip(found, found[1:], strict=False)
+        (two.cpu / one.cpu / 2, two.megabytes / one.megabytes / 2) for one, two in pairwise(found)
     ]
     text = ", ".join(f"{time:.2f} of time and {memory:.2f} of memory" for time, memory in pairs)
     print(f"{what}: for each doubling, over twice: {text}", flush=True)

@@ -5,7 +5,7 @@ Nothing of these is kept in the repository; a page cannot say other than the cod
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +19,7 @@ from docs.keys import nested, table, title  # noqa: E402 - MkDocs runs this file
 DOCUMENTS = {
     "TOUR.md": "tour.md",
     "PEOPLE.md": "people.md",
+    "SCALE.md": "scale.md",
     "GLOSSARY.md": "glossary.md",
     "CHANGELOG.md": "changelog.md",
     "samples/quarters/README.md": "quarters.md",
@@ -27,6 +28,11 @@ DOCUMENTS = {
 """Documents of the repository that are pages as they are."""
 SECTIONS = {"score.md": ["Score a model", "Use a release"], "add.md": ["Add a …"]}
 """Sections of the README that are pages."""
+RELEASES = ROOT / "releases"
+NO_CARD = (
+    "None lies in `releases/`. After `make release`, `make docs` shows the newest one's card here, "
+    "with its counts and pictures."
+)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -64,7 +70,11 @@ def dataset(name: str, model: Any) -> str:
     lines = [f"# {name}", ""]
     for heading in ("Motivation", "What it measures", "How it was made", "Known limits"):
         lines += [f"## {heading}", "", section(prose, heading), ""]
-    lines += ["## Recipes", "", "| recipe | what it makes |", "|:--|:--|"]
+    found = released(one.dataset for one in mine.values())
+    lines += ["## The card of a release", ""]
+    lines += [f"- [{one.parent.name} {one.name}](cards/{one.parent.name}.md)" for one in found]
+    lines += [] if found else [NO_CARD]
+    lines += ["", "## Recipes", "", "| recipe | what it makes |", "|:--|:--|"]
     lines += [f"| `{path.stem}` | {one.summary} |" for path, one in mine.items()]
     lines += ["", "```sh", *(f"factdrift release {path.stem}" for path in mine), "```", ""]
     lines += ["## Keys of `build`", "", f"{title(model)}", "", table(model)]
@@ -72,13 +82,34 @@ def dataset(name: str, model: Any) -> str:
     return re.sub(r"\]\(#(\w+)\)", r"](../recipes.md#\1)", text)
 
 
+def released(datasets: Iterable[str]) -> list[Path]:
+    """The newest release of each of these datasets that lies in the folder `releases`."""
+    from builders.release.version import published
+
+    shelves = [RELEASES / name for name in datasets]
+    return [shelf / str(versions[-1]) for shelf in shelves if (versions := published(shelf))]
+
+
+def card(release: Path) -> str:
+    """The card of a release as a page, with its pictures; other files of it are named."""
+    dataset, text = release.parent.name, (release / "README.md").read_text("utf-8")
+
+    def link(found: re.Match[str]) -> str:
+        return f"]({dataset}/{found[1]})" if found[1].startswith("plots/") else "]()"
+
+    text = _LINK.sub(link, re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S))
+    return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", text)
+
+
 def datasets() -> str:
-    """The list of all datasets."""
+    """The list of all datasets, each with what its recipe says of it: one for real inputs."""
+    from builders.recipes.recipe import recipes
+
     lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
     for name in _builders():
-        prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
-        first = section(prose, "What it measures").partition("\n\n")[0].replace("\n", " ")
-        lines.append(f"- [{name}]({name}.md): {first}")
+        mine = [one for one in recipes().values() if one.build.builder == name]
+        chosen = max(mine, key=lambda one: bool(one.waits_for(())))
+        lines.append(f"- [{name}]({name}.md): {chosen.summary}")
     return "\n".join(lines) + "\n"
 
 
@@ -143,6 +174,19 @@ def _options(command: Any) -> Iterator[str]:
         yield f"| {names} | {'needed' if one.required else value} | {text} |"
 
 
+def pictures() -> Iterator[tuple[str, Path]]:
+    """Path in the documentation and file of every picture of a card."""
+    for one in _cards():
+        for picture in sorted(one.glob("plots/*.png")):
+            yield f"datasets/cards/{one.parent.name}/plots/{picture.name}", picture
+
+
+def _cards() -> list[Path]:
+    from builders.recipes.recipe import recipes
+
+    return released(dict.fromkeys(one.dataset for one in recipes().values()))
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of every page that is made."""
     readme = (ROOT / "README.md").read_text("utf-8")
@@ -155,6 +199,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "datasets/index.md", datasets()
     for name, model in _builders().items():
         yield f"datasets/{name}.md", dataset(name, model)
+    for one in _cards():
+        yield f"datasets/cards/{one.parent.name}.md", card(one)
     yield "recipes.md", recipe_keys()
     yield "templates.md", template_keys()
     yield "commands.md", commands()
@@ -166,6 +212,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for path, text in pages():
         files.append(File.generated(config, path, content=text))
+    for path, picture in pictures():
+        files.append(File.generated(config, path, abs_src_path=str(picture)))
     return files
 
 

@@ -74,6 +74,12 @@ def _asked(one: Item, answers: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in answers.items() if k != "supported" or one.fields.get("prediction")}
 
 
+def _kept(one: Item) -> dict[str, Any]:
+    """Nothing is mended, and what is doubtful is right as it stands."""
+    settled = {"settled": "yes"} if one.fields.get("doubts") else {}
+    return {"keep": "yes", "statement": one.fields["cloze"], **settled}
+
+
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
     layout = "ckl_expert"
@@ -121,7 +127,8 @@ def experts(items: Sequence[Item]) -> list[Gold]:
         gold(
             layout,
             one,
-            valid(layout, one, {"statement": one.fields["cloze"], **_asked(one, answers)}),
+            valid(layout, one, {**_kept(one), **_asked(one, answers)}),
+            judgments=2,
         )
         for one in items
         if (answers := said.get(one.id))

@@ -107,8 +107,8 @@ def test_the_interval_is_that_of_resampled_items() -> None:
         krippendorff_alpha(value_units([rng.choice(units) for _ in units])) for _ in range(4000)
     )
     values = [v for v in drawn if v is not None]
-    want_low, want_high = np.quantile(values, [0.025, 0.975])
-    assert [low, high] == pytest.approx([want_low, want_high], abs=0.04)
+    least, most = np.quantile(values, [[0.015, 0.965], [0.035, 0.985]])  # few items: it jumps
+    assert least[0] <= low <= most[0] and least[1] <= high <= most[1]
     assert alpha_interval(value_units(units)) == (low, high)
     assert alpha_interval(value_units(units), seed=1) != (low, high)
 

@@ -46,7 +46,7 @@ def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
     path = hand_in(tmp_path, [*good, {}, submission(batch, "  ")])
     path.write_text(path.read_text("utf-8") + "no JSON\n", "utf-8")
     done = take(tmp_path, path)
-    said = "6 entries in 1 files: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
+    said = "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
     assert done.lines()[0] == said + "3 refused"
 
 

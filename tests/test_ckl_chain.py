@@ -199,7 +199,8 @@ def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_p
     ]
     (juventus,) = [i for i in walk.items("ckl_expert") if i.fields["new_answer"] == "Andrea Pirlo"]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
-    other.judge("ckl_expert", [*experts_said, gold("ckl_expert", juventus, answers)])
+    further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
+    other.judge("ckl_expert", [*experts_said, further])
     second = other.release("new-lama")
     assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
     found = compare(first.folder, second.folder, tmp_path / "diff.parquet")

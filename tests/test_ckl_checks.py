@@ -2,7 +2,8 @@
 
 import pytest
 
-from builders.ckl.checks import cuts_name, is_undated_day, is_within
+from builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day, is_within, text_doubts
+from builders.ckl.easy import is_longer_name
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,55 @@ TEXT = "Dominic Thiem won the US Open. Merkel met Macron."
 )
 def test_a_gap_that_cuts_a_name(cloze: str, answer: str, cut: bool) -> None:
     assert cuts_name(cloze, TEXT, TEXT.index(answer) + len(answer)) is cut
+
+
+@pytest.mark.parametrize(
+    ("statement", "doubtful"),
+    [
+        ("[BLANK] won on Thursday.", ["Thursday"]),
+        ("[BLANK] won on Thursday, 7 May 2020.", []),
+        ("[BLANK] won on 7 May 2020, and lost yesterday.", ["yesterday"]),
+        ("[BLANK] won last week.", ["last week"]),
+        ("[BLANK] won for the first time since 1990.", ["1990"]),
+        ("[BLANK] won the cup of 2020 before 30,000 people.", []),
+        ("[BLANK] has 2,019 members and will end in 2021.", []),
+    ],
+)
+def test_what_is_doubtful_in_a_statement(statement: str, doubtful: list[str]) -> None:
+    found = text_doubts(statement, 2020)
+    assert len(found) == len(doubtful)
+    assert all(word in text for word, text in zip(doubtful, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("cloze", "answer", "written_for", "doubtful"),
+    [
+        ("[BLANK] leads Acme.", "Bo Ek", "Bo Ek", []),
+        ("[BLANK] leads Acme.", "Bo Ek", "Ek", []),
+        ("[BLANK] leads Acme.", "Bo Ek", None, []),
+        ("[BLANK] leads Acme.", "Bo Ek", "Cy Orr", ["Cy Orr"]),
+        ("Acme was founded in [BLANK].", "2012", "2012", ["2012"]),
+        ("Acme is led by Bo [BLANK].", "Ek", "Ek", ["Bo"]),
+        ("The [BLANK] won.", "Labour Party", "Labour Party", []),
+    ],
+)
+def test_what_is_doubtful_in_a_cloze(
+    cloze: str, answer: str, written_for: str | None, doubtful: list[str]
+) -> None:
+    before = "Acme hired Bo " if answer == "Ek" else "The "
+    found = cloze_doubts(cloze, "Who is it?", answer, written_for, before, 2020)
+    assert len(found) == len(doubtful)
+    assert all(word in text for word, text in zip(doubtful, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("longer", "word", "is_longer"),
+    [
+        ("Yoshihide Suga", "Suga", True),
+        ("Suga", "Suga", False),
+        ("Sugarland", "Suga", False),
+        ("Suga", "Yoshihide Suga", False),
+    ],
+)
+def test_a_word_that_is_a_part_of_an_offered_name(longer: str, word: str, is_longer: bool) -> None:
+    assert is_longer_name(longer, word) is is_longer

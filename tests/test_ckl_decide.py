@@ -101,8 +101,8 @@ def run_of(folder: Path, *said: dict[str, Any], **shown: Any) -> Run:
             one.pop("decision", "accepted"),
             json.dumps(one),
             json.dumps(fields),
-            1,
-            1,
+            2,
+            2,
         )
         for n, one in enumerate(map(dict, said))
     ]
@@ -148,13 +148,21 @@ FOUND = {
     "other_answer": "Cy Orr",
     "other_evidence": marked("Ann Lee leads Acme"),
 }
+TWO = ["[BLANK] leads Acme."] * 2
+BOTH = SUPPORTED | EVIDENCE | {"statement": TWO}
+DIFFER = {"supported": ["yes", "no"], "found": [None, "no"]}
+"""Two experts: one takes the prediction for supported, the other finds nothing."""
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (SUPPORTED, {}, "missing_evidence"),
     (SUPPORTED | EVIDENCE, {"prediction": N}, "missing_found"),
     (SUPPORTED | EVIDENCE, {"prediction": "the Bo Ek."}, "contradictory"),
     (SUPPORTED | EVIDENCE | {"statement": ["Ann leads [BLANK] and [BLANK]."]}, {}, "not_one_blank"),
-    (SUPPORTED | EVIDENCE | {"statement": []}, {}, "not_one_blank"),
-    (SUPPORTED | EVIDENCE | {"prediction_is": ["same", "different"]}, {}, "contradictory"),
+    (SUPPORTED | EVIDENCE | {"statement": []}, {}, "damaged_gold"),
+    (BOTH | {"prediction_is": ["same", "different"]}, {}, "known_prediction"),
+    (BOTH | DIFFER, {}, "contradictory"),
+    (BOTH | {"prediction_is": ["different", None], **DIFFER}, {}, "experts_differ"),
+    (BOTH | {"keep": ["yes", "discard"]}, {}, "discarded"),
+    (FOUND | {"other_answer": ["Cy Orr", "Di Fo"], "statement": TWO}, {}, "experts_differ"),
     (SUPPORTED | EVIDENCE | {"found": "no"}, {}, "contradictory"),
     (SUPPORTED | EVIDENCE | {"supported": 7}, {}, "damaged_gold"),
     (SUPPORTED | EVIDENCE | {"statement": ["\ud800 leads [BLANK]."]}, {}, "damaged_gold"),
@@ -192,7 +200,24 @@ def test_an_empty_prediction_is_not_supported_and_may_be_new(tmp_path: Path) -> 
         assert (found.decision.fate, found.prediction, found.passages) == ("new", None, 0)
 
 
-def test_the_statement_that_most_experts_left_and_one_row_once(tmp_path: Path) -> None:
+def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) -> None:
+    opened = {"id": RESULTS[1]["id"], "text": RESULTS[1]["text"]}
+    search = [{"query": "who leads Acme", "found": [opened["id"]], "opened": [opened]}]
+    mark = marked("says that Ann Lee leads Acme", 1)
+    said = FOUND | {
+        "statement": TWO,
+        "other_answer": ["Ann Lee", "ann lee"],
+        "searches": [search, None],
+        "other_evidence": [mark | {"paragraph": 1}, marked("Ann Lee leads Acme")],
+    }
+    found = one(tmp_path, said, prediction=None, results=RESULTS[:1])
+    assert isinstance(found, ExpertJudgment)
+    assert (found.searches, found.passages) == (("who leads Acme",), 2)
+    assert found.marked and located(found.marked, {KEY: OLD}).article == KEY
+    assert one(tmp_path, said | {"searches": [None, None]}, results=RESULTS[:1]) == "bad_evidence"
+
+
+def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: Path) -> None:
     some = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
     said = {"statement": some, "supported": "no", "found": "no"}
     run = run_of(tmp_path, said)

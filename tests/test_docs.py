@@ -25,7 +25,8 @@ def test_a_walk_runs_as_it_is_written(
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "samples/wikidata/README.md"]
+    "document",
+    ["README.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md", "samples/wikidata/README.md"],
 )
 def test_paths_that_a_document_names_are_there(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, Field
 from builders.core.config import Strict
 from builders.facts.relations import Relation
 from builders.recipes.recipe import Recipe
+from docs import hooks
 from docs.hooks import dataset, pages, relinked, section
 from docs.keys import Key, keys, nested
 from tests.conftest import ROOT
@@ -79,6 +81,28 @@ def test_every_command_says_what_its_options_are() -> None:
     assert str(ROOT) not in text
 
 
+def _commands() -> list[str]:
+    """Every command of the program in a block of any page, on one line."""
+    texts = [*dict(pages()).values(), *(p.read_text("utf-8") for p in ROOT.glob("docs/*.md"))]
+    blocks = [one for text in texts for one in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)]
+    lines = [line.strip() for one in blocks for line in one.replace("\\\n", " ").splitlines()]
+    programs = (".venv/bin/factdrift ", "factdrift ", "python -m builders ")
+    found = {f"factdrift {x.removeprefix(p)}" for x in lines for p in programs if x.startswith(p)}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_a_command_of_a_page_has_these_options(command: str) -> None:
+    """Parsed as the program parses it, and not run."""
+    import typer
+
+    from builders.cli import app
+
+    _, name, *given = shlex.split(command, comments=True)
+    group: Any = typer.main.get_command(app)
+    group.commands[name].make_context(name, given)
+
+
 def test_a_link_to_what_is_no_page_is_a_name() -> None:
     text = "[a](PEOPLE.md), [b](Makefile), [c](https://example.org), [d](#x), [e](TOUR.md#y)"
     assert (
@@ -98,6 +122,25 @@ def test_recipes_that_a_page_of_a_dataset_names() -> None:
     text = dataset("dynamic-templama", DynamicTempLAMA)
     assert "factdrift release dynamic-templama-paper" in text
     assert "](../recipes.md#window)" in text
+
+
+def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from builders.templama.dataset import DynamicTempLAMA
+
+    monkeypatch.setattr(hooks, "RELEASES", tmp_path)
+    assert hooks.NO_CARD in dataset("dynamic-templama", DynamicTempLAMA)
+    for version in ("1.9.0", "1.10.0", "notes"):
+        (tmp_path / "dynamic-templama" / version / "plots").mkdir(parents=True)
+    newest = tmp_path / "dynamic-templama" / "1.10.0"
+    text = "---\na: 1\n---\n# T\n\n![P](plots/p.png) [M](manifest.json) [s](#t) [w](https://w)\n"
+    (newest / "README.md").write_text(text)
+    (newest / "plots/p.png").touch()
+    shown = "dynamic-templama/plots/p.png"
+    assert "](cards/dynamic-templama.md)" in dataset("dynamic-templama", DynamicTempLAMA)
+    assert dict(pages())["datasets/cards/dynamic-templama.md"] == (
+        f"# T\n\n![P]({shown}) `M` [s](#t) [w](https://w)\n"
+    )
+    assert list(hooks.pictures()) == [(f"datasets/cards/{shown}", newest / "plots/p.png")]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")

@@ -24,8 +24,8 @@ from builders.text.pipeline import pipeline
 from tests.conftest import ROOT
 
 
-def article(*sentences: str, day: date = date(2020, 1, 6)) -> Article:
-    text = ("A headline", *sentences)
+def article(*sentences: str, day: date = date(2020, 1, 6), headline: str = "A headline") -> Article:
+    text = (headline, *sentences)
     return Article(f"{day:%Y%m%d}x", day, text, "\n".join(text))
 
 
@@ -46,7 +46,7 @@ SPANS = [
     ("Apple paid $3 billion for Beats.", ["phrase:$3 billion", "phrase:for Beats"]),
     ("The bomb killed 20 people.", ["phrase:20"]),
     (
-        "Spain closed its border because the virus had spread.",
+        "In March 2020 Spain closed its border with France because the virus had spread.",
         ["entity:Spain", "phrase:because the virus had spread"],
     ),
     ("They want to win.", []),

@@ -165,7 +165,7 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
     home.mkdir(exist_ok=True)
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    done = ran(release(home, "--engine", engine), home, **environment)
+    done = ran(release(home, "--engine", engine), home, True, **environment)
     made = done.stdout + done.stderr
     assert "deltas: making" in made, made
     releases = [
@@ -174,6 +174,27 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
     ]
     assert [name for name in releases[0] if releases[1].get(name) != releases[0][name]] == []
     assert releases[0].keys() == releases[1].keys()
+
+
+@pytest.mark.slow
+@pyspark
+@java
+def test_a_master_in_this_process(tmp_path: Path) -> None:
+    """Any folder will do, also where its name looks like a pattern."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "import pyarrow as pa, pyarrow.parquet as pq\n"
+        "from builders.core.engine import engine\n"
+        "with engine('local[1]', Path('a [b] {c}*')) as eng:\n"
+        "    given = eng.scratch / 'given.parquet'\n"
+        "    pq.write_table(pa.table({'n': [1, 2]}), given)\n"
+        "    kept = eng.keep(eng._read([str(given)]))\n"
+        "    print(eng.session.sparkContext.master, sorted(r['n'] for r in eng.rows(kept)))\n"
+    )
+    assert (
+        "local[1] [1, 2]\n" in ran([sys.executable, str(script)], tmp_path, True, **FRUGAL).stdout
+    )
 
 
 @pytest.mark.slow
@@ -212,7 +233,7 @@ def test_connect_server(by_duckdb: Path, tmp_path: Path) -> None:
     home = Path(distribution.__file__).parent
     settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
     given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
-    command = [home / "bin/spark-submit", "--master", "local[2]", *given]
+    command = [str(home / "bin/spark-submit"), "--master", "local[2]", *given]
     server = subprocess.Popen(
         [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
         cwd=tmp_path,

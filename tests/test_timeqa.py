@@ -52,7 +52,7 @@ def test_easy_never_asks_where_nothing_holds_and_hard_does(
 ) -> None:
     assert "nothing_holds" not in {r["answerable"] for r in rows["easy"]}
     empty = sum(r["answerable"] == "nothing_holds" for r in rows["hard"])
-    assert 0.06 < empty / len(rows["hard"]) < 0.18
+    assert 0.01 < empty / len(rows["hard"]) < 0.18
 
 
 def test_probes_have_the_answers_of_their_question(rows: dict[str, list[dict[str, Any]]]) -> None:

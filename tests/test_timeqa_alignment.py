@@ -28,7 +28,7 @@ from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, alig
 from builders.timeqa.alignment import ObjectNames as Names
 from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
-from builders.timeqa.told import hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -183,6 +183,8 @@ CHOICES: list[tuple[str, str, rows.Segment, tuple[int, str]]] = [
      segment("2003", "2009"), (2, "Leeds")),
     ("dates in the section", "He likes Leeds United.\n= Career / Leeds United (2003–2009)\n"
      "Leeds United bought him from 2003 on.", segment("2003", "2009"), (1, "Leeds United")),
+    ("dates of another time", "In Leeds United, from 1811 to 1812, he had played.\n"
+     "In 1831 he left Leeds United.", segment("1825", "1831"), (1, "Leeds United")),
     ("not the end alone", "He joined Leeds United.\nHe left Leeds United in 2009.",
      segment("2003", "2009"), (0, "Leeds United")),
 ]  # fmt: skip
@@ -282,7 +284,7 @@ def test_what_a_page_tells_of_which_days() -> None:
         "In the 1980s he slept, from 1981 to 1985 in Hull.\nSince 2010 he has left Leeds United."
     )
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    found = told_days(told, [row])
+    found = told_days(ReadPage(told), [row])
     assert [(first.year, last.year) for first, last in found.anywhere] == [
         (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
         (2010, 2010), (2010, 9999),
@@ -293,7 +295,7 @@ def test_what_a_page_tells_of_which_days() -> None:
 def test_a_list_with_one_mention_tells_near_it() -> None:
     told = page("He joined Leeds United in 2003.\n| Hull; 1998\n| Leeds United; 2003\n* 1990")
     [row] = align_page(told, [(segment("2003", "2005"), LEEDS)], Alignment())
-    assert [first.year for first, _ in told_days(told, [row]).near] == [1998, 2003]
+    assert [first.year for first, _ in told_days(ReadPage(told), [row]).near] == [1998, 2003]
 
 
 @pytest.mark.parametrize(
@@ -301,6 +303,7 @@ def test_a_list_with_one_mention_tells_near_it() -> None:
     [
         ("! birth date: 5 May 1985\nA man.", date(1985, 5, 5), None),
         ("! established: 1923\n! closed: 1999\nA bank.", date(1923, 12, 31), date(1999, 1, 1)),
+        ("Ann Lee (1910 – 5 May 1990) sang.", date(1910, 12, 31), date(1990, 5, 5)),
         ("Ann Lee (born 5 May 1985) sings.", date(1985, 5, 5), None),
         ("A club of Hull. It was founded in 1904.", date(1904, 12, 31), None),
         ("A club of Hull. It won in 1904.", None, None),
@@ -311,6 +314,42 @@ def test_life_of_a_subject(text: str, began: date | None, ended: date | None) ->
     assert life(page(text)) == (began, ended)
 
 
+ANY = (date.min.year, date.max.year)
+UNDATED: list[tuple[str, str, list[tuple[int, int]]]] = [
+    (
+        "after the last date",
+        "= Work\nIn 2005 he left. After that he settled in Hull.",
+        [(2005, 9999)],
+    ),
+    (
+        "between two dates",
+        "= Work\nIn 1990 he sang. He played for Hull. In 1995 no more.",
+        [(1990, 1995)],
+    ),
+    ("in another paragraph", "= Work\nIn 1990 he sang.\nHe played for Hull.", [(1990, 9999)]),
+    ("in a section with a date", "= 1990-1995\nHe played for Hull.", [(1990, 1995)]),
+    ("in a section without one", "= Work\nHe played for Hull.", [ANY]),
+    ("in the opening", "In 2005 he left. He played for Hull.", [ANY]),
+    ("a pair of an infobox", "! other team: Hull City", [ANY]),
+    ("before what it tells", "= Work\nAfter trials in Hull he sang in 1990.", [(1, 1990)]),
+    ("a beginning", "= Work\nHe began with Hull and sang in 1990.", [(1, 1990)]),
+    ("after a dated event", "= Work\nAfter the Games of 1990, he saw Hull.", []),
+    ("of an object of the pair", "= Work\nHe played for Leeds United in Hull.", []),
+    ("without a name", "= Work\nHe played well.", []),
+    ("of the subject", "= Work\nThen came Ann Lee.", []),
+    ("no word of the relation", "= Work\nHe likes Hull.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [u[1:] for u in UNDATED], ids=[u[0] for u in UNDATED])
+def test_what_a_page_tells_without_a_date(text: str, wanted: list[tuple[int, int]]) -> None:
+    one = page("He joined Leeds United in 2003.\n" + text)
+    aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
+    stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
+    found = told_days(ReadPage(one), aligned, "Ann Lee", stems).undated
+    assert [(first.year, last.year) for first, last in found] == wanted
+
+
 HINTS: list[tuple[str, str, Names, bool]] = [
     ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
     ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),
@@ -319,6 +358,14 @@ HINTS: list[tuple[str, str, Names, bool]] = [
     ("both boundaries", "| 1993–1999; American university", HARVARD, True),
     ("one boundary", "| 1993; American university", HARVARD, False),
     ("a date in the heading", "= Years / 1993–1999\nHe was in Harvard's care.", HARVARD, True),
+    ("a word in the heading", "= Harvard\nHe went to a university in 1995.", HARVARD, True),
+    (
+        "a word of its stem",
+        "In 1995 he led the economic ministry.",
+        Names("Minister of the Economy", (), None),
+        True,
+    ),
+    ("no proper name, in any words", "He slept.", Names("member of the House", (), None), True),
     ("no proper name", "He has been an editor.", Names("editor", (), None), True),
     ("nothing", "He slept.", HARVARD, False),
 ]
@@ -331,8 +378,8 @@ def test_what_a_page_may_tell_in_other_words(text: str, names: Names, wanted: bo
     one = page(text)
     [row] = align_page(one, [(segment("1993", "1999"), names)], Alignment())
     row = replace(row, rule="none", paragraph=None, start=None, end=None, mention=None)
-    assert hinted(one, [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
-    assert hinted(one, [replace(row, verification="human")], "Ann Lee") == frozenset()
+    assert hinted(ReadPage(one), [row], "Ann Lee") == (frozenset([0]) if wanted else frozenset())
+    assert hinted(ReadPage(one), [replace(row, verification="human")], "Ann Lee") == frozenset()
 
 
 STATED: list[tuple[str, str | None, str | None, tuple[bool | None, bool | None]]] = [

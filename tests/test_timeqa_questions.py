@@ -300,8 +300,16 @@ def test_before_is_not_asked_where_the_page_tells_of_others() -> None:
     earlier = ((date(1990, 1, 1), date(1990, 12, 31)),)
     later = ((date(2020, 1, 1), date(2020, 12, 31)),)
     one = segment("Q2", "2003", "2009")
-    for near, wanted in (((), {"before", "after"}), (earlier, {"after"}), (later, {"before"})):
-        pair = Pair("Q1", "Ann Lee", "P54", (one,), told=Told((), near))
+    any_day = ((date.min, date.max),)
+    for told, wanted in (
+        (Told(), {"before", "after"}),
+        (Told(near=earlier), {"after"}),
+        (Told(near=later), {"before"}),
+        (Told(undated=earlier), {"after"}),
+        (Told(undated=later), {"before"}),
+        (Told(undated=any_day), {"before", "after"}),
+    ):
+        pair = Pair("Q1", "Ann Lee", "P54", (one,), told=told)
         asked, _ = ask_pair(pair, relation(), Questions(hard=4, unanswerable=0), SEED)
         kinds = {a.time.specifier for a in asked if a.difficulty == "hard"}
         assert kinds - {"in", "between"} == wanted
@@ -319,6 +327,34 @@ def test_nobody_is_asked_about_before_birth() -> None:
         if d
     ]
     assert min(days) >= life[0] and max(days) <= life[1]
+
+
+def test_what_was_before_wants_a_known_beginning_and_years_to_grow_up() -> None:
+    first = segment("Q2", "2003", "2005")
+    for began, wanted in (
+        (None, set()),
+        (date(1990, 1, 1), set()),
+        (date(1980, 1, 1), {*range(1998, 2003)}),
+    ):
+        pair = Pair("Q1", "Ann Lee", "P54", (first,), life=(began, date(2005, 12, 31)))
+        asked = [
+            a
+            for seed in range(200)
+            for a in ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)[0]
+        ]
+        empty = [a for a in asked if a.answers.answerable == "nothing_holds"]
+        assert {d.year for a in empty for d in a.time.days() if d} == wanted
+
+
+def test_what_may_have_been_at_any_time_leaves_no_time_empty() -> None:
+    told = Told(undated=((date(2006, 1, 1), date.max),))
+    pair = Pair("Q1", "Ann Lee", "P54", (segment("Q2", "2003", "2005"),), told=told)
+    asked = [
+        a
+        for seed in range(50)
+        for a in ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)[0]
+    ]
+    assert "nothing_holds" not in {a.answers.answerable for a in asked}
 
 
 def test_hard_open_stops_at_the_snapshot() -> None:
@@ -390,7 +426,7 @@ def test_unanswerable_is_near_and_empty() -> None:
     segments = [segment("Q2", "2003", "2005"), segment("Q3", "2006", "2008")]
     found: list[PairQuestion] = []
     for seed in range(80):
-        pair = Pair("Q1", "Ann Lee", "P54", tuple(segments))
+        pair = Pair("Q1", "Ann Lee", "P54", tuple(segments), life=(date(1950, 1, 1), None))
         asked, _ = ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)
         found += [a for a in asked if a.answers.answerable == "nothing_holds"]
     assert {a.difficulty for a in found} == {"hard"}

@@ -1,5 +1,6 @@
 """Runs that are killed, find no room, or meet a rival: earlier releases stay, a rerun ends well."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -28,6 +29,7 @@ _UNMOUNT = ("umount", "-l")
 _KEPT = (".lock", ".zenodo.json")
 _SEMAPHORE = "sem.mp-"
 """Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
+_SHARED = Path("/dev/shm")  # noqa: S108
 
 
 class Done(NamedTuple):
@@ -225,7 +227,7 @@ def _killed(random: Random, one: Cycle, times: int) -> tuple[str, Done]:
     return name, Done(done.status, done.said + "".join(f"\nbuilders: {text}" for text in lost))
 
 
-def _left(group: int, before: set[str]) -> Iterator[str]:
+def _left(group: int, before: Mapping[str, int]) -> Iterator[str]:
     """Processes of a run that outlive it, and memory that nobody holds."""
     until = time.monotonic() + _LINGER
     while members := _members(group):
@@ -233,8 +235,11 @@ def _left(group: int, before: set[str]) -> Iterator[str]:
             yield f"Traceback (most recent call last): none, but processes are left: {members}"
             break
         time.sleep(0.1)
-    for name in _shared_memory() - before:
-        yield f"leaked shared_memory: {name}"
+    found = _shared_memory().items() - before.items()
+    held = _mapped()
+    for name, inode in found:
+        if not name.startswith(_SEMAPHORE) and inode not in held:
+            yield f"leaked shared_memory: {name}"
 
 
 def _members(group: int) -> list[int]:
@@ -250,12 +255,23 @@ def _members(group: int) -> list[int]:
     return found
 
 
-def _shared_memory() -> set[str]:
-    """What lies in shared memory, by name; that of other programs comes and goes, too."""
-    folder = Path("/dev/shm")  # noqa: S108
-    if not folder.is_dir():
-        return set()
-    return {p.name for p in folder.iterdir() if not p.name.startswith(_SEMAPHORE)}
+def _shared_memory() -> dict[str, int]:
+    """What lies in shared memory: names and inodes."""
+    found = {}
+    for path in _SHARED.iterdir() if _SHARED.is_dir() else ():
+        with contextlib.suppress(OSError):
+            found[path.name] = path.stat().st_ino
+    return found
+
+
+def _mapped() -> set[int]:
+    """The inodes there that some process has mapped: other programs' work goes on beside this."""
+    held = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            lines = maps.read_text(errors="replace").splitlines()
+            held |= {int(line.split()[4]) for line in lines if f" {_SHARED}/" in line}
+    return held
 
 
 # --- Disks ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ function there(value) {
 }
 
 function makeAnswer(name, def, scope, views) {
-  const Kind = { choice: Choice, choices: Choice, flag: Choice, text: Typed, span: Marked, spans: Marked, group: Group }[def.kind];
+  const Kind = { choice: Choice, choices: Choice, flag: Choice, text: Typed, span: Marked, spans: Marked, group: Group, search: Search }[def.kind];
   const view = new Kind(name, def, scope, views);
   views.push(view);
   return view;

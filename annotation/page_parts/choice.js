@@ -36,7 +36,12 @@ class Choice extends View {
     const own = (this.def.choices || []).filter((c) => !c.needs || there(fields[c.needs]));
     if (!this.def.field) return own;
     const listed = Array.from(new Set((fields[this.def.field] || []).map(textOf)));
-    return [...listed.map((t) => ({ value: t, label: t, outside: true })), ...own];
+    const hints = (this.def.hints && fields[this.def.hints]) || [];
+    const hint = (t) => {
+      const text = hints[(fields[this.def.field] || []).map(textOf).indexOf(t)];
+      return text ? named(this.def.hints) + ': ' + text : null;
+    };
+    return [...listed.map((t) => ({ value: t, label: t, help: hint(t), outside: true })), ...own];
   }
 
   fill(entries) {

@@ -32,7 +32,8 @@ function makeField(name, title, item, targets) {
   const shown = settings.fields[name];
   const value = item.fields[name];
   const label = title || named(name);
-  if (value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length)) {
+  const searched = settings.search && Object.values(settings.answers).some((d) => d.kind === 'search' && d.field === name);
+  if (!searched && (value === undefined || value === null || value === '' || (Array.isArray(value) && !value.length))) {
     return { name, node: shown.optional && !shown.empty ? el('div') : fact(label, shown.empty || 'none'), paint() {} };
   }
   if (shown.kind === 'date') return { name, node: fact(label, longDay(value)), paint() {} };

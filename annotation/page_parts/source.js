@@ -5,9 +5,10 @@ class Source {
     this.name = name;
     this.targets = targets;
     this.many = shown.kind === 'paragraphs';
-    this.value = item.fields[name];
+    this.value = this.many ? withOpened(item, item.values, name) : item.fields[name];
     this.units = this.split();
     this.pending = this.cursor = this.query = null;
+    this.dates = shown.dates;
     const given = (shown.marks && item.fields[shown.marks]) || [];
     for (const mark of Array.isArray(given) ? given : [given]) {
       const whole = this.whole(mark);
@@ -37,6 +38,20 @@ class Source {
     }
     this.node = el('section', { class: 'panel reading' }, head, this.units.length > 3 && this.many ? this.searching() : null, this.hint, this.body);
     this.paint();
+  }
+
+  // A passage that a search has found: read and marked like the others.
+  show(passage) {
+    let n = this.value.findIndex((v) => v.id === passage.id);
+    if (n < 0) {
+      n = this.value.push(passage) - 1;
+      this.units.push(this.unit(passage.text, n, 0, passage));
+      if (this.dates) this.units[n].given.push(...found(DATES, passage.text).map((d) => [...d, 'date']));
+      this.body.append(this.units[n].node);
+    }
+    this.units[n].node.hidden = false;
+    this.paint();
+    this.units[n].node.scrollIntoView({ block: 'center' });
   }
 
   // Paragraphs, or the lines of one text, each with the offset it begins at.

@@ -235,7 +235,7 @@ function clock() {
 
 function open(index) {
   const it = hit.items[index];
-  const next = { id: it.id, fields: it.fields, practice: it.practice, sources: [], views: [] };
+  const next = { id: it.id, fields: it.fields, values: answers[it.id], practice: it.practice, sources: [], views: [] };
   const root = byId('task').content.cloneNode(true);
   const scope = { defs: settings.answers, values: answers[it.id], up: null, item: next, name: null, edited: editedIn(answers[it.id]) };
   const nested = (defs) => Object.values(defs).flatMap((d) => [d.field, ...nested(d.answers)]);

@@ -156,7 +156,12 @@ class _Controls(NamedTuple):
         *,
         required: bool,
     ) -> None:
-        """Of one answer; `siblings` are those beside it, `names` their controls in a group."""
+        """Of one answer; `siblings` are those beside it, `names` their controls in a group.
+
+        Nothing of a free search, for which there is no server.
+        """
+        if answer.kind == "search":
+            return
         layout, first = self
         view = _add(parent, "View")
         for other, values, selected in dict.fromkeys(_conditions(answer, siblings, layout)):

@@ -42,6 +42,7 @@ _BY_KIND: dict[str, ComparedBy] = {
     "span": "span",
     "spans": "span",
     "group": "none",
+    "search": "none",
 }
 
 

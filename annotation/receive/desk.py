@@ -25,6 +25,7 @@ from builders.core.files import disk_errors, locked
 SUBMISSIONS, GIVEN, NOT_TAKEN = "submissions.jsonl", "given.log", "not-taken.log"
 SERVED = ("static", "prolific")
 """The platforms whose batches are pages."""
+_LONGEST_QUERY = 300
 _MOST_ANSWERS = 5
 """Different submissions of one worker for one HIT that are kept."""
 
@@ -58,6 +59,8 @@ class Desk:
     ending: Mapping[str, str]
     """What is told once a submission is on the disk: `code` and `complete`."""
     now: Callable[[], float]
+    find: Callable[[str], list[dict[str, str]]] | None
+    """Searches the old corpus, where it is served: passages with `id` and `text`."""
     _items: Path
     _places: Mapping[str, tuple[int, int]]
     refused: int = 0
@@ -90,6 +93,15 @@ class Desk:
         if visit and hit:
             await self._note(visit, hit, 0)
         return Reply(200, {})
+
+    async def search(self, asked: Mapping[str, Any]) -> Reply:
+        """Passages for a worker who has a HIT in hand; what was searched is in the answers."""
+        visit, query = _visit(asked), asked.get("query")
+        if self.find is None or visit is None or visit not in self.pool.handed:
+            return _says(409, "There is nothing to search here.")
+        if not isinstance(query, str) or not 0 < len(query.strip()) <= _LONGEST_QUERY:
+            return _says(400, "Give a few words.")
+        return Reply(200, {"passages": await asyncio.to_thread(self.find, query.strip())})
 
     async def take(self, body: bytes) -> Reply:
         """Keep a submission, and only then say so, with the completion code.
@@ -194,6 +206,7 @@ def opened(
     minutes: float | None = None,
     ending: Mapping[str, str] = {},
     now: Callable[[], float] = time.time,
+    find: Callable[[str], list[dict[str, str]]] | None = None,
 ) -> Iterator[Desk]:
     """The desk of a batch, with what earlier runs left in `<out>/<layout>-<number>`.
 
@@ -214,13 +227,16 @@ def opened(
         desk = Desk(
             manifest=manifest,
             layout=layout,
-            page=render(layout, [], batch=manifest.id, mode="static", served=True),
+            page=render(
+                layout, [], batch=manifest.id, mode="static", served=True, search=find is not None
+            ),
             pool=Pool(manifest.hits, manifest.assignments, 60 * (minutes or usual)),
             submissions=submissions,
             given=given,
             not_taken=not_taken,
             ending={name: text for name, text in ending.items() if text},
             now=now,
+            find=find,
             _items=batch / ITEMS,
             _places=_hit_places(batch / ITEMS),
         )

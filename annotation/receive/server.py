@@ -132,6 +132,7 @@ def application(desk: Desk, *, base: str = "", limits: Limits | None = None) -> 
         Route("/health", health),
         Route("/hit", asked(desk.give), methods=["POST"]),
         Route("/leave", asked(desk.leave), methods=["POST"]),
+        Route("/search", asked(desk.search), methods=["POST"]),
         Route("/submissions", posted(desk.take), methods=["POST"]),
     ]
     base = base.strip("/")
@@ -174,13 +175,14 @@ def serve(
     minutes: float | None = None,
     ending: Mapping[str, str] = {},
     limits: Limits | None = None,
+    find: Callable[[str], list[dict[str, str]]] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Serve a batch until it is stopped.
+    """Serve a batch until it is stopped; with `find`, let workers search a corpus.
 
     `proxy`: addresses whose X-Forwarded headers are believed, with commas; `*` for all.
     """
-    with opened(batch, out, minutes=minutes, ending=ending) as desk:
+    with opened(batch, out, minutes=minutes, ending=ending, find=find) as desk:
         try:
             listening = socket.create_server((host, port), backlog=1024)
         except OSError as error:

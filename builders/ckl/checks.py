@@ -1,12 +1,14 @@
-"""What a cloze must clear before it stands for knowledge: no weekday, no cut name, two answers.
+"""What a cloze must clear before it stands for knowledge, or a person must overrule.
 
-Each returns whether the fault is there; the caller drops the row, or lets people overrule it.
+A *doubt* is a sentence for the experts. Some faults need no expert: an answer that is a weekday, a
+name that the gap cuts, and the same answer twice drop a row at once.
 """
 
 import re
 
 from builders.ckl.gold import BLANK
-from builders.text.dates import WEEKDAYS
+from builders.text.dates import WEEKDAYS, candidates
+from builders.text.names import BEFORE_NAMES
 from builders.text.squad import normal_or_all
 
 _DAYS = frozenset(day.lower() for day in WEEKDAYS) | {
@@ -15,6 +17,8 @@ _DAYS = frozenset(day.lower() for day in WEEKDAYS) | {
     *("last", "next", "this", "on", "late", "early"),
 }
 _NEXT_NAME = re.compile(r" ([A-Z][\w'’-]*)")
+_NAME_BEFORE = re.compile(r"([A-Z][\w'’-]*) $")
+_AFTER_DAY = re.compile(r",? (?:the )?$")
 
 
 def is_undated_day(answer: str) -> bool:
@@ -38,3 +42,38 @@ def cuts_name(cloze: str, text: str, end: int) -> bool:
     left = _NEXT_NAME.match(cloze[cloze.index(BLANK) + len(BLANK) :])
     rest = _NEXT_NAME.match(text[end:])
     return left is not None and rest is not None and left[1] == rest[1]
+
+
+def text_doubts(statement: str, first_year: int) -> list[str]:
+    """What is doubtful in a statement alone.
+
+    A weekday, or "yesterday", without a date; a year before `first_year`, that of the new corpus.
+    """
+    found = []
+    dates = [*candidates(statement)]
+    for start, end, kind in dates:
+        dated = any(b[2] == "DAY" and _AFTER_DAY.match(statement[end : b[0]]) for b in dates)
+        if kind == "RELATIVE" or (kind == "WEEKDAY" and not dated):
+            found.append(f"“{statement[start:end]}” says no date.")
+    for year in re.findall(r"(?<![\w.,])(?:1[0-9]|20)[0-9]{2}(?![\w,])", statement):
+        if int(year) < first_year:
+            found.append(f"{year} is before the new corpus.")
+    return list(dict.fromkeys(found))
+
+
+def cloze_doubts(
+    cloze: str, question: str, answer: str, written_for: str | None, before: str, first_year: int
+) -> list[str]:
+    """What is doubtful in a worker's cloze, with its answer put in, and in the edited question.
+
+    `written_for`: the answer that the chosen question was made for, where it is known; `before`:
+    the article's text up to the marked answer.
+    """
+    found = text_doubts(cloze.replace(BLANK, answer), first_year)
+    found += [doubt for doubt in text_doubts(question, first_year) if doubt not in found]
+    if written_for is not None and not is_within(written_for, answer):
+        found.insert(0, f"The chosen question was made for another answer: “{written_for}”.")
+    name, same = (_NAME_BEFORE.search(text) for text in (before, cloze[: cloze.index(BLANK)]))
+    if name and same and name[1] == same[1] and name[1].lower() not in BEFORE_NAMES:
+        found.append(f"“{name[1]}” before the gap may be part of the name.")
+    return found

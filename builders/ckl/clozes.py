@@ -1,12 +1,12 @@
 """The `ckl-clozes` dataset: what workers wrote, with a model's prediction, for the experts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from builders.ckl import common, models
-from builders.ckl.checks import cuts_name, is_undated_day
+from builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day
 from builders.ckl.common import NewsCorpus, Periods, with_articles
 from builders.ckl.gold import (
     BLANK,
@@ -33,6 +33,8 @@ from builders.wmt.steps import articles
 LAYOUT = "ckl_question"
 STEP = "ckl-clozes"
 _PREDICTOR = "predictor"
+_WRITTEN_FOR = "written_for"
+_NO_NEWS = "none"
 
 WorkersAnswers = dict[str, list[dict[str, Any]]]
 """The answers of each worker about an article, by the id of its row in `ckl-questions`."""
@@ -123,23 +125,30 @@ def workers_clozes(
 
     def take(gold: Gold) -> None:
         answers = each(loaded(accepted(gold).answers, "answers"))
-        work.setdefault(gold.row, []).extend(answers)
+        made_for = _answers_by_question(loaded(gold.shown, "shown"))
+        mine = [
+            one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
+            for one in answers
+            if one.get("question") != _NO_NEWS
+        ]
+        work.setdefault(gold.row, []).extend(mine)
 
     dropped = read_each(gold_files, LAYOUT, STEP, take)
     clozes: list[NewsCloze] = []
-    for one in checked_clozes(work, corpus.by_row(periods, work)):
+    for one in checked_clozes(work, corpus.by_row(periods, work), periods.first.year):
         clozes.append(one) if isinstance(one, NewsCloze) else dropped.append(one)
     return sorted(clozes, key=lambda one: one.id), dropped
 
 
 def checked_clozes(
-    work: WorkersAnswers, articles: Iterable[Article]
+    work: WorkersAnswers, articles: Iterable[Article], first_year: int = 1
 ) -> Iterator[NewsCloze | Dropped]:
     """A cloze for each worker's answers, without a prediction, or why there is none.
 
     `no_article`: no recent article has this row; `not_one_blank`: the statement does not hold
     [BLANK] once; `answer_not_in_article`: the marked words are not at their place;
     `answer_in_cloze`: the statement gives its answer away; `duplicate`: the same cloze again.
+    `first_year`: that of the new corpus; an earlier one in a statement is doubtful.
     """
     seen: set[str] = set()
     for row, workers, article in with_articles(work, articles):
@@ -148,7 +157,7 @@ def checked_clozes(
             continue
         for answers in workers:
             try:
-                cloze = _cloze(article, answers)
+                cloze = _cloze(article, answers, first_year)
                 if cloze.id in seen:
                     raise DropError("duplicate", cloze.cloze)
                 seen.add(cloze.id)
@@ -162,7 +171,16 @@ def _predicted(cloze: NewsCloze, prediction: str | None, model: str) -> NewsCloz
     return replace(cloze, prediction=prediction, predictor=model, search=search)
 
 
-def _cloze(article: Article, answers: dict[str, Any]) -> NewsCloze:
+def _answers_by_question(shown: Mapping[str, Any]) -> dict[str, str]:
+    """The answer that each question was made for, where the item had it."""
+    questions, answers = shown.get("questions"), shown.get(_WRITTEN_FOR)
+    if not isinstance(questions, list) or not isinstance(answers, list):
+        return {}
+    pairs = zip(questions, answers, strict=False)
+    return {plain(q) or "": a for q, a in pairs if isinstance(a, str)}
+
+
+def _cloze(article: Article, answers: dict[str, Any], first_year: int) -> NewsCloze:
     cloze = needed(answers, "cloze")
     if cloze.count(BLANK) != 1:
         raise DropError("not_one_blank", cloze)
@@ -192,5 +210,15 @@ def _cloze(article: Article, answers: dict[str, Any]) -> NewsCloze:
         generated_question=needed(answers, "question"),
         prediction=None,
         predictor=None,
+        doubts=tuple(
+            cloze_doubts(
+                cloze,
+                needed(answers, "edited"),
+                answer,
+                answers.get(_WRITTEN_FOR),
+                article.text[: marked.start].replace("\n", " "),
+                first_year,
+            )
+        ),
         search=f"{' '.join(cloze.replace(BLANK, ' ').split())} {answer}",
     )

@@ -7,11 +7,11 @@ The dataset `new-lama-easy-clozes` has the chosen sentences, rewritten and maske
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from builders import rows
 from builders.ckl import common, models
-from builders.ckl.checks import is_undated_day
+from builders.ckl.checks import cuts_name, is_undated_day, text_doubts
 from builders.ckl.common import NewsCorpus, Periods, row_of, with_articles
 from builders.ckl.gold import (
     BLANK,
@@ -20,6 +20,7 @@ from builders.ckl.gold import (
     agreed,
     each,
     loaded,
+    most_common,
     plain,
     read_each,
     read_once,
@@ -45,19 +46,32 @@ _DONE_BY = "steps"
 
 @dataclass(frozen=True)
 class ChosenWord:
-    """A word of a sentence of an article; `sentence` is its place in it."""
+    """A word of a sentence of an article; `sentence` is its place in it.
+
+    `text`: the sentence, as the worker has made it stand alone where `edited`.
+    """
 
     id: str
     article: Article
     sentence: int
     text: str
     word: str
+    edited: bool = False
 
     def evidence(self) -> Evidence:
         """Where the word is in the article."""
         before = sum(len(text) + 1 for text in self.article.sentences[: self.sentence])
         start = before + word_places(self.word, self.article.sentences[self.sentence])[0]
         return Evidence(self.article.id, self.article.day, start, start + len(self.word))
+
+
+class _Choice(NamedTuple):
+    """A sentence and a word of it, the sentence as the worker rewrote it, all offered words."""
+
+    sentence: str
+    word: str
+    alone: str | None
+    offered: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,8 @@ class _Rewritten:
         """The row; `DropError` where the sentence does not have the word once."""
         chosen = self.chosen
         cloze = masked(self.text, chosen.word)
+        if doubts := text_doubts(cloze, 0):
+            raise DropError("undated_day", f"{doubts[0]} {cloze}")
         return rows.EasyCloze(
             id=chosen.id,
             prompt=prompts.as_of(cloze, chosen.article.day),
@@ -93,7 +109,7 @@ class _Rewritten:
             cloze=cloze,
             answer=chosen.word,
             sentence=chosen.sentence,
-            decontextualiser=self.decontextualiser,
+            decontextualiser=self.decontextualiser or ("annotator" if chosen.edited else None),
             translators=self.translators,
         )
 
@@ -324,7 +340,7 @@ def chosen_words(
     has this row; `no_sentence`: the article does not have the sentence; `word_lost`, `word_twice`:
     the sentence has the word never or more than once.
     """
-    choices: dict[str, tuple[str, str]] = {}
+    choices: dict[str, _Choice] = {}
 
     def take(gold: Gold) -> None:
         if gold.row in choices:
@@ -335,20 +351,32 @@ def chosen_words(
     chosen = []
     for row, choice, article in with_articles(choices, corpus.by_row(periods, choices)):
         try:
-            chosen.append(_chosen_word(article, *choice))
+            chosen.append(_chosen_word(article, choice))
         except DropError as why:
             dropped.append(why.row(STEP, row))
     return chosen, dropped
 
 
-def _chosen_word(article: Article | None, text: str, word: str) -> ChosenWord:
+def _chosen_word(article: Article | None, choice: _Choice) -> ChosenWord:
+    text, word = choice.sentence, choice.word
     if article is None:
         raise DropError("no_article")
     places = [n for n, sentence in enumerate(article.sentences) if plain(sentence) == text]
     if not places:
         raise DropError("no_sentence", text)
-    masked(text, word)
-    return ChosenWord(row_id(STEP, article.id, places[0], word), article, places[0], text, word)
+    cloze = masked(text, word)
+    if cuts_name(cloze, text, text.index(word) + len(word)) or any(
+        is_longer_name(longer, word) and word_places(longer, text) for longer in choice.offered
+    ):
+        raise DropError("name_cut", f"{word!r}: {text}")
+    alone = choice.alone if choice.alone and word_places(word, choice.alone) else text
+    name = row_id(STEP, article.id, places[0], word)
+    return ChosenWord(name, article, places[0], alone, word, alone != text)
+
+
+def is_longer_name(longer: str, word: str) -> bool:
+    """Whether a name goes on before or behind a word: "Yoshihide Suga" and "Suga"."""
+    return longer != word and bool(word_places(word, longer))
 
 
 def masked(text: str, word: str) -> str:
@@ -368,7 +396,7 @@ def check_answers(questions: WorkersQuestions, word: str) -> None:
         raise DropError("not_the_word", f"{questions.answers[0]!r} is not {word!r}")
 
 
-def _choice(gold: Gold) -> tuple[str, str]:
+def _choice(gold: Gold) -> _Choice:
     answers = loaded(gold.answers, "answers")
     if gold.decision == "rejected":
         newness = agreed(answers, "newness")
@@ -382,7 +410,13 @@ def _choice(gold: Gold) -> tuple[str, str]:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
     if is_undated_day(word):
         raise DropError("weekday_answer", word)
-    return sentence, word
+    offered = loaded(gold.shown, "shown").get("candidates")
+    return _Choice(
+        sentence,
+        word,
+        most_common(answers, "alone"),
+        tuple(map(str, offered)) if isinstance(offered, list) else (),
+    )
 
 
 def _questions(gold: Gold) -> WorkersQuestions:

@@ -148,6 +148,17 @@ def plain(value: object) -> str | None:
     return " ".join(value.split()) or None if isinstance(value, str) else None
 
 
+def opened_passages(searches: Sequence[Any], shown: Sequence[Any]) -> list[dict[str, str]]:
+    """The passages that an expert opened in searches, each once, that were not `shown` before."""
+    found: dict[str, dict[str, str]] = {}
+    known = {one.get("id") for one in shown if isinstance(one, Mapping)}
+    for search in searches:
+        for one in search.get("opened") or () if isinstance(search, Mapping) else ():
+            if isinstance(one, Mapping) and one.get("id") not in known:
+                found.setdefault(str(one.get("id")), dict(one))
+    return [*found.values()]
+
+
 def same_length(text: str) -> str:
     """A text with each white space a space, so that offsets in it stay."""
     return re.sub(r"\s", " ", text)

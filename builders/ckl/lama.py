@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from builders import rows
 from builders.ckl import common
-from builders.ckl.checks import is_within
+from builders.ckl.checks import is_within, text_doubts
 from builders.ckl.clozes import LAYOUT as CLOZE_LAYOUT
 from builders.ckl.clozes import STEP as CLOZE_STEP
 from builders.ckl.clozes import workers_clozes
@@ -23,8 +23,9 @@ from builders.ckl.gold import (
     DropError,
     accepted,
     agreed,
+    each,
     loaded,
-    most_common,
+    opened_passages,
     plain,
     read_once,
     span,
@@ -44,8 +45,9 @@ from builders.wmt.steps import articles
 
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"
-_OVERRULE = 2
-"""Experts who must agree that two answers differ of which one holds the other."""
+_EXPERTS = 2
+"""Experts who decide a row; as many must agree that two answers differ of which one holds the
+other."""
 _SHOWN_ID = re.compile(r"([0-9]{8})-([0-9a-f]{64})_([0-9]{1,9})")
 
 Kind = Literal["updated", "new"]
@@ -110,7 +112,10 @@ class MarkedPassage:
 
 @dataclass(frozen=True)
 class ExpertJudgment:
-    """An expert's judgment of one cloze that is updated, with its old answer, or new."""
+    """Two experts' judgment of one cloze that is updated, with its old answer, or new.
+
+    `settled`: both say that what was doubtful is mended, or right as it is.
+    """
 
     row: str
     clozes: str
@@ -120,6 +125,8 @@ class ExpertJudgment:
     old_answer: str | None
     marked: MarkedPassage | None
     passages: int
+    searches: tuple[str, ...] = ()
+    settled: bool = False
 
 
 def expert_judgments(
@@ -149,11 +156,60 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
     return Evidence(article.id, article.day, before + start, before + end)
 
 
-def _judgment(gold: Gold, until: date) -> ExpertJudgment:
-    answers = loaded(accepted(gold).answers, "answers")
-    shown = loaded(gold.shown, "shown")
-    prediction = plain(shown.get("prediction"))
+class _ExpertView(NamedTuple):
+    """What one expert says of a cloze, with the passages that this expert could mark in."""
 
+    decision: ClozeDecision
+    statement: str
+    settled: bool
+    old_answer: str | None
+    marked: MarkedPassage | None
+    passages: int
+    searches: tuple[str, ...]
+
+
+def _judgment(gold: Gold, until: date) -> ExpertJudgment:
+    """Two experts decide: both alike, or the row is dropped."""
+    answers = each(loaded(accepted(gold).answers, "answers"))
+    shown = loaded(gold.shown, "shown")
+    if gold.judgments < _EXPERTS:
+        raise DropError("open")
+    views = [_expert_view(one, shown, until) for one in answers]
+    first = views[0]
+    for other in views[1:]:
+        if other.decision != first.decision:
+            detail = f"{first.decision.reason}, {other.decision.reason}"
+            raise DropError("experts_differ", detail)
+        old = [normal_or_all(view.old_answer or "") for view in (first, other)]
+        if old[0] != old[1]:
+            raise DropError("experts_differ", f"{first.old_answer!r}, {other.old_answer!r}")
+    alike = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
+    if alike and gold.agreeing < _EXPERTS:
+        raise DropError("answers_alike", f"{first.old_answer!r}, {shown.get('new_answer')!r}")
+    return ExpertJudgment(
+        row=gold.row,
+        clozes=gold.dataset,
+        decision=first.decision,
+        statement=_wording([view.statement for view in views], plain(shown.get("cloze"))),
+        prediction=plain(shown.get("prediction")),
+        old_answer=first.old_answer,
+        marked=first.marked,
+        passages=max(view.passages for view in views),
+        searches=tuple(dict.fromkeys(query for view in views for query in view.searches)),
+        settled=all(view.settled for view in views),
+    )
+
+
+def _wording(statements: Sequence[str], written: str | None) -> str:
+    """A wording that an expert has corrected, the first by the alphabet; else the worker's."""
+    corrected = sorted(text for text in statements if text != written)
+    return corrected[0] if corrected else statements[0]
+
+
+def _expert_view(answers: Answers, shown: Answers, until: date) -> _ExpertView:
+    if answers.get("broken") or answers.get("keep") == "discard":
+        raise DropError("discarded")
+    prediction = plain(shown.get("prediction"))
     names = ("supported", "prediction_is", "found", "other_is")
     supported, prediction_is, found, other_is = (agreed(answers, name) for name in names)
     if prediction is None:
@@ -161,38 +217,36 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     decision = decide(supported, prediction_is, found, other_is)
     if decision.fate in ("discarded", "refused"):
         raise DropError(decision.reason)
-    statement = most_common(answers, "statement") or ""
+    statement = plain(answers.get("statement")) or ""
     if statement.count(BLANK) != 1:
         raise DropError("not_one_blank", statement)
     results = shown.get("results")
-    passages = results if isinstance(results, list) else []
+    searches = [one for one in answers.get("searches") or () if isinstance(one, Mapping)]
+    passages = [*results] if isinstance(results, list) else []
+    passages += opened_passages(searches, passages)
     old_answer, marked = None, None
     if decision.fate == "updated":
         old_answer = _old_answer(answers, decision, prediction)
-        new_answer = plain(shown.get("new_answer")) or ""
-        if normal_or_all(old_answer) == normal_or_all(new_answer):
+        if normal_or_all(old_answer) == normal_or_all(plain(shown.get("new_answer")) or ""):
             raise DropError("contradictory", f"{old_answer!r} is not different")
-        if is_within(old_answer, new_answer) and gold.agreeing < _OVERRULE:
-            raise DropError("answers_alike", f"{old_answer!r}, {new_answer!r}")
         name = "evidence" if decision.reason == "supported" else "other_evidence"
         marked = _marked(answers, name, passages, until)
-    return ExpertJudgment(
-        row=gold.row,
-        clozes=gold.dataset,
+    queries = (plain(one.get("query")) for one in searches)
+    return _ExpertView(
         decision=decision,
         statement=statement,
-        prediction=prediction,
+        settled=answers.get("settled") == "yes",
         old_answer=old_answer,
         marked=marked,
         passages=len(passages),
+        searches=tuple(query for query in queries if query),
     )
 
 
 def _old_answer(answers: Answers, decision: ClozeDecision, prediction: str | None) -> str:
     if decision.reason == "supported" and prediction is not None:
         return prediction
-    value = answers.get("other_answer")
-    found = plain(value) if not isinstance(value, list) else most_common(answers, "other_answer")
+    found = plain(answers.get("other_answer"))
     if found is None:
         raise DropError("missing_other_answer")
     return found
@@ -320,6 +374,9 @@ class Decisions(common.GoldStep):
         cloze = written.get(judgment.row)
         if cloze is None:
             raise DropError("no_cloze")
+        doubts = self._doubts(judgment.statement, cloze)
+        if doubts and not judgment.settled:
+            raise DropError("doubtful", "; ".join(doubts))
         query = judgment.statement.replace(BLANK, self.blank)
         base = rows.NewCloze(
             id=cloze.id,
@@ -337,6 +394,8 @@ class Decisions(common.GoldStep):
             prediction=judgment.prediction,
             grounds="not_found",
             passages=judgment.passages,
+            searches=judgment.searches,
+            overruled=tuple(doubts),
             clozes=judgment.clozes,
             **self.views.of_one(counter, cloze.new_answer),
         )
@@ -349,6 +408,15 @@ class Decisions(common.GoldStep):
             old_answer=judgment.old_answer,
             old_evidence=located(judgment.marked, old),
         )
+
+    def _doubts(self, statement: str, cloze: rows.NewsCloze) -> list[str]:
+        """What is doubtful still: of the experts' wording, and of the worker's answer."""
+        first_year = self.periods.first.year
+        before, now = (
+            text_doubts(text.replace(BLANK, cloze.new_answer), first_year)
+            for text in (cloze.cloze, statement)
+        )
+        return [*now, *(doubt for doubt in cloze.doubts if doubt not in before)]
 
 
 _ROWS: Mapping[Kind, tuple[type, str]] = {

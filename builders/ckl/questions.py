@@ -9,6 +9,7 @@ from pydantic import Field
 
 from builders import rows
 from builders.ckl import common
+from builders.ckl.checks import is_undated_day
 from builders.ckl.common import NewsCorpus, Periods, row_of
 from builders.core.dataset import Dataset, FromParquet, Table
 from builders.core.dates import Period
@@ -164,7 +165,8 @@ def _draw(article: rows.Article) -> rows.Draw:
 def _words(article: rows.Article, finder: Finder) -> rows.ArticleWords | rows.Dropped:
     kinds = ("entity", "date")
     spans = sorted(finder.find(article), key=lambda c: (c.start, -c.end))
-    found = dict.fromkeys(c.text for c in spans if c.type in kinds)
+    texts = (c.text for c in spans if c.type in kinds)
+    found = dict.fromkeys(text for text in texts if not is_undated_day(text))
     if not found:
         return _dropped("no_name", article)
     name = row_of(article.id)

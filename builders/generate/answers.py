@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from builders.generate.trees import NAMED, Name, Token, Tree
 from builders.text.data import words
-from builders.text.dates import candidates
+from builders.text.dates import candidates, time_of
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import STATES
 
@@ -18,6 +18,8 @@ _EMPTY = words("""
     a an the of in on at for to by with from as and or who whom whose which what when where why how
     did do does was were is are be been has have had long much many percentage age under against
 """)
+_OPENING = re.compile(r"^(?:In|On) [^,]*\d{4}, (?=[a-z])")
+"""A time before the question: `In May 2017, who agreed to …`."""
 _LEAST = 3, 5
 """The share of a question's words that a sentence must have to be looked at."""
 _PLACES = ("GPE", "LOC", "FAC")
@@ -25,7 +27,8 @@ _PLACES = ("GPE", "LOC", "FAC")
 
 def answer(question: str, tree: Tree) -> str | None:
     """The words of an article that answer a question; None where no sentence is like it."""
-    said = _WORD.findall(question.rstrip("?"))
+    question = _OPENING.sub("", question)
+    said = _WORD.findall(question.replace(time_of(question) or "?", " ").rstrip("?"))
     wanted = {w.lower().removesuffix("'s").removesuffix("’s") for w in said} - _EMPTY
     known = [_keys(sentence) for sentence in tree.sentences]
     often = Counter(w for keys in known for w in keys if w in wanted)
@@ -91,7 +94,14 @@ def _asked_for(question: str, tree: Tree, sentence: Sequence[Token]) -> Iterator
             yield [token], first.start, whole[-1].end
         elif kind == "means" and token.lower == "by" and token.having("pcomp"):
             yield [token], token.start, whole[-1].end
-        elif kind == "thing" and token.dep in ("dobj", "pobj", "xcomp", "pcomp", "nsubj"):
+        elif kind == "thing" and token.dep in (
+            "dobj",
+            "pobj",
+            "xcomp",
+            "pcomp",
+            "nsubj",
+            "nsubjpass",
+        ):
             if not (token.name and token.label == "PERSON") and token.tag[:3] not in ("PRP",):
                 yield [token], whole[0].start, whole[-1].end
         elif kind == "age" and token.tag == "CD":

@@ -3,10 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
 
-from builders.generate.trees import NAMED, Token, Tree
+from builders.generate.evidence import day_of, in_headline, is_day, is_listed
+from builders.generate.trees import NAMED, Token, Tree, written
 from builders.text.data import words
 from builders.text.dates import MONTHS, WEEKDAYS, pattern
+from builders.text.en.lexicon import COUNTRIES
+from builders.text.en.nouns import KNOWN
 
 _SAY = words("""
     say report tell announce add confirm note explain claim state write argue reveal disclose
@@ -45,9 +50,9 @@ _IF = words("if unless whether though although while whereas")
 class Clause:
     """A finite verb of the past, its subject, and what else depends on it.
 
-    `form`: `past` (went), `present` (goes), `future` (will go), `perfect` (has gone), `passive`
-    (was taken), `perfect_passive`, `future_passive`, `be` (was, with what it says). `parts`: the
-    dependents that a question may hold, in order.
+    `form`: `past` (went), `present` (goes, in a list of events), `perfect` (has gone), `passive`
+    (was taken), `perfect_passive`, `be` (was, with what it says). `parts`: the dependents that a
+    question may hold, in order.
     """
 
     verb: Token
@@ -63,9 +68,13 @@ class Clause:
     """Where its subject stands; that of a relative clause, or of `he`, is told by its name."""
     named: bool
     now: bool
-    """Whether it is told in the present tense, and only asked about soon after."""
+    """Whether it is told in the present tense, as lists of events do."""
     news: bool
     """Whether it happened about when the article was written, and is no background."""
+    day: date | None
+    """The day on which it happened, where the article says which."""
+    shared: int
+    """Words that the headline has, too."""
 
     @property
     def subject_tokens(self) -> list[Token]:
@@ -96,7 +105,7 @@ def clauses(tree: Tree) -> Iterator[Clause]:
             if token.text in ('"', "“", "”") or token.tag in ("``", "''"):
                 quoted = not quoted
             elif not quoted:
-                found = _clause(token, digest, person, news=digest or _is_news(sentence, tree))
+                found = _clause(token, tree, person, digest=digest)
                 if found is not None:
                     yield found
         person = _person(sentence, person)
@@ -127,59 +136,127 @@ def _digest(tree: Tree) -> bool:
         or any(c.tag in ("VBZ", "VBP") and c.lemma == "be" for c in t.having("auxpass"))
         for t in roots
     )
+    if is_listed(tree):
+        return now >= past and now > 1
     return now >= 3 * past and now > 1 and 2 * now >= len(tree.sentences)
 
 
 _STATES = words("""
     be have say support believe want need include contain ensure provide remain continue hope know
     expect work help understand recognise recognize welcome think seem appear consider require
-    mean allow represent demonstrate reflect
+    mean allow represent demonstrate reflect pose
 """)
 
 
+_HOPES = words(
+    "forecast expect believe suppose think schedule slate project predict intend hope want aim"
+)
+"""Verbs of what has not happened yet."""
+_SPEECH = words("write say tell note add comment state remark speak testify")
+"""Verbs that are about what is said, which stands in another clause."""
+
+
 def _plain(sentence: Sequence[Token]) -> bool:
-    """Whether a sentence is prose: ends as one, has no quotation, no list, no lone capitals."""
-    if not 6 <= len(sentence) <= 60 or sentence[-1].text != ".":
+    """Whether a sentence is prose that the parser reads well: one sentence, no list, no heading.
+
+    What stands in it beside a plain sentence, such as the place before it, a heading that ran into
+    it, or a second sentence, makes its tree wrong.
+    """
+    if not 6 <= len(sentence) <= _LONGEST or sentence[-1].text != ".":
         return False
-    if any(t.text in ("‘", "?", "!", "|", "•", "*", "…", ";") for t in sentence):
+    if any(t.text in _ODD for t in sentence):
         return False
     if sum(t.text in ("“", "”", '"', "''", "``") for t in sentence) % 2:
         return False
+    if sum(t.dep == "ROOT" for t in sentence) > 1 or any(t.dep == "dep" for t in sentence):
+        return False
     if sum(t.tag.startswith("NNP") for t in sentence) > 0.6 * len(sentence):
         return False
-    return sentence[0].text[0].isupper() or sentence[0].text[0].isdigit()
+    if any(t.lower in ("a", "an") and t.dep == "det" and t.head.tag == "NNS" for t in sentence):
+        return False  # `after a bus veers`
+    if any(_without_subject(t) for t in sentence):
+        return False
+    if any(b.start > a.end and b.text.startswith("-") for a, b in pairwise(sentence)):
+        return False  # `Ontario -based`
+    return not _headed(sentence)
 
 
-_ANCHOR = re.compile(
-    r"\b(?:today|yesterday|tonight|this (?:morning|afternoon|evening|week|month)|"
-    rf"{'|'.join(WEEKDAYS)})\b",
-    re.IGNORECASE,
-)
+_LONGEST = 50
+"""Tokens of a sentence beyond which its tree is often wrong."""
+_ODD = ("‘", "?", "!", "|", "•", "*", "…", ";", ":", "–", "—", "--", "/")
+
+
+def _without_subject(verb: Token) -> bool:
+    """Whether a joined verb has lost its subject: `he held a hearing and the court met`."""
+    if verb.dep != "conj" or verb.tag not in ("VBD", "VBZ") or verb.having("nsubj", "nsubjpass"):
+        return False
+    before = verb.prev
+    while before is not None and (before.tag in ("RB", "MD") or before.dep in ("aux", "auxpass")):
+        before = before.prev
+    return before is not None and before.tag[:2] in ("NN", "CD") and before.label != "DATE"
+
+
+def _headed(sentence: Sequence[Token]) -> bool:
+    """Whether the place of a report, or a heading, has run into a sentence: `Iran Leader of`."""
+    first = sentence[0]
+    if not (first.text[0].isupper() or first.text[0].isdigit()):
+        return True
+    if first.text.isupper() and len(first.text) > 4 and first.text not in KNOWN:
+        return sentence[1].text[0].isupper()
+    inside = [t for t in sentence if t.name is not None and t.name is first.name] or [first]
+    after = sentence[min(len(inside), len(sentence) - 1)]
+    place = " ".join(t.text for t in inside) in COUNTRIES
+    return place and after.text[0].isupper() and after.text not in _OFFICES
+
+
+_OFFICES = words("""
+    Prime President Foreign Senate Senator Supreme House Congress Congressman Department Secretary
+    Army Navy Air Marine Coast Attorney Government
+""")
+"""What follows the name of a country with a capital in a plain sentence."""
+
+
 _BACKGROUND = re.compile(
     r"\b(?:previously|prior to|already|since|until|formerly|once|in the past|used to|"
     r"(?:last|each|every) (?:year|month|week|season|time|day)|for (?:over|more than|about|nearly)|"
-    r"(?:his|her|their) (?:career|life)|over the (?:past|last|years))\b",
+    r"(?:his|her|their) (?:career|life)|over the (?:past|last|years)|regularly|usually|often|"
+    r"always|sometimes|originally|earlier|(?:this|in recent|recent) years?|annually|currently|"
+    r"typically|ever|to date|so far|repeatedly|frequently|traditionally|historically)\b",
     re.IGNORECASE,
 )
-_LEAD = 2
-"""The sentences after the headline that tell what is new."""
+_AGREES = {1: 2, 2: 3, 3: 3}
+"""Words of a clause that the headline must have, by sentence; nothing is enough further down."""
 
 
-def _is_news(sentence: Sequence[Token], tree: Tree) -> bool:
-    """Whether a sentence tells what happened about the article's day.
+def _news(
+    clause: Clause, times: Sequence[Token], tree: Tree, *, digest: bool
+) -> tuple[bool, date | None]:
+    """Whether a clause tells what happened about the article's day, and on which day, if it says.
 
     What stands further down is often background, whose time nobody says; a question that was given
-    the article's month would then ask for something that never happened. Lists of events have no
-    headline, and all that they tell is news.
+    the article's month would then ask for something that never happened.
     """
+    if any(t.lower == "had" for t in clause.auxiliaries):
+        return False, None
+    days = {day_of(written(part.subtree()), tree.article.day) for part in times}
+    if None in days or len(days) > 1:
+        return False, None
+    sentence = _sentence(clause.verb)
     text = tree.article.text[sentence[0].start : sentence[-1].end]
     if _BACKGROUND.search(text):
-        return False
-    listed = tree.article.sentences[0].endswith(".")
-    return listed or sentence[0].sentence <= _LEAD or bool(_ANCHOR.search(text))
+        return False, None
+    if days:
+        return True, days.pop()
+    if clause.kind == "relative":
+        return False, None
+    if digest:
+        new = clause.now or (is_listed(tree) and clause.kind == "main")
+        return new, tree.article.day if new and is_listed(tree) else None
+    least = _AGREES.get(clause.verb.sentence)
+    return least is not None and clause.shared >= least, None
 
 
-def _clause(verb: Token, digest: bool, person: Token | None, *, news: bool) -> Clause | None:
+def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> Clause | None:
     kind = _kind(verb)
     if kind is None or verb.tag not in ("VB", "VBD", "VBN", "VBZ", "VBP"):
         return None
@@ -204,12 +281,25 @@ def _clause(verb: Token, digest: bool, person: Token | None, *, news: bool) -> C
     form = _form(verb, helpers)
     if form is None:
         return None
-    news = news and not any(t.lower == "had" for t in helpers)
-    said = helpers[0] if form == "passive" else verb
-    now = said.tag in ("VBZ", "VBP") and not digest and not form.startswith("perfect")
-    now = now or form.startswith("future")
-    if form in ("present", "future") and verb.lemma in _STATES:
+    now = (helpers[0] if helpers else verb).tag in ("VBZ", "VBP")
+    if now and not digest and not form.startswith("perfect"):
+        return None  # a state, or what always happens
+    if (
+        verb.lemma in _HOPES
+        or (verb.lemma == "set" and form == "passive")
+        or (form == "present" and verb.lemma in _STATES)
+    ):
         return None
+    if any(a.label == "PERSON" for a in subject.having("appos")) and not subject.having("det"):
+        return None  # `ISIL supporter, Terrence McNeil, pleads guilty`
+    if verb.lemma in _SPEECH and not verb.having("dobj", "nsubjpass"):
+        return None
+    if any(
+        t.label in NAMED and any(c.tag in ("NN", "NNS") for c in t.having("conj"))
+        for part in verb.children
+        for t in part.subtree()
+    ):
+        return None  # `in Taiwan and the death of four people`
     parts: list[Token] = []
     for child in verb.children:
         if child.dep in _NO_FACT or child.lower in _DOUBT:
@@ -221,21 +311,56 @@ def _clause(verb: Token, digest: bool, person: Token | None, *, news: bool) -> C
         if child.dep == "conj" and _shares_object(verb, child):
             return None
         if child.dep == "prep" and (
-            not child.children or (child.lower == "since" and form.startswith("perfect"))
+            not child.children
+            or child.lower == "since"
+            or (child.lower == "according" and child.at < place)
         ):
             return None
         if child.dep in _NO_PART or (
-            child.dep == "advmod" and (child.lower in _LOST or child.at < place)
+            child.dep == "advmod"
+            and (child.lower in _LOST or child.at < place)
+            and said_time(child) is None
         ):
             continue
         parts.append(child)
-    for child in subject.having("appos"):
-        if child.label == subject.label == "PERSON":
-            return None  # a list that was read as one name with another one beside it
     source = _source(verb) if kind == "reported" else None
     if source is not None and (source.at == subject.at or source.label not in NAMED):
         return None
-    return Clause(verb, subject, form, helpers, parts, kind, source, place, named, now, news)
+    if torn(subject) or any(torn(part) for part in parts):
+        return None
+    clause = Clause(
+        verb, subject, form, helpers, parts, kind, source, place, named, now, False, None, 0
+    )
+    clause.shared = in_headline(tree, clause.subject_tokens, verb, clause.whole)
+    times = [p for p in (*parts, *_times_before(verb, kind)) if said_time(p) == "relative"]
+    times = [t for t in times if t.lower not in ("earlier", "later", "early", "late") or t.children]
+    times = times or [t for p in parts for t in _days_within(p) if t is not p]
+    clause.news, clause.day = _news(clause, times, tree, digest=digest)
+    if times and clause.day is None:
+        return None  # told of a time that nobody knows
+    return clause
+
+
+def _days_within(part: Token) -> list[Token]:
+    """Days that the parser gave to a noun of a clause: `was held in Canberra today`."""
+    found: list[Token] = []
+    reached = [part]
+    for one in reached:
+        for child in one.children:
+            if is_day(child):
+                found.append(child)
+            elif not _aside(child):
+                reached.append(child)
+    return found
+
+
+def _times_before(verb: Token, kind: str) -> list[Token]:
+    """The times that a joined verb has from the one before it: `On Monday, he came and went`."""
+    if kind != "joined":
+        return []
+    first = verb.head
+    start = min((t.at for t in first.having("nsubj", "nsubjpass")), default=first.at)
+    return [t for t in first.children if t.at < start and said_time(t)]
 
 
 _NO_FACT = ("neg", "preconj", "expl", "csubj", "csubjpass", "parataxis", "dep", "intj")
@@ -295,7 +420,8 @@ def _subject(verb: Token, kind: str) -> Token | None:
         return None
     if kind == "relative":
         name = verb.head.name
-        if own and own[0].lower in ("who", "which") and name is not None and name.root is verb.head:
+        who = "who" if verb.head.label == "PERSON" else "which"
+        if own and own[0].lower == who and name is not None and name.root is verb.head:
             return verb.head if _first(verb) is own[0] else None
         return None
     if own:
@@ -310,10 +436,6 @@ def _subject(verb: Token, kind: str) -> Token | None:
 
 def _form(verb: Token, helpers: Sequence[Token]) -> str | None:
     said = [t.lower for t in helpers]
-    if said == ["will"] and verb.tag == "VB" and verb.lemma != "be":
-        return "future"
-    if said == ["will", "be"] and verb.tag == "VBN":
-        return "future_passive"
     if any(t.tag in ("MD", "TO") for t in helpers) or len(helpers) > 2:
         return None
     if not helpers:
@@ -352,7 +474,22 @@ def phrase(token: Token) -> list[Token]:
     return sorted(found, key=lambda t: t.at)
 
 
+def torn(token: Token) -> bool:
+    """Whether something else is left out of a phrase than what commas set off, so that it is cut:
+    `the head of the Japanese company Toshiba` without `Toshiba`.
+    """
+    for one in phrase(token):
+        for child in one.children:
+            before = _first(child).prev
+            apart = before is not None and before.text in (",", "(", "–", "—")
+            if child.dep == "appos" and _aside(child) and not is_day(child) and not apart:
+                return True
+    return False
+
+
 def _aside(child: Token) -> bool:
+    if is_day(child):
+        return True
     if child.dep == "appos":
         return not (child.label and child.head.label and child.at - child.head.at == 1)
     if child.dep in ("parataxis", "meta", "intj"):
@@ -363,9 +500,21 @@ def _aside(child: Token) -> bool:
     comma = before is not None and before.text in (",", "–", "—", "--", "(")
     if child.dep in ("relcl", "acl", "advcl", "npadvmod") and comma:
         return True
-    if child.dep == "prep" and (comma or child.lower in ("including", "despite")):
+    if child.dep == "prep" and child.lower in ("including", "excluding", "despite", "involving"):
         return child.at > child.head.at
+    if child.dep == "prep" and comma:
+        return child.at > child.head.at and not _closes(before)
     return child.dep == "punct" and child.text in ("(", ")", "[", "]")
+
+
+def _closes(comma: Token | None) -> bool:
+    """Whether a comma ends an aside, so that what follows goes on from before it."""
+    last = comma.prev if comma is not None else None
+    while last is not None and last.head is not last:
+        if last.dep in ("appos", "relcl"):
+            return True
+        last = last.head
+    return False
 
 
 def _first(token: Token) -> Token:
@@ -374,6 +523,8 @@ def _first(token: Token) -> Token:
 
 def said_time(part: Token) -> str | None:
     """`absolute` or `relative` where a part of a clause is a time; None where it is none."""
+    if is_day(part):
+        return "relative"
     inside = phrase(part)
     if part.dep == "advmod" and part.lower in ("ago", "earlier", "later"):
         return "relative"
@@ -446,11 +597,11 @@ _KNOWN_THINGS = words("""
 )
 
 
-def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool) -> bool:
+def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool, kind: str = "") -> bool:
     """Whether words can be read without their article: no pronoun and no `the` for what it named.
 
     `owner`: the subject that `his` and `its` may stand for; `asked`: whether the question asks for
-    it.
+    it; `kind`: the noun that it asks with, so that `the bank` is the one asked for.
     """
     there = {id(t) for t in tokens}
     for t in tokens:
@@ -475,9 +626,12 @@ def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool) -> bool:
             continue
         if t.lower in _OUTSIDE and not _harmless(t):
             return False
-        if t.label == "PERSON" and t.name is not None and not t.name.full:
+        if t.name is not None and t.label == "PERSON" and not t.name.full:
             return False
-        if t.tag in ("NN", "NNS") and _the(t, there) and not _specified(t, there):
+        if t.label == "NAME" and t.name is not None and len(t.name.tokens) == 1:
+            return False
+        own = t.lower == kind and not t.children[1:]
+        if t.tag in ("NN", "NNS") and _the(t, there) and not own and not _specified(t, there):
             return False
         if t.tag in ("NNP", "NNPS") and _bare_title(t, there):
             return False

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
 from typing import Literal
 
 from builders.core.config import Strict
@@ -14,8 +13,6 @@ from builders.generate.patterns import Asked
 from builders.generate.protocol import Backend, Done, Query, Request, Result
 from builders.rows import Article, Candidate, Draw
 
-_LATE_DAYS = 45
-"""After so many days nothing is asked in the present tense."""
 _SAME_WORD, _SAME_SENTENCE = 3, 4
 """What a question loses for each one before it with the same first word, of the same sentence."""
 
@@ -48,7 +45,7 @@ class ParseBackend:
         The best are spread over first words and sentences; where two are as good, a hash of seed
         and draw decides.
         """
-        best = self._best(article, draw.question_day)
+        best = self._best(article)
         known = {(c.start, c.end): c for c in reversed(found) if (c.start, c.end) in best}
         ties = {span: row_id(self.seed, draw.id, *span) for span in known}
         order: list[Candidate] = []
@@ -72,7 +69,7 @@ class ParseBackend:
         out = []
         for n, request in enumerate(requests):
             span = request.candidate.start, request.candidate.end
-            asked = self._best(request.article, request.question_day).get(span)
+            asked = self._best(request.article).get(span)
             result = Result(asked.question) if asked else Result(None, "no_pattern")
             out.append(result)
             if done:
@@ -90,12 +87,9 @@ class ParseBackend:
                 done(n, result)
         return out
 
-    def _best(self, article: Article, day: date) -> dict[tuple[int, int], Asked]:
-        """The best question of each span; those in the present tense only soon after."""
-        late = (day - article.day).days > _LATE_DAYS
+    def _best(self, article: Article) -> dict[tuple[int, int], Asked]:
+        """The best question of each span."""
         found: dict[tuple[int, int], Asked] = {}
         for asked in self.finder.read(article).asked:
-            if asked.now and late:
-                continue
             found.setdefault((asked.span.start, asked.span.end), asked)
         return found

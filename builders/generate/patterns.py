@@ -17,12 +17,16 @@ from builders.generate.clauses import (
     relative,
     said_time,
 )
+from builders.generate.evidence import stems
+from builders.generate.specific import Weight, least, least_dated, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import words
-from builders.text.dates import candidates
+from builders.text.dates import WEEKDAYS, asked, candidates
+from builders.text.dates import written as day_in_words
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
+from builders.text.en.questions import put
 from builders.text.en.verbs import past, past_of
 
 
@@ -45,8 +49,6 @@ class Asked:
     question: str
     kind: str
     score: int
-    now: bool
-    """Whether it is in the present tense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ class Made:
     """The tokens of the answer."""
 
 
-_ACTIVE = ("past", "present", "perfect", "future")
-_PASSIVE = ("passive", "perfect_passive", "future_passive")
+_ACTIVE = ("past", "present", "perfect")
+_PASSIVE = ("passive", "perfect_passive")
 _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "ccomp", "pcomp")
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
@@ -104,10 +106,10 @@ _ABOUT = {
 """Verbs and the prepositions that belong to them."""
 _CHARGES = {
     "accuse": ("of",), "charge": ("with",), "convict": ("of",), "acquit": ("of",),
-    "sentence": ("to",), "fine": ("for",), "arrest": ("for", "on"), "indict": ("on", "for"),
+    "sentence": ("to",), "fine": ("for",), "arrest": ("for",), "indict": ("on", "for"),
     "suspect": ("of",), "nominate": ("for",), "sue": ("for",), "criticize": ("for",),
     "criticise": ("for",), "praise": ("for",), "blame": ("for",), "plead": ("to",),
-    "name": ("after",), "award": ("for",),
+    "award": ("for",),
 }  # fmt: skip
 _UNITS = words("""
     percent per cent year years day days week weeks month months hour hours minute minutes second
@@ -117,15 +119,16 @@ _UNITS = words("""
 """)
 _LENGTHS = words("years months weeks days hours minutes decades year month week day decade hour")
 _NO_LENGTH = words("declare call ask order announce plan vote pay seek sentence approve sign agree")
-_EMPTY = words("send write pen speak thank note join state mention")
-"""Verbs of what people do every day: nobody can tell which time is meant."""
 _TOLLS = words("""
     report confirm announce record register reach surpass exceed pass top rise climb die
 """)
 """What is said day by day of a figure that grows: without a day there are many answers."""
 _JUNK = re.compile(
-    r" -\w|\b(\w{3,}) \1\b|\bto guilty\b|"
-    r"\b(?:background|remaining|related|previous|recent|latest)\b",
+    r" -\w|\bthe['’]s\b|\bwith \d+ (?:did|was|were)\b|\b(\w{3,}) \1\b|\bto guilty\b|"
+    r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
+    r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
+    r"various|current|upcoming|today|others?)\b|"
+    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)",
     re.IGNORECASE,
 )
 """What is left over in a text, and words that point at what a question does not tell."""
@@ -154,24 +157,43 @@ def _told(clause: Clause) -> list[Token] | None:
     kept = []
     for part in clause.parts:
         tokens = phrase(part)
-        if part.dep == "ccomp" or (part.dep == "advcl" and not _because(part)):
-            if part.dep == "ccomp":
-                return None
-            continue
-        time = said_time(part)
-        if part.dep in _CORE:
-            if breaks(tokens) or relative(tokens):
-                return None
-            kept.append(part)
-        elif time == "relative" or breaks(tokens) or (relative(tokens) and not time):
-            continue
-        elif part.dep in ("prep", "npadvmod", "advmod", "agent", "advcl"):
-            kept.append(part)
-        elif part.dep in ("punct",):
-            continue
-        else:
+        if part.dep == "ccomp":
             return None
+        if said_time(part) == "relative" or part.dep == "punct":
+            continue
+        if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
+            continue
+        if part.lower == "with" and any(t.tag == "VBG" for t in tokens):
+            continue  # `with his family attending`
+        if part.dep == "advcl" and not _because(part) and not _purpose(part):
+            continue
+        if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
+            return None
+        if breaks(tokens) or (relative(tokens) and not said_time(part)):
+            return None
+        if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
+            kept.append(part)
+        elif part.dep != "prep":
+            return None
+        elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
+            kept.append(part)
     return kept
+
+
+def _links(part: Token) -> bool:
+    """Whether a phrase does no more than lead on from the sentence before: `in addition`."""
+    return any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
+
+
+_LINKS = words("addition particular fact total turn example instance short part return general")
+
+
+_SCENE = words("in at on during after following for under near before within")
+"""Prepositions of phrases before the subject that may also stand at the end."""
+
+
+def _purpose(part: Token) -> bool:
+    return part.at > part.head.at and any(t.tag == "TO" for t in part.having("aux"))
 
 
 def _because(part: Token) -> bool:
@@ -179,60 +201,116 @@ def _because(part: Token) -> bool:
 
 
 def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
-    """The question with its score; None where it does not stand alone or says too little."""
+    """The question with its score; None where it does not stand alone or fits many events.
+
+    What fits several events of a month is told with the day, where the article says which.
+    """
     text = re.sub(r"\s+", " ", made.text).strip(" ,")
-    if text.split()[-1] in _DANGLING:
+    if text.split()[-1].lower() in _DANGLING:
         return None
-    text = f"{text[0].upper()}{text[1:]}"
-    if clause.source is not None:
-        text += f", according to {written(phrase(clause.source))}"
-    text += "?"
-    if _JUNK.search(text) or clause.verb.lemma in _EMPTY:
+    text = f"{text[0].upper()}{text[1:]}?"
+    if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
+        return None
+    if _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
     if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
         return None  # the party of a lawsuit, a senator's country
     own = {t.at for t in made.of}
     told = [t for t in made.tokens if t.at not in own]
-    day = re.search(r"\b[12]\d{3}\b", " ".join(t.text for t in (*made.of, *told)))
-    if not clause.news and not day:
+    year = any(_YEAR.fullmatch(t.text) for t in made.of) or any(
+        said_time(p) == "absolute" for p in clause.parts if p in told
+    )
+    if not clause.news and not year:
         return None
-    now = clause.now or (made.kind == "when" and not day)
-    if not day and made.kind in ("how many", "which") and clause.verb.lemma in _TOLLS:
+    if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
+        return None
+    if clause.now and any(t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb):
         return None
     asked_subject = any(t.at == clause.subject.at for t in made.of)
-    if not alone(told, clause.subject, asked=asked_subject) or breaks(told) or relative(told):
+    kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
+    if not alone(told, clause.subject, asked=asked_subject, kind=kind):
         return None
-    names = {_named(t) for t in told} - {""}
-    subject_named = any(_named(t) for t in clause.subject_tokens)
-    content = [
-        t
-        for t in told
-        if (t.tag[0] in "NVJ" or t.tag == "CD") and t.lemma not in ("be", "have", "do")
-    ]
-    length = len(text.split())
-    if not 4 <= length <= 28:
+    if breaks(told) or relative(told):
         return None
-    placed = made.kind == "where" and clause.verb.lemma in _BASED
-    if len(content) < (2 if placed else 3):
+    shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
+    if any(_in_brackets(t) for t in told):
         return None
-    if not names and not (asked_subject and len(content) >= 6):
+    if any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in told):
         return None
-    thin = len(names) < 2 and len(content) < 4 and not placed
-    if thin and (asked_subject or not subject_named) and made.kind != "how many":
+    if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
         return None
-    dated = any(t.label == "DATE" and t.text.isdigit() and len(t.text) == 4 for t in told)
-    score = _KINDS[made.kind] + 2 * min(len(names), 3) + dated + (len(content) > 5)
-    score += 2 * any(n.casefold() in headline for n in names) + (made.span.sentence < 4)
-    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + 3 * clause.now
-    return Asked(made.span, text, made.kind, score, now)
+    weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
+    wanted = least(
+        clause.verb, actor=asked_subject, salient=clause.shared >= _SALIENT, listed=clause.now
+    )
+    if any(_of_whom(t) for t in told):
+        return None
+    labels = {t.label for t in told}
+    if not labels & {*NAMED, "NORP"}:
+        return None
+    if _OFFICE.search(text) and asked_subject and not labels & {"GPE", "NORP", "PERSON"}:
+        return None  # the Minister of Science: of which country?
+    if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in _BASED):
+        wanted = _BORN
+    moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
+    if not weight.holds(wanted) or (moving and not year):
+        dated = least_dated(actor=asked_subject, listed=clause.now)
+        if clause.day is None or year or not weight.holds(dated):
+            return None
+        text = put(text, asked("on", day_in_words(clause.day)))
+        year = True
+    if clause.source is not None:
+        text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
+    if not 5 <= len(text.split()) <= 28:
+        return None
+    score = _KINDS[made.kind] + min(weight.total, 9) + 2 * year
+    score += min(3, len(stems([text]) & stems([headline])))
+    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported")
+    return Asked(made.span, text, made.kind, score)
 
 
-def _named(token: Token) -> str:
-    """The name that a token is a part of; also one that the pipeline has no kind for."""
-    if token.name is not None:
-        return token.name.text if token.label in NAMED else ""
-    return token.text if token.tag in ("NNP", "NNPS") and len(token.text) > 2 else ""
+_YEAR = re.compile(r"[12]\d{3}")
+
+
+def _inner(token: Token) -> bool:
+    """Whether a token stands in a clause within a noun phrase: `an embargo imposed in 2003`."""
+    while token.head is not token and token.tag[0] != "V":
+        token = token.head
+    return token.dep in ("acl", "relcl")
+
+
+def _in_brackets(token: Token) -> bool:
+    """Whether an opening bracket stands before a token, and none that closes it between."""
+    before = token.prev
+    while before is not None and before.text not in ("(", ")"):
+        before = before.prev
+    return before is not None and before.text == "("
+
+
+def _of_whom(noun: Token) -> bool:
+    """Whether a noun is one of the many lawsuits and deals, and no name says which."""
+    if noun.lemma not in _CASES or not any(c.lower in ("a", "an") for c in noun.children):
+        return False
+    near = [*noun.having("prep"), *(c for c in noun.head.children if c.at > noun.at)]
+    return not any(
+        x.label in NAMED
+        for p in near
+        if p.lower in ("against", "with", "on", "over", "of", "for", "to", "between")
+        for x in p.having("pobj")
+    )
+
+
+_CASES = words("""
+    lawsuit suit complaint settlement disclosure motion petition appeal indictment deal contract
+    agreement investigation probe
+""")
+_OFFICE = re.compile(
+    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier)\b"
+)
+_SALIENT = 3
+"""Words in the headline that make a clause the news of its day."""
+_BORN = Weight(3, 0, 1)
 
 
 _KINDS = {
@@ -248,6 +326,8 @@ def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | Non
         tokens = tokens[:-1]
     if not tokens or [t.at for t in tokens] != list(range(tokens[0].at, tokens[-1].at + 1)):
         return None
+    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB"):
+        return None  # `worries over`, whose end the parser gave to another word
     return Span(tokens[0].start, tokens[-1].end, kind, label, tokens[0].sentence)
 
 
@@ -259,8 +339,6 @@ def _of_name(name: Name) -> Span:
 
 
 def _were(clause: Clause) -> str:
-    if clause.now:
-        return "are" if clause.many else "is"
     return "were" if clause.many else "was"
 
 
@@ -269,22 +347,20 @@ def _past(clause: Clause) -> str | None:
     verb = clause.verb
     if clause.form == "past":
         return verb.text
-    if clause.form == "future":
-        return f"will {verb.lemma}"
-    if clause.now:
-        return verb.text if (verb.tag == "VBP") == clause.many else None
-    return past(verb.lemma) if clause.form == "present" else past_of(verb.lower)
+    return past(_base(verb)) if clause.form == "present" else past_of(verb.lower)
+
+
+def _base(verb: Token) -> str:
+    """The infinitive; that of `spares` is no `spar`, whatever the pipeline thinks."""
+    lemma = verb.lemma
+    forms = (lemma, f"{lemma}s", f"{lemma}es", f"{lemma[:-1]}ies")
+    return lemma if verb.tag != "VBZ" or verb.lower in forms or len(lemma) < 4 else verb.lower[:-1]
 
 
 def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | None:
     """A question for the subject: `Who won the prize in 2010`."""
     front, left, right = _around(clause, parts)
-    many = word.startswith("How many")
-    were = ("are" if many else "is") if clause.now else ("were" if many else "was")
-    if clause.now and many != clause.many:
-        return None
-    if clause.form == "future_passive":
-        were = "will be"
+    were = "were" if word.startswith("How many") else "was"
     if clause.form in _PASSIVE:
         said = [were, left, clause.verb.text]
     elif clause.form == "be":
@@ -300,13 +376,8 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
     """A question for another part: `When did Apple buy Beats`."""
     front, left, right = _around(clause, parts)
     subject = written(clause.subject_tokens)
-    if clause.form == "future":
-        said = ["will", subject, left, clause.verb.lemma]
-    elif clause.form == "future_passive":
-        said = ["will", subject, left, "be", clause.verb.text]
-    elif clause.form in _ACTIVE:
-        did = ("do" if clause.many else "does") if clause.now else "did"
-        said = [did, subject, left, clause.verb.lemma]
+    if clause.form in _ACTIVE:
+        said = ["did", subject, left, _base(clause.verb)]
     elif clause.form == "be":
         said = [_were(clause), subject, left]
     else:
@@ -317,9 +388,15 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
 def _around(clause: Clause, parts: Sequence[Token]) -> tuple[str, str, str]:
     """What stands before the subject, between it and the verb, and after the verb."""
     front = " ".join(written(phrase(p)) for p in parts if p.at < clause.place)
+    if sum(len(phrase(p)) for p in parts if p.at > clause.verb.at) > _FAR:
+        front = ""
     told = [t for p in parts if p.at > clause.place for t in phrase(p)]
     left = written(t for t in told if t.at < clause.verb.at)
     return front, left, written(t for t in told if t.at > clause.verb.at)
+
+
+_FAR = 9
+"""Words after the verb, behind which nothing is understood that stood before the subject."""
 
 
 def _tokens(clause: Clause, parts: Sequence[Token], *, subject: bool) -> list[Token]:
@@ -357,7 +434,8 @@ def asked_with(name: Name, verb: Token) -> str | None:
     """
     root = name.root
     if name.label == "PERSON":
-        return "Who" if name.full and not _is_thing(name) else None
+        thing_ = _is_thing(name) or any(t.lower in THINGS for t in name.tokens)
+        return "Who" if name.full and not thing_ else None
     if verb.lemma in _OF_TEAMS and any(c.label == "PERSON" for c in verb.children):
         return None
     if verb.lemma in _OF_TEAMS and name.label in ("ORG", "GPE"):
@@ -401,6 +479,9 @@ def _pure(token: Token) -> Name | None:
     name = token.name
     if name is None or name.label not in NAMED or name.root is not token:
         return None
+    start = phrase(token)[0].prev
+    if token.dep == "dobj" and start is not None and start.text == ",":
+        return None
     inside = {t.at for t in name.tokens}
     before = name.tokens[0].prev
     if before is not None and (before.end == name.start or before.tag == "POS"):
@@ -431,7 +512,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     if clause.kind == "relative":
         name = clause.subject.name
     else:
-        name = None if clause.named else _pure(clause.subject)
+        name = None if clause.named else _pure(clause.subject) or _called(clause.subject)
     word = asked_with(name, clause.verb) if name else None
     if name is None or word is None:
         return
@@ -440,6 +521,14 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         kind = "who" if word == "Who" else "which"
         told = _tokens(clause, parts, subject=False)
         yield Made(_of_name(name), told, text, kind, phrase(clause.subject))
+
+
+def _called(subject: Token) -> Name | None:
+    """The person that a subject is said to be: `the head of the bank, Robert Zoellick, went`."""
+    names = [a.name for a in subject.having("appos") if a.label == "PERSON" and a.name]
+    if len(names) != 1 or subject.label in NAMED or subject.having("conj"):
+        return None
+    return names[0] if _pure(names[0].root) is not None else None
 
 
 def _striking(clause: Clause) -> bool:
@@ -460,13 +549,7 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             name = _pure(noun)
             word = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if (
-                name is None
-                or word is None
-                or verb is None
-                or clause.now
-                or clause.verb.having("oprd", "xcomp")
-            ):
+            if name is None or word is None or verb is None or clause.verb.having("oprd"):
                 continue
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
@@ -485,15 +568,44 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         rest = _rest(parts, noun)
         if any(p.dep in ("xcomp", "oprd", "dative", "ccomp") for p in rest):
             continue
+        if any(_may_belong(p, noun) for p in rest):
+            continue
         name = _pure(noun)
         word = asked_with(name, clause.verb) if name else None
         if name is not None and word is not None:
             kind = "who" if word == "Who" else "which"
             yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
-        elif name is None and rest and _thing_asked(clause, noun):
+        elif name is not None and name.label in ("LAW", "WORK_OF_ART", "EVENT"):
+            yield _made(clause, rest, _of_name(name), "What", "what", phrase(noun))
+        elif name is None and _thing_asked(clause, noun):
             span = _answer(phrase(noun), "phrase", "OBJECT")
-            if span is not None:
+            before = phrase(noun)[0].prev
+            whole = before is not None and before.tag[0] in "VRITC"
+            if span is not None and whole:
                 yield _made(clause, rest, span, "What", "what", phrase(noun))
+
+
+def _may_belong(part: Token, noun: Token) -> bool:
+    """Whether a part of a clause may as well belong to the noun that it follows."""
+    first = phrase(part)[0]
+    if first.prev is None or first.prev.at != phrase(noun)[-1].at:
+        return False
+    if part.dep != "prep":
+        return part.dep == "advcl"
+    if said_time(part) or part.lower in ("during", "after", "before", "following", "to", "into"):
+        return False
+    return part.lower != "in" or not any(x.label in _PLACES for x in part.having("pobj"))
+
+
+def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """The thing that something was done to: `What was unveiled by Kevin Rudd in Canberra`."""
+    if clause.form not in _PASSIVE or clause.named or not _a_thing(clause.subject):
+        return
+    span = _answer(phrase(clause.subject), "phrase", "SUBJECT")
+    text = _own_question("What", clause, parts)
+    if span is not None and text and not any(p.dep == "oprd" for p in parts):
+        told = _tokens(clause, parts, subject=False)
+        yield Made(span, told, text, "what", phrase(clause.subject))
 
 
 def _thing_asked(clause: Clause, noun: Token) -> bool:
@@ -504,17 +616,30 @@ def _thing_asked(clause: Clause, noun: Token) -> bool:
 def _a_thing(noun: Token) -> bool:
     """Whether a noun phrase is about a thing, and says by itself which one."""
     tokens = phrase(noun)
-    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 9:
+    if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 14:
         return False
-    if noun.lower in ROLES or noun.lower in ("people", "man", "woman", "men", "women", "children"):
+    if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
         return False
-    if any(t.label in ("MONEY", "PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
+    if any(t.label in ("PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
         return False
     if any(t.tag in ("PRP", "PRP$", "WP", "WDT") for t in tokens):
         return False
     if sum(t.tag[:2] in ("NN", "JJ", "VB") for t in tokens) < 2:
         return False
     return alone(tokens, None, asked=False) and not breaks(tokens)
+
+
+_NO_ANSWER = words("""
+    people man woman child region area country statement letter claim effort action step measure
+    issue matter thing way number part role support concern work question report decision change
+    response comment condolence sympathy thanks supporter activist protester resident citizen
+    place time point idea position view detainee inmate prisoner migrant refugee passenger victim
+    suspect soldier officer employee worker student
+""")
+"""Nouns that answer nothing, whatever stands beside them."""
+
+
+_PLACES = ("GPE", "LOC", "FAC")
 
 
 def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -527,12 +652,18 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         for noun in prep.having("pobj"):
             name = noun.name
-            if name is None or name.label not in ("GPE", "LOC", "FAC") or name.root is not noun:
+            if name is None or name.label not in _PLACES or name.root is not noun:
                 continue
             if prep.lower == "at" and name.label == "GPE":
                 continue
+            if name.text in COUNTRIES and clause.verb.lemma not in _MOTION | _BASED:
+                continue
+            if any(x.label in _PLACES for p in parts if p.dep == "dobj" for x in phrase(p)):
+                continue
+            if clause.subject.label in _PLACES:
+                continue
             if any(
-                c.dep not in ("det", "appos", "punct", "prep")
+                (c.dep not in ("det", "appos", "punct", "prep") or c.lower == "of")
                 and c.at not in {t.at for t in name.tokens}
                 for c in noun.children
             ):
@@ -541,7 +672,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 p is not prep
                 and p.dep == "prep"
                 and said_time(p) is None
-                and any(x.label in ("GPE", "LOC", "FAC") for x in phrase(p))
+                and any(x.label in _PLACES for x in phrase(p))
                 for p in parts
             ):
                 continue
@@ -550,8 +681,8 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 
 def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
-    """A date that says its own day, month or year."""
-    if clause.form == "be":
+    """A date that says its own day, month or year; what is told as of today has another."""
+    if clause.form == "be" or clause.now:
         return
     for part in clause.parts:
         if part.dep not in ("prep", "npadvmod") or said_time(part) is None:
@@ -562,12 +693,12 @@ def _when(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         first, last = tokens[0].start, tokens[-1].end
         text = _source(part)[first - _offset(part) : last - _offset(part)]
         for a, b, label in candidates(text):
-            if label not in ("DAY", "MONTH", "YEAR", "DAY_OF_YEAR") or b != len(text):
+            if label not in ("DAY", "MONTH", "YEAR") or b != len(text):
                 continue
             if text[:a].strip().lower() not in ("in", "on", "in early", "in late", ""):
                 continue
             rest = _rest(parts, part)
-            if any(said_time(p) for p in rest):
+            if any(said_time(p) or p.at > part.at > clause.verb.at for p in rest):
                 continue
             span = Span(first + a, first + b, "date", label, part.sentence)
             yield _made(clause, rest, span, "When", "when", tokens)
@@ -600,7 +731,7 @@ def _number(noun: Token) -> list[Token] | None:
             whole = sorted(
                 {t.at: t for t in (*child.subtree(), *tokens)}.values(), key=lambda t: t.at
             )
-            if whole[-1].at < noun.at:
+            if whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
                 return whole
     return None
 
@@ -626,7 +757,11 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         cut = {t.at for t in whole}
         thing_ = [t for t in phrase(noun) if t.at not in cut]
+        if noun is not clause.subject and len([t for t in thing_ if t.at > noun.at]) > _TAIL:
+            continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
+            continue
+        if noun.lemma in _OF_WHAT and not noun.having("prep", "compound"):
             continue
         word = f"How many {written(thing_)}"
         if noun is clause.subject:
@@ -640,9 +775,14 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
+_OF_WHAT = words("case death infection fatality")
+_TAIL = 5
+"""Words after a noun that may stand between `How many` and `did`."""
+
+
 def _in_how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """A number after a preposition: `In how many countries did Renault sell cars`."""
-    for prep in (p for p in parts if p.dep == "prep" and p.lower in ("in", "from", "to", "with")):
+    for prep in (p for p in parts if p.dep == "prep" and p.lower in ("in", "from", "to")):
         for noun in prep.having("pobj"):
             whole = _number(noun)
             if whole is None or noun.tag != "NNS" or noun.lower in _UNITS:
@@ -744,7 +884,8 @@ def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if span is None:
             continue
         rest = _rest(parts, part)
-        yield _made(clause, rest, span, "Why", "why", tokens)
+        if all(p.at < part.at or said_time(p) for p in rest):
+            yield _made(clause, rest, span, "Why", "why", tokens)
 
 
 def _how(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -772,7 +913,11 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for prep in (p for p in parts if p.dep in ("prep", "dative") and p.lower in _WHOM):
         for noun in prep.having("pobj"):
             name = _pure(noun)
-            if name is None or name.label not in ("PERSON", "ORG"):
+            if name is None:
+                continue
+            if name.label not in ("PERSON", "ORG") and name.text not in COUNTRIES:
+                continue
+            if name.text in COUNTRIES and prep.lower not in ("with", "against", "to", "from"):
                 continue
             word = asked_with(name, clause.verb)
             if word is None:
@@ -806,15 +951,48 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for prep in (p for p in parts if p.dep == "prep" and p.lower in wanted):
         tokens = [t for t in phrase(prep) if t.at > prep.at]
-        if not 1 <= len(tokens) <= 14 or any(t.tag in ("PRP",) for t in tokens):
+        if (
+            tokens[0].lower in ("prison", "jail")
+            or not 1 <= len(tokens) <= 14
+            or any(t.tag in ("PRP",) for t in tokens)
+        ):
             continue
         if prep.lower == "for" and any(t.label in ("DATE", "TIME") for t in tokens[:3]):
             continue
         span = _answer(tokens, "phrase", "CHARGE")
         if span is None:
             continue
-        rest = _rest(parts, prep)
-        yield _made(clause, rest, span, "What", "what", tokens, close=prep.lower)
+        if any(p.dep == "agent" for p in parts):
+            continue
+        guilty = [p for p in parts if p.dep in ("acomp", "oprd") and p.lower == "guilty"]
+        rest = _rest(parts, prep, *guilty)
+        close = " ".join((*(p.lower for p in guilty), prep.lower))
+        yield _made(clause, rest, span, "What", "what", tokens, close=close)
+
+
+def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
+    """What somebody agreed, refused, or was ordered to do."""
+    if clause.verb.lemma not in _WILL or any(p.dep in ("dobj", "dative") for p in parts):
+        return
+    for aim in (p for p in parts if p.dep == "xcomp" and p.at > clause.verb.at):
+        to = [t for t in aim.having("aux") if t.tag == "TO"]
+        tokens = phrase(aim)
+        if aim.having("agent"):
+            continue
+        if not to or tokens[0] is not to[0] or not 4 <= len(tokens) <= _LONGEST_AIM:
+            continue
+        if not alone(tokens, clause.subject, asked=False) or breaks(tokens) or relative(tokens):
+            continue
+        span = _answer(tokens[1:], "phrase", "AIM")
+        if span is not None and aim.tag == "VB":
+            rest = _rest(parts, aim)
+            yield _made(clause, rest, span, "What", "what", tokens, close="to do")
+
+
+_WILL = words(
+    "agree refuse promise pledge threaten vow offer order vote decide force allow require"
+)
+_LONGEST_AIM = 16
 
 
 def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -831,6 +1009,6 @@ def _age(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 Pattern = Callable[[Clause, Sequence[Token]], Iterator[Made]]
 PATTERNS: Sequence[Pattern] = (
-    _who, _active, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long, _why,
-    _how, _whom, _about, _charged, _age,
+    _who, _active, _what, _object, _where, _when, _how_many, _in_how_many, _how_much, _how_long,
+    _why, _how, _whom, _about, _charged, _to_do, _age,
 )  # fmt: skip

@@ -148,7 +148,10 @@ def _names(
     for tokens, label in sorted(spans, key=lambda span: span[0][0].at):
         while tokens and (tokens[0].lower in ("the", "a", "an") or tokens[0].tag in ("POS", ":")):
             tokens = tokens[1:]
-        while tokens and (tokens[-1].tag in ("POS", ":", ",", "''", "``", "-RRB-")):
+        while tokens and (
+            tokens[-1].tag in ("POS", ":", ",", "''", "``", "-RRB-")
+            or (len(tokens) > 1 and label in NAMED and tokens[-1].text in WEEKDAYS)
+        ):
             tokens = tokens[:-1]
         if not tokens:
             continue
@@ -236,7 +239,8 @@ def written(tokens: Iterable[Token]) -> str:
     for t in kept:
         near = last is not None and last.at + 1 == t.at and last.end == t.start
         text = t.text
-        if t.first and t.tag not in ("NNP", "NNPS") and t.label not in (*NAMED, "NORP"):
+        known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
+        if t.first and t.tag not in ("NNP", "NNPS") and not known:
             text = text[0].lower() + text[1:]
         if t.name is not None and t.label == "PERSON" and len(t.name.tokens) == 1 and t.name.full:
             text = t.name.full

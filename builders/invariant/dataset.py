@@ -34,8 +34,7 @@ class InvariantLAMA(ClozeBuilder):
     dates are none anywhere. `functional`: leave out relations whose template does not say
     `functional: true`. `require_pages`: the subject has an English Wikipedia page (T-REx does not
     say). `per_relation`: so many subjects of a relation, the most popular ones, all with null.
-    `wording`: the cloze sentences, `ours` or a named set of the templates. The others are those of
-    `ClozeBuilder`.
+    `wording`: the cloze sentences, `ours` or a named set of the templates.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

@@ -72,6 +72,7 @@ class NewsCloze:
     generated_question: Annotated[str, "the question that was chosen, as generated"]
     prediction: Annotated[str | None, "what the model puts into the gap; null: nothing"]
     predictor: Annotated[str | None, "backend and model of the prediction; null: none was asked"]
+    doubts: Annotated[tuple[str, ...], "what experts have to mend or overrule, a sentence each"]
     search: Annotated[str, "what the old corpus is searched for: statement, answer, prediction"]
 
 
@@ -92,7 +93,9 @@ class LamaCloze:
         "supported: the old corpus says what the model said; found: it says something else; "
         "not_found: it says nothing",
     ]
-    passages: Annotated[int, "passages of the old corpus that the expert was shown"]
+    passages: Annotated[int, "passages of the old corpus that an expert was shown or opened"]
+    searches: Annotated[tuple[str, ...], "what else the experts searched the old corpus for"]
+    overruled: Annotated[tuple[str, ...], "doubts that both experts overruled"]
     clozes: Annotated[str, "dataset and version that the expert's row is from"]
     answer_tokens: AnswerTokens
     views: Views
@@ -123,7 +126,9 @@ class EasyCloze:
     cloze: Annotated[str, "the sentence, rewritten if a backend was there, with [BLANK] once"]
     answer: Annotated[str, "the word or name that was blanked"]
     sentence: Annotated[int, "place of the sentence in the article, from 0 (the headline)"]
-    decontextualiser: Annotated[str | None, "what made it stand alone; null: the step was skipped"]
+    decontextualiser: Annotated[
+        str | None, "what made it stand alone: a model, or `annotator`; null: nothing"
+    ]
     translators: Annotated[
         tuple[str, ...],
         "models of forward and back translation; none: the step was skipped",

@@ -73,8 +73,7 @@ class DynamicTempLAMA(ClozeBuilder):
     `vacant`: whether to drop what is `new` or `deleted` of an office that somebody always holds;
     `name_overlap`: whether to drop pairs whose subject's name shares a word with an answer's;
     `wording`: the cloze sentences, `ours` or a named set of the templates; `choices`: how many
-    choices the rows of the config `choices` have, without which there is none. The others are
-    those of `ClozeBuilder`.
+    choices the rows of the config `choices` have, without which there is none.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")

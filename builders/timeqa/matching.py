@@ -12,8 +12,9 @@ Segments that follow on one another are one *stint*. Dates contradict a stint wh
 before it, or all after it, by more than a year (`_SLACK`), for data and texts differ by seasons. A
 mention whose dates contradict the stint and state a boundary of another stint of the object is no
 evidence, unless its paragraph has a boundary of this segment: where nothing else is left, the
-segment is unanswerable from the page. Other contradicted mentions lose `contradicted`: a page may
-well name a club first with the year of its foundation.
+segment is unanswerable from the page. Other contradicted mentions lose `contradicted`, for a page
+may well name a club first with the year of its foundation, and `far` where the dates miss the stint
+by more than ten years.
 
 Where somebody was born says little (`birth`), and nothing about a club of that name.
 
@@ -44,6 +45,8 @@ from builders.timeqa.mentions import Mention, PageText
 
 _SLACK = timedelta(days=366)
 """By how much dates may miss a stint."""
+_FAR = timedelta(days=3652)
+"""By how much dates miss a stint that are of another time."""
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
 _BIRTH: Final = re.compile(r"\bbirth")
@@ -83,6 +86,8 @@ class _Weights(NamedTuple):
     """What a mention loses that says where somebody was born."""
     contradicted: float = 0.5
     """What a mention loses whose dates are not the segment's."""
+    far: float = 1.0
+    """What it loses beside where they are of another time, and so is its paragraph."""
     others: float = 5.0
     """What a mention loses that states a boundary of another segment only."""
     shared: float = 0.5
@@ -155,6 +160,8 @@ def matched(
                 continue
             score = own + _evidence(near, mention, segment)
             score -= _W.contradicted * (fits[i] is False)
+            apart = near.fits(*stints[i], _FAR) is False and not near.in_paragraph(segment)
+            score -= _W.far * apart
             score -= _W.others * (not tells[i] and any(tells))
             scores[i][n] = round(score, 6)
     return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
@@ -201,12 +208,12 @@ class _Near(NamedTuple):
     held: Sequence[Written]
     telling: Sequence[Written]
 
-    def fits(self, first: date, last: date) -> bool | None:
+    def fits(self, first: date, last: date, slack: timedelta = _SLACK) -> bool | None:
         """Whether the dates allow a stint of these days; None: there are none."""
         if not self.telling:
             return None
-        earliest = min(w.first for w in self.telling)
-        return earliest <= _later(last) and _earlier(first) <= max(w.last for w in self.telling)
+        earliest, latest = min(w.first for w in self.telling), max(w.last for w in self.telling)
+        return earliest <= _later(last, slack) and _earlier(first, slack) <= latest
 
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
@@ -240,12 +247,12 @@ def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
     return found
 
 
-def _earlier(day: date) -> date:
-    return day - _SLACK if day > date.min + _SLACK else date.min
+def _earlier(day: date, slack: timedelta = _SLACK) -> date:
+    return day - slack if day > date.min + slack else date.min
 
 
-def _later(day: date) -> date:
-    return day + _SLACK if day < date.max - _SLACK else date.max
+def _later(day: date, slack: timedelta = _SLACK) -> date:
+    return day + slack if day < date.max - slack else date.max
 
 
 def _near(page: PageText, mention: Mention) -> _Near:

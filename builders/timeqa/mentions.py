@@ -52,7 +52,8 @@ _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
 _NEXT_NUMBER = re.compile(r" \d{1,3}(?![\w.,–-])")
 _NEXT_PLACE = re.compile(r", ([^\W\d_][\w'’.&]*)")
 _LAST = re.compile(r"([^\W\d_][\w'’.]*)[ -]$")
-_FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
+FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
+"""The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 _OF = re.compile(r"\s+of (?:the )?([^\W\d_][\w'’.&-]*)")
 
 
@@ -105,7 +106,7 @@ class PageText:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
         for n, one in enumerate(self.page.paragraphs):
             if one.kind == "text" and one.text:
-                found = _FIRST_BRACKET.match(one.text)
+                found = FIRST_BRACKET.match(one.text)
                 return n, range(found.start(1), found.end(1)) if found else range(0)
         return 0, range(0)
 

@@ -24,7 +24,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from builders.timeqa.told import hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
 
 T = TypeVar("T")
 
@@ -98,7 +98,8 @@ def write_questions(
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
         moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        for pairs, page in _pairs(sources):
+        stems = {r: cues(asks.wordings) for r, asks in asking.relations.items()}
+        for pairs, page in _pairs(sources, stems):
             context = PageContext(page, asking.text)
             split = asking.splits.of(page.item, seed)
             for pair in pairs:
@@ -114,8 +115,13 @@ def write_questions(
                     dropped.append(drop if step == STEP else replace(drop, step=step))
 
 
-def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
-    """Every subject's pairs with its page; subjects without a page have no segments by now."""
+def _pairs(
+    sources: QuestionSources, stems: Mapping[str, frozenset[str]]
+) -> Iterator[tuple[list[Pair], rows.Page]]:
+    """Every subject's pairs with its page; subjects without a page have no segments by now.
+
+    `stems`: the cues of each relation.
+    """
     gaps = RowsInOrder(sources.gaps, rows.Gap, "subject")
     subjects = RowsInOrder(sources.subjects, rows.PageSubject, "subject")
     pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
@@ -126,6 +132,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
         unnamed = gaps.at(subject)
         began, ended = life(page)
         lived = about.began or began, about.ended or ended
+        read = ReadPage(page)
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
@@ -139,8 +146,8 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     own,
                     gaps_of,
                     ids,
-                    told_days(page, own),
-                    hinted(page, own, about.label),
+                    told_days(read, own, about.label, stems[relation]),
+                    hinted(read, own, about.label),
                     lived,
                 )
             )

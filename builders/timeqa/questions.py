@@ -95,11 +95,13 @@ class Pair:
         """Whether the page may answer a question about this time, which lies beside the pair.
 
         It tells something of these days, or near the evidence what came after the pair's last day
-        and before these days, which may have lasted: `in 2011 she married again`.
+        and before these days, which may have lasted (`in 2011 she married again`), or something
+        without a date that may have been then.
         """
         first, last = time.days()
         assert first and last
-        return any(begins <= last and first <= ends for begins, ends in self.told.anywhere) or any(
+        days = (*self.told.anywhere, *self.told.undated)
+        return any(begins <= last and first <= ends for begins, ends in days) or any(
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
         )
 
@@ -107,13 +109,17 @@ class Pair:
         """Whether the page may name others before the first day, or after the last, of a pair.
 
         Then a question about `before` or `after` a time has more answers than the pair's. Where the
-        page does not name the pair's answer (`named` false), any date beyond may be of another.
+        page does not name the pair's answer (`named` false), any date beyond may be of another. So
+        may a statement without a date that stands before the pair's days, or after them.
         """
         days = self.told.near if named else self.told.anywhere
+        undated = self.told.undated
         if time.specifier == "before":
-            return any(ends.toordinal() < first - _SEASON for _, ends in days)
+            early = any(ends.toordinal() < first - _SEASON for _, ends in days)
+            return early or any(ends.toordinal() < first for _, ends in undated)
         if time.specifier == "after":
-            return any(begins.toordinal() > last + _SEASON for begins, _ in days)
+            late = any(begins.toordinal() > last + _SEASON for begins, _ in days)
+            return late or any(begins.toordinal() > last for begins, _ in undated)
         return False
 
 
@@ -124,6 +130,11 @@ class QuestionTemplates(Strict):
     label: str
     mode: Literal["accumulate", "pointwise"]
     questions: tuple[Ask, ...]
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The texts whose words tell of the relation."""
+        return (self.label, *(question.ask for question in self.questions))
 
     @classmethod
     def of(cls, relation: Relation) -> "QuestionTemplates":

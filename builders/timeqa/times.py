@@ -36,6 +36,8 @@ _AROUND = 3
 """Most units between a point in time and the unit that a question about it names."""
 _EDGE = 366 * (_AROUND + 2)
 """Days at either end of the calendar that have no such units."""
+_YOUTH = 18 * 366
+"""Days after its beginning in which nobody asks what a subject did, nor who led it."""
 _ARTICLES = words(data("words")["articles"])
 _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
 _PLACEHOLDER = "\0"
@@ -362,16 +364,17 @@ def outside_time(
 ) -> Time | None:
     """A time at most `years` years before the first segment or gap of a pair, or after the last.
 
-    It ends by the snapshot day and lies in the `life` of the subject (first and last day). None:
-    the first start and the last end are unknown, or no unit of time has room.
+    It ends by the snapshot day and lies in the `life` of the subject (first and last day), before
+    the first segment also after its youth. None: the first start or that of the life, and the last
+    end, are unknown, or no unit of time has room.
     """
     reach = years * 1461 // 4
-    born, until = life[0], min(line.snapshot, life[1])
+    born, until = life[0] + _YOUTH, min(line.snapshot, life[1])
     sides = []
-    if line.first > -FAR and (a := _edge_grain(line, 0)) is not None:
+    if min(line.first, life[0]) > -FAR and (a := _edge_grain(line, 0)) is not None:
         sides.append((a, max(line.first - reach, born), min(line.first - 1, until)))
     if line.last < FAR and line.ended and (b := _edge_grain(line, 1)) is not None:
-        sides.append((b, max(line.last + 1, born), min(line.last + reach, until)))
+        sides.append((b, line.last + 1, min(line.last + reach, until)))
     if not sides:
         return None
     grain, first, last = sides[draws.below(len(sides))]

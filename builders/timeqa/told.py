@@ -1,21 +1,25 @@
 """What a page tells beside the mentions that answer questions.
 
 A question that is to have no answer must have none in the page: not in the dates near the evidence
-of a history (`told_days`), not in other words (`hinted`), and not because the subject was not there
-yet, or no more (`life`).
+of a history nor in an undated statement (`told_days`), not in other words (`hinted`), and not
+because the subject was not there yet, or no more (`life`).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
+from functools import cached_property
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from builders import rows
 from builders.text.data import data, words
-from builders.text.dates import Dates, DayInterval, Written, dates_in, of_birth, touches
+from builders.text.dates import MONTHS, Dates, DayInterval, Written, dates_in, of_birth, touches
 from builders.text.names import ADDED, GENERIC, without_bracket
 from builders.text.sentences import sentence_at, sentence_starts
-from builders.text.words import WORD, fold_in_place, name_words
+from builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
 from builders.timeqa.matching import boundaries
+from builders.timeqa.mentions import FIRST_BRACKET
 
 _LISTED = ("list", "table", "infobox")
 _TELLING = 4
@@ -25,6 +29,17 @@ _YEAR = 367
 _LISTS: Final = data("words")
 _BEGINNINGS, _ENDINGS = words(_LISTS["beginnings"]), words(_LISTS["endings"])
 _KINDS = words(_LISTS["kinds_in_names"])
+_OTHER_TIMES = words(_LISTS["other_times"])
+_AFTER, _AT_FIRST = words(_LISTS["after_what_was"]), words(_LISTS["at_first"])
+_ASKING = words(_LISTS["asking"]) | SMALL | DETERMINERS
+_STEM = 4
+"""Letters of a word by which its other forms are known: `play`, `player`."""
+_LONG = 5
+"""The same of a word of a name: `economy`, `economic`."""
+_ROLE: Final = re.compile("<[^>]*>")
+_NAME: Final = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-z][\w'’.-]+")
+"""A capitalised word inside a sentence."""
+_CALENDAR = frozenset(map(fold_in_place, MONTHS))
 _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
 
@@ -36,27 +51,44 @@ class Told(NamedTuple):
     birth, decade or century, and of stretches without an end (`since 2003`) only those near.
     `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
     mention, and in sentences that have them.
+    `undated`: the days between the dates around a statement without a date that may be one of the
+    pair's relation; every day, where there are none.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
+    undated: tuple[DayInterval, ...] = ()
 
 
-def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> Told:
-    """What a page tells of which days; `segments`: of one pair."""
+def cues(wordings: Collection[str]) -> frozenset[str]:
+    """The stems of the words that tell of a relation, from its label and questions."""
+    found = (w for text in wordings for w in WORD.findall(fold_in_place(_ROLE.sub(" ", text))))
+    return frozenset(w[:_STEM] for w in found if len(w) > 2 and w not in _ASKING)
+
+
+def told_days(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str = "",
+    stems: frozenset[str] = frozenset(),
+) -> Told:
+    """What a page tells of which days; `segments`: of one pair.
+
+    `subject`: its label; `stems`: the cues of its relation.
+    """
+    paragraphs = read.page.paragraphs
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
     names = {s.mention for s in segments if s.mention}
     listed = {
         (one.section, one.kind)
-        for one in page.paragraphs
+        for one in paragraphs
         if one.kind in _LISTED and any(w in one.text for w in names)
     }
     found: set[DayInterval] = set()
     beside: set[DayInterval] = set()
-    for n, one in enumerate(page.paragraphs):
-        dates = dates_in(one.text)
+    for n, (one, dates) in enumerate(zip(paragraphs, read.dates, strict=True)):
         whole = n in evidence or (one.section, one.kind) in listed
-        starts = sentence_starts(one.text) if one.kind == "text" and not whole else [0]
+        starts = [0] if whole else read.starts[n]
         for date_ in (*dates.stretches, *dates.written):
             if of_birth(one.text, date_):
                 continue
@@ -68,14 +100,53 @@ def told_days(page: rows.Page, segments: Sequence[rows.AlignedSegment]) -> Told:
                 found.add((date_.first, date_.last))
                 if near:
                     beside.add((date_.first, date_.last))
-    return Told(tuple(sorted(found)), tuple(sorted(beside)))
+    undated = set(_undated(read, segments, subject, stems))
+    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
+
+
+def _undated(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """When the statements without a date that may be of the relation hold.
+
+    Such a sentence, list item, row or pair has a word of the relation, and the name of something
+    that is neither the subject nor an object of the pair. In running text it holds between the
+    dates around it in its section, and there a word will do that says that something began or came
+    later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
+    there are no dates it may hold at any time. A sentence that says what was first (`After posts in
+    Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
+    before its last date, whatever it names; but for `After the crisis of 2008`, which says when.
+    """
+    known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
+    common = any(s.object_label[:1].islower() for s in segments)
+    own = frozenset(name_words(subject))
+    for unit in read.units:
+        if not common and unit.names <= own:
+            continue
+        if unit.says_what_was_first:
+            yield date.min, unit.dates.written[-1].last if unit.dates.written else date.max
+        if unit.dates.written or any(name in unit.text for name in known):
+            continue
+        around = [w for w in (unit.earlier, unit.later) if w]
+        if not around and unit.in_order:
+            around = [*unit.title.written, *unit.title.stretches]
+        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
+        if not cue and (not around or _OTHER_TIMES.isdisjoint(unit.words)):
+            continue
+        days = [d for w in around for d in (w.first, w.last)]
+        open_before = not days or (unit.later and not unit.earlier)
+        open_after = not days or (unit.earlier and not unit.later)
+        yield date.min if open_before else min(days), date.max if open_after else max(days)
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
     """The first and last day of which the page says that its subject was; None: it does not say.
 
-    The infobox says it (`birth date`, `established`), or the opening (`born 5 May 1985`, `founded
-    in 1923`). A year counts from its end, or until its beginning.
+    The infobox says it (`birth date`, `established`), or the opening (`(1910-1990)`, `born 5 May
+    1985`, `founded in 1923`). A year counts from its end, or until its beginning.
     """
     began: list[Written] = []
     ended: list[Written] = []
@@ -88,6 +159,11 @@ def life(page: rows.Page) -> tuple[date | None, date | None]:
             began += dates if not said.isdisjoint(_BEGINNINGS) else ()
             ended += dates if not said.isdisjoint(_ENDINGS) else ()
         elif n in opening:
+            bracket = FIRST_BRACKET.match(one.text) if n == texts[0] else None
+            lived = dates_in(bracket[1]) if bracket else None
+            if lived and lived.stretches and len(lived.written) == 2:
+                began.append(lived.written[0])
+                ended.append(lived.written[1])
             starts = sentence_starts(one.text)
             for written in dates_in(one.text).written:
                 left, _ = sentence_at(starts, len(one.text), written.start, written.end)
@@ -103,32 +179,33 @@ def _said(text: str) -> frozenset[str]:
 
 
 def hinted(
-    page: rows.Page, segments: Sequence[rows.AlignedSegment], subject: str
+    read: "ReadPage", segments: Sequence[rows.AlignedSegment], subject: str
 ) -> frozenset[int]:
     """The segments, by index, that a page does not name, but may tell in other words.
 
     The page links to the object (`his deputy`); or a sentence, list item, row or pair has a word of
     its names and a date of the segment (`in 1995 he went to Harvard's law faculty`), or states both
     boundaries of the segment and none of a segment that the page names (`1911-1912, German
-    university`). An object whose label is no proper name (`politician`) may be told anywhere. What
-    people checked is not looked into. `subject`: its label, whose words say nothing.
+    university`). An object whose label is no proper name (`politician`, `member of parliament`)
+    may be told in any words. What people checked is not looked into. `subject`: its label, whose
+    words say nothing.
     """
     missing = {n for n, s in enumerate(segments) if s.rule == "none" and s.verification != "human"}
     if not missing:
         return frozenset()
-    units = _units(page)
-    found = {n for n in missing if _is_linked(page, segments[n])}
+    common = {n for n in missing if segments[n].object_label[:1].islower()}
+    found = common | {n for n in missing if _is_linked(read.page, segments[n])}
     named = [s for s in segments if s.rule != "none"]
     explained = [[b for b in boundaries(s) if b] for s in named]
-    common = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
+    shared = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
     for n in missing - found:
         segment = segments[n]
-        own = _words_of(segment) - common
-        anywhere = segment.object_label.islower()
+        own = {w[:_LONG] for w in _words_of(segment) - shared}
         both = [b for b in boundaries(segment) if b]
         whole = len(both) == 2 and both[0] != both[1]
-        for unit in units:
-            by_name = not own.isdisjoint(unit.words) and (anywhere or unit.tells(segment))
+        for unit in read.units:
+            said = unit.words | unit.heading
+            by_name = not own.isdisjoint(w[:_LONG] for w in said) and unit.tells(segment)
             by_time = whole and unit.has(both) and not any(map(unit.has, explained))
             if by_name or by_time:
                 found.add(n)
@@ -137,36 +214,120 @@ def hinted(
 
 
 class _Unit(NamedTuple):
-    """A sentence, list item, row or pair of a page: its words and its dates."""
+    """A sentence, list item, row or pair of a page.
 
+    `words`: folded; `names`: those of its capitalised words, but for months and the first one;
+    `dates`: its own; `heading`, `title`: words and dates of its section's title; `earlier`,
+    `later`: the last date before it and the first one after it in its section, where `in_order`:
+    text of a section tells one thing after another, the opening and lists do not.
+    """
+
+    text: str
     words: frozenset[str]
+    names: frozenset[str]
     dates: Dates
+    heading: frozenset[str]
+    title: Dates
+    in_order: bool
+    says_what_was_first: bool
+    earlier: Written | None = None
+    later: Written | None = None
 
     def has(self, both: Sequence[DayInterval]) -> bool:
         """Whether all of these boundaries are written."""
-        return all(touches(self.dates.written, one) for one in both)
+        written = self.dates.written or self.title.written
+        return all(touches(written, one) for one in both)
 
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a date of the segment is written: a boundary of it, or a day inside it."""
         start, end = boundaries(segment)
         first = start[0] if start else end[0] if end else date.min
         last = end[1] if end else segment.snapshot if segment.end_open else date.max
+        dates = self.dates if self.dates.written else self.title
         return any(
             w.first <= last and first <= w.last and (w.last - w.first).days < _YEAR
-            for w in (*self.dates.written, *self.dates.stretches)
+            for w in (*dates.written, *dates.stretches)
         )
 
 
-def _units(page: rows.Page) -> list[_Unit]:
-    """The units of a page, those without dates with the ones of their section's title."""
-    found = []
-    for one in page.paragraphs:
-        title = dates_in(one.section.rpartition(" / ")[2])
-        starts = sentence_starts(one.text) if one.kind == "text" else [0]
-        for left, right in zip(starts, [*starts[1:], len(one.text)], strict=True):
-            dates = dates_in(one.text[left:right])
-            found.append(_Unit(_said(one.text[left:right]), dates if dates.written else title))
+class ReadPage:
+    """A page whose dates and sentences are read once for all pairs of its subject."""
+
+    def __init__(self, page: rows.Page) -> None:
+        self.page = page
+
+    @cached_property
+    def dates(self) -> list[Dates]:
+        """The dates of each paragraph."""
+        return [dates_in(one.text) for one in self.page.paragraphs]
+
+    @cached_property
+    def starts(self) -> list[list[int]]:
+        """Where the sentences of each paragraph begin; a list item, row or pair is one."""
+        return [
+            sentence_starts(one.text) if one.kind == "text" else [0] for one in self.page.paragraphs
+        ]
+
+    @cached_property
+    def units(self) -> list[_Unit]:
+        """Its sentences, list items, rows and pairs, in order."""
+        found: list[_Unit] = []
+        every = zip(self.page.paragraphs, self.dates, self.starts, strict=True)
+        for section, group in groupby(every, key=lambda one: one[0].section):
+            innermost = section.rpartition(" / ")[2]
+            title, heading = dates_in(innermost), _said(innermost)
+            units = [
+                _unit(one, text, dates, heading, title)
+                for one, of_all, starts in group
+                for text, dates in _sentences(one.text, of_all, starts)
+            ]
+            earlier = _nearest(units, -1)
+            later = reversed(_nearest(reversed(units), 0))
+            found += (
+                unit._replace(earlier=a, later=b) if unit.in_order else unit
+                for unit, a, b in zip(units, earlier, later, strict=True)
+            )
+        return found
+
+
+def _nearest(units: Iterable[_Unit], which: int) -> list[Written | None]:
+    """The last (-1) date of what comes before each unit, or the first (0) where they go back."""
+    found: list[Written | None] = []
+    nearest: Written | None = None
+    for unit in units:
+        found.append(nearest)
+        nearest = unit.dates.written[which] if unit.dates.written else nearest
     return found
+
+
+def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[str, Dates]]:
+    """The sentences of a paragraph, with their dates."""
+    for left, right in zip(starts, [*starts[1:], len(text)], strict=True):
+        written = tuple(w for w in dates.written if left <= w.start < right)
+        stretches = tuple(w for w in dates.stretches if left <= w.start < right)
+        yield text[left:right], Dates(written, stretches)
+
+
+def _unit(
+    one: rows.Paragraph, text: str, dates: Dates, heading: frozenset[str], title: Dates
+) -> _Unit:
+    words = _said(text)
+    names = frozenset(w for m in _NAME.findall(text) for w in name_words(m)) - _CALENDAR
+    first = one.kind == "text" and _tells_what_was_first(text, words)
+    in_order = one.kind == "text" and bool(one.section)
+    return _Unit(text, words, names, dates, heading, title, in_order, first)
+
+
+def _tells_what_was_first(text: str, said: frozenset[str]) -> bool:
+    """Whether a sentence says what was before the rest of it."""
+    word = WORD.search(text)
+    if not word or fold_in_place(word[0]) not in _AFTER:
+        return not _AT_FIRST.isdisjoint(said)
+    found = dates_in(text).written
+    date_at = min((w.start for w in found), default=-1)
+    comma = text.find(",")
+    clause = date_at if comma < 0 else comma
+    return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
 
 
 def _words_of(segment: rows.AlignedSegment) -> frozenset[str]:

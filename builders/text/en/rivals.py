@@ -268,12 +268,16 @@ def _is_other(asked: Asked, other: str, question: str, answers: Collection[str])
     if asked.kind == "day":
         return all(_apart(other, one) for one in answers)
     if asked.kind == "number":
-        mine = [numbers_in_digits(tokens(one)) for one in answers]
-        number = numbers_in_digits(tokens(other))
-        return all(any(w.isdigit() for w in one) and number[:1] != one[:1] for one in mine)
+        mine = [_number(one) for one in answers]
+        return all(one is not None and one != _number(other) for one in mine)
     if asked.kind == "place" and any((other in COUNTRIES) != (one in COUNTRIES) for one in answers):
         return False
     return not any(_same(other, one) for one in answers)
+
+
+def _number(text: str) -> str | None:
+    """The first number in a text, in digits: `At least nine` is 9."""
+    return next((w for w in numbers_in_digits(tokens(text)) if w[0].isdigit()), None)
 
 
 def _same(one: str, other: str) -> bool:

@@ -1,0 +1,252 @@
+"""What the whole of Wikidata, of English Wikipedia and of the news archives cost, step by step.
+
+Each step is run at three sizes, in a process of its own with two processes or threads; a line is
+fitted through each of processor time and disk by least squares (a + b·size) and followed to the
+whole. `off` is how far the worst measured point of processor time lies from its line. Wall time is
+shown and not followed: other programs change it, and more processes shorten it. Memory
+is shown at each size and never extrapolated where the largest run takes less than 1.5 times the
+smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, as dense as Wikidata
+is thought to be), `bench.engines` (synthetic facts), `bench.pages` (made pages of 13 kB, one in
+a hundred of them wanted), `bench.wmt` (sentences of real news).
+
+Run: `python -m bench.scale [STEP …] [--write]`. Steps that are not named keep their figures from
+`build/bench/scale.json`; `--write` puts the table into SCALE.md. Takes a quarter of an hour of a
+processor for all steps.
+"""
+
+import json
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from bench import BENCH, ROOT, engines, mine, pages, wmt
+from bench.cost import Cost, cost
+
+KNOWN = BENCH / "scale.json"
+PAGE = ROOT / "SCALE.md"
+BLOCK = re.compile(r"(<!-- figures of bench\.scale -->\n).*?(<!-- end -->)", re.DOTALL)
+FLAT = 1.5
+
+OUT = "{out}"
+"""Stands for the folder that a command writes to."""
+Inputs = Iterator[tuple[float, list[str]]]
+"""Sizes in the step's unit, each with its command."""
+
+
+class Step(NamedTuple):
+    """A step: what it reads, the unit of its size, the size of the whole, and why that."""
+
+    name: str
+    inputs: Callable[[], Inputs]
+    unit: str
+    whole: float
+    why: str
+
+
+def _dumps() -> Iterator[tuple[Path, int]]:
+    yield from mine.make_dumps(mine.MIXES[0])
+
+
+def mining() -> Inputs:
+    """A dump of 225, 450 and 900 MB of JSON to mined tables."""
+    undated = ",".join(mine.undated())
+    for path, size in _dumps():
+        yield size / 1e9, [sys.executable, "-c", mine.MINE, str(path), OUT, "2", undated]
+
+
+def whole_release() -> Inputs:
+    """The same dumps to a verified release of facts and timelines, mining included.
+
+    Not the test sets: the repeated entities name objects that have no labels.
+    """
+    command = [sys.executable, "-m", "builders", "release", "temporal-facts-latest"]
+    folders = ["--build", f"{OUT}/build", "--out", f"{OUT}/releases"]
+    for path, size in _dumps():
+        yield size / 1e9, [*command, *folders, "--dump", str(path)]
+
+
+def tables() -> Inputs:
+    """Facts to timelines, periods and their differences, in DuckDB with 4 GB."""
+    for millions in (0.2, 2, 4):
+        folder = str(engines.make(int(millions * 1_000_000)))
+        yield millions, [sys.executable, "-m", "bench.engines", "--task", "duckdb", folder, OUT]
+
+
+def wikipedia() -> Inputs:
+    """20, 40 and 80 MB of a dump's XML to the paragraphs of one page in a hundred."""
+    for share in (4, 2, 1):
+        path, about = pages.make(BENCH, 80_000_000 // share)
+        given = [str(path), OUT, "2", "100", str(about["pages"])]
+        yield about["bytes"] / 1e9, [sys.executable, "-c", pages.READ, *given]
+
+
+def news() -> Inputs:
+    """Archives of 120, 240 and 480 MB of lines to the table of articles."""
+    for megabytes in (120, 240, 480):
+        folder = BENCH / f"news-{megabytes}"
+        if not folder.is_dir():
+            print(f"making {megabytes} MB of news", flush=True)
+            wmt.make(folder.with_suffix(".part"), megabytes * 1_000_000)
+            folder.with_suffix(".part").rename(folder)
+        given = ["--task", "reader 1", str(folder), "2", f"{OUT}/articles"]
+        yield megabytes / 1e3, [sys.executable, "-m", "bench.wmt", *given]
+
+
+STEPS = {
+    "mine": Step(
+        "mine a dump, two processes", mining, "GB of JSON", 1700, "115 M entities, 1.7 TB"
+    ),
+    "tables": Step(
+        "timelines and differences of 14 quarters, DuckDB with 4 GB",
+        tables,
+        "M facts",
+        117,
+        "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB",
+    ),
+    "release": Step(
+        "dump to verified release `temporal-facts-latest`, mining included",
+        whole_release,
+        "GB of JSON",
+        1700,
+        "the same dump",
+    ),
+    "wikipedia": Step(
+        "read enwiki, 1 page in 100 wanted, two processes",
+        wikipedia,
+        "GB of XML",
+        105,
+        "about 24 GB packed",
+    ),
+    "news": Step(
+        "index the news archives, one process",
+        news,
+        "GB of lines",
+        78,
+        "15 years: 11.4 M articles were counted in 14, at 6.4 kB a line",
+    ),
+}
+
+
+def measure(name: str) -> list[tuple[float, Cost]]:
+    """The costs of a step at its sizes; what it reads is made before."""
+    step = STEPS[name]
+    found = []
+    for size, command in step.inputs():
+        with TemporaryDirectory(dir=BENCH) as folder:
+            out = Path(folder, "out")
+            out.mkdir()
+            words = [word.replace(OUT, str(out)) for word in command]
+            found.append((size, cost(words, [out], every=0.1)))
+        print(f"{name}: {size:.3f} {step.unit}: {found[-1][1]}", flush=True)
+    return found
+
+
+class Fit(NamedTuple):
+    """A line through points: its value at the whole, and how far the worst point is off it."""
+
+    whole: float
+    off: float
+
+
+def fit(sizes: Sequence[float], values: Sequence[float], whole: float) -> Fit:
+    """Least squares; a line that would fall is taken to be level."""
+    slope, start = np.polyfit(sizes, values, 1)
+    slope = max(slope, 0.0)
+    off = max(abs(start + slope * s - v) / max(v, 1e-9) for s, v in zip(sizes, values, strict=True))
+    return Fit(float(start + slope * whole), float(off))
+
+
+def span(seconds: float) -> str:
+    """Seconds, minutes or hours."""
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def amount(size: float) -> str:
+    """Bytes as people say them."""
+    unit = next(u for u in (1e3, 1e6, 1e9, 1e12) if size < u * 1000)
+    return f"{size / unit:.3g} {({1e3: 'kB', 1e6: 'MB', 1e9: 'GB', 1e12: 'TB'})[unit]}"
+
+
+def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
+    """The lines of the page's table."""
+    yield "| step | sizes | wall | processor | memory | disk | the whole | off |"
+    yield "|:--|:--|:--|:--|:--|:--|:--|:--|"
+    for name, step in STEPS.items():
+        if name not in known:
+            yield f"| {step.name} | | not measured | | | | | |"
+            continue
+        sizes, costs = zip(*known[name], strict=True)
+        processor = fit(sizes, [c.processor for c in costs], step.whole)
+        disk = fit(sizes, [c.disk for c in costs], step.whole)
+        spilled = fit(sizes, [max(c.spilled - c.disk, 0) for c in costs], step.whole)
+        level = costs[-1].memory < FLAT * costs[0].memory
+        memory = amount(costs[-1].memory) if level else "grows, see below"
+        cells = [
+            step.name,
+            ", ".join(f"{s:.3g}" for s in sizes) + f" {step.unit}",
+            ", ".join(span(c.wall) for c in costs),
+            ", ".join(span(c.processor) for c in costs),
+            ", ".join(amount(c.memory) for c in costs),
+            ", ".join(amount(c.disk) for c in costs),
+            f"**{step.whole:,.0f} {step.unit}**: {span(processor.whole)} of processor, "
+            f"memory {memory}, disk {amount(disk.whole)}"
+            + (f" and {amount(spilled.whole)} meanwhile" if spilled.whole > 1e7 else ""),
+            f"{processor.off:.0%}",
+        ]
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+    for step in STEPS.values():
+        yield f"- {step.name}: the whole is {step.whole:,.0f} {step.unit} ({step.why})."
+
+
+def machine() -> str:
+    """On what it ran."""
+    model = "an unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return (
+        f"{os.cpu_count()} cores ({model}), {memory:.0f} GB of memory, {platform.system()}; "
+        f"load before the run {os.getloadavg()[0]:.1f}"
+    )
+
+
+def main(words: list[str]) -> int:
+    """Measure the named steps, print the table, and put it on the page where that is asked."""
+    known: dict[str, list[tuple[float, Cost]]] = {}
+    on: dict[str, str] = {}
+    if KNOWN.is_file():
+        kept = json.loads(KNOWN.read_text())
+        known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
+        on = kept["on"]
+    BENCH.mkdir(parents=True, exist_ok=True)
+    for name in [w for w in words if not w.startswith("-")] or list(STEPS):
+        on[name] = machine()
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+            known[name] = apart.submit(measure, name).result()
+        KNOWN.write_text(json.dumps({"runs": known, "on": on}, indent=1))
+    lines = [*table(known), "", *(f"- `{name}` ran on {where}." for name, where in on.items())]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if "--write" in words:
+        PAGE.write_text(
+            BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

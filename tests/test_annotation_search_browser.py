@@ -1,0 +1,95 @@
+"""An expert searches the old corpus in a real browser, opens a passage and marks in it."""
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("selenium", reason="needs selenium and Chromium")
+pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
+
+from annotation.batch import Batch, read_batch
+from annotation.hits import BatchOrder, make_batch
+from annotation.layout import load_layout
+from annotation.matching import answers_mistake
+from annotation.submission import Submission, from_text
+from tests.browser import Browser, browser
+from tests.conftest import ROOT
+from tests.receiving import call, received, serving
+
+__all__ = ["browser"]
+ROW = {
+    "id": "0" * 16,
+    "cloze": "The prime minister of Ireland is [BLANK].",
+    "new_answer": "Micheál Martin",
+    "question": "Who is the prime minister of Ireland?",
+    "doubts": ["The chosen question was made for another answer: “93”."],
+}
+UNTIL = date(2020, 4, 30)
+
+
+def expert_batch(tmp: Path) -> Batch:
+    """A batch of one row for experts."""
+    rows = tmp / "rows.jsonl"
+    rows.write_text(json.dumps(ROW) + "\n", "utf-8")
+    order = BatchOrder("ckl_expert", str(rows), "static", news=[str(ROOT / "samples/news")])
+    made = make_batch(
+        BatchOrder(**{**vars(order), "until": UNTIL, "build": tmp / "build", "out": tmp / "hits"})
+    )
+    return read_batch(made[0])
+
+
+def options(tmp: Path) -> tuple[str, ...]:
+    return ("--until", str(UNTIL), "--build", str(tmp / "build"))
+
+
+def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
+    batch, layout, words = expert_batch(tmp_path), load_layout("ckl_expert"), "Buccaneers"
+    query = "Tom Brady Tampa Bay Buccaneers"
+    with serving(batch.folder, tmp_path / "results", *options(tmp_path)) as server:
+        browser.size("wide")
+        browser.go(f"{server.address}?participant=ada")
+        browser.click('[data-answer="keep"] label')
+        browser.click('[data-answer="searches"] input')
+        browser.insert(query)
+        browser.press("Search")
+        browser.click(".found button")
+        browser.click('[data-answer="found"] label')
+        browser.drag(words)
+        browser.click('[data-answer="other_answer"] textarea')
+        browser.insert("Leo Varadkar")
+        browser.click('[data-answer="other_is"] label')
+        browser.click('[data-answer="settled"] label')
+        assert browser.overflow() == 0
+        browser.press("Submit")
+        browser.wait("return !document.querySelector('#end').hidden")
+        (line,) = browser.until(lambda: received(tmp_path / "results", batch), "the submission")
+    line.pop("received")
+    given = from_text(json.dumps(line), "", 0)
+    assert isinstance(given, Submission)
+    assert answers_mistake(given, batch.hits[0], layout) is None
+    answers: dict[str, Any]
+    (answers,) = line["answers"].values()
+    (search,) = answers["searches"]
+    assert search["query"] == query
+    assert [one["id"] for one in search["opened"]] == search["found"][:1]
+    assert answers["other_evidence"]["text"] == words
+    assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown
+
+
+def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
+    batch = expert_batch(tmp_path)
+    me = {"worker": "ada", "assignment": "", "query": "Varadkar"}
+    with serving(batch.folder, tmp_path / "results", *options(tmp_path)) as server:
+        assert call(server.address, "search", me)[0] == 409
+        assert call(server.address, "hit", me)[0] == 200
+        status, found = call(server.address, "search", me)
+        assert status == 200
+        assert any("Varadkar" in one["text"] for one in found["passages"])
+        assert all(set(one) == {"id", "text"} for one in found["passages"])
+        assert call(server.address, "search", me | {"query": "x" * 301})[0] == 400
+    with serving(batch.folder, tmp_path / "results") as server:
+        assert call(server.address, "hit", me)[0] == 200
+        assert call(server.address, "search", me)[0] == 409  # no corpus is served

@@ -1,0 +1,79 @@
+"""What the page on scale says: its commands run, and its lines are lines."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.cost import Cost, cost
+from bench.scale import BLOCK, STEPS, amount, fit, span, table
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "SCALE.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
+DUMP = "wikidata-20261109-all.json.gz"
+
+
+def test_a_line_goes_through_its_points() -> None:
+    assert fit((1, 2, 4), (3, 5, 9), 100) == pytest.approx((201, 0), abs=1e-9)
+    level = fit((1, 2, 4), (9, 5, 3), 100)
+    assert level.whole < 12
+    assert level.off > 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(3.21, "3.2 s"), (119, "119.0 s"), (600, "10 min"), (36_000, "10.0 h")]
+)
+def test_spans(seconds: float, said: str) -> None:
+    assert span(seconds) == said
+
+
+def test_amounts() -> None:
+    assert [amount(n) for n in (900, 2_500_000, 3e12)] == ["0.9 kB", "2.5 MB", "3 TB"]
+
+
+def test_the_table_says_what_was_not_measured() -> None:
+    costs = [(float(n), Cost(n, 2.0 * n, 10**9, 10**6 * n, 0)) for n in (1, 2, 4)]
+    lines = list(table({"mine": costs}))
+    assert "**1,700 GB of JSON**: 57 min of processor, memory 1 GB, disk 1.7 GB |" in lines[2]
+    assert all("not measured" in line for line in lines[3 : 2 + len(STEPS)])
+
+
+def test_what_a_command_costs(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "subprocess.run([sys.executable, '-c', 'sum(range(20_000_000))'])\n"
+        f"open(r'{tmp_path}/made', 'wb').write(bytes(1000))\ntime.sleep(1)\n"
+    )
+    spent = cost([sys.executable, "-c", code], [tmp_path], every=0.02)
+    assert spent.wall > spent.processor > 0
+    assert spent.disk == 1000
+    assert spent.memory > 2**20
+    with pytest.raises(RuntimeError, match="no module"):
+        cost([sys.executable, "-c", "raise SystemExit('no module')"])
+
+
+def test_the_page_holds_the_figures_of_a_run() -> None:
+    assert BLOCK.search(PAGE)
+    assert "not measured |" not in PAGE
+
+
+@pytest.mark.slow
+def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
+    """The block of shares, with the sample as its dump."""
+    (block,) = [one for one in BLOCKS if "--shard" in one]
+    (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
+    program = f'factdrift() {{ "{sys.executable}" -m builders "$@"; }}\nset -e\n'
+    done = subprocess.run(
+        ["bash", "-c", program + block],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
+    assert all((tmp_path / f"share{n}").is_dir() for n in (1, 2, 3, 4))
