@@ -61,7 +61,7 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m builders $@
 
-receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/… [CODE=… PORT=… UNTIL=…]
+receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/… [CODE=… UNTIL=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]
