@@ -131,7 +131,8 @@ _JUNK = re.compile(
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
     r"various|current|upcoming|today|others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
-    r"\b(\w{3,})(\w{3,}) \2 \3\b|\b(?:separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(\w{3,})(\w{3,}) \2 \3\b|"
+    r"\b(?:back in|separate|latter|different|a second|a third|one of the)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
@@ -178,13 +179,29 @@ def _told(clause: Clause) -> list[Token] | None:
             return None
         if said_time(part) and coordinated(part):
             return None
+        if part.dep == "prep" and part.at > clause.verb.at and _is_clause(part, tokens):
+            return None
         if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
             kept.append(part)
         elif part.dep != "prep":
             return None
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
-    return kept
+    return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
+    """Whether a phrase is the head of a clause or cut: `after the home burns`, `for using`."""
+    after = tokens[-1].next
+    cut = any(t.tag == "VBG" and not t.children for t in part.having("pcomp"))
+    torn_ = any(
+        t.prev is not None
+        and t.prev.text == ","
+        and t.prev.at not in {x.at for x in tokens}
+        and t.prev.prev in tokens
+        for t in tokens
+    )
+    return cut or torn_ or (after is not None and after.tag in ("VBZ", "VBP", "VBD", "MD"))
 
 
 def _links(part: Token) -> bool:
@@ -242,6 +259,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
         return None
+    if made.kind == "how long" and any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in told):
+        return None  # for 8 years, from 1994 to 2002
     asked_subject = any(t.at == clause.subject.at for t in made.of)
     if made.kind in ("who", "which") and _many_do(clause, asked_subject=asked_subject):
         return None
@@ -298,6 +317,8 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
     """
     if not asked_subject:
         return False
+    if any(p.dep == "dobj" and p.lemma.lower() in _DEGREES for p in clause.parts):
+        return True
     named = [p for p in clause.parts if p.dep in ("attr", "oprd")]
     named += [
         n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
@@ -309,6 +330,7 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
+_DEGREES = words(data("questions")["degrees"])
 _OF_MANY = words(data("questions")["held_by_many"])
 
 
@@ -435,16 +457,17 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
 
 def _around(clause: Clause, parts: Sequence[Token]) -> tuple[str, str, str]:
     """What stands before the subject, between it and the verb, and after the verb."""
-    front = " ".join(written(phrase(p)) for p in parts if p.at < clause.place)
+    before = [p for p in parts if p.at < clause.place]
     if sum(len(phrase(p)) for p in parts if p.at > clause.verb.at) > _FAR:
-        front = ""
+        before = [p for p in before if said_time(p)]
     told = [t for p in parts if p.at > clause.place for t in phrase(p)]
     left = written(t for t in told if t.at < clause.verb.at)
+    front = " ".join(written(phrase(p)) for p in before)
     return front, left, written(t for t in told if t.at > clause.verb.at)
 
 
 _FAR = 9
-"""Words after the verb, behind which nothing is understood that stood before the subject."""
+"""Words after the verb, behind which only a time is understood that stood before the subject."""
 
 
 def _tokens(clause: Clause, parts: Sequence[Token], *, subject: bool) -> list[Token]:
@@ -658,6 +681,8 @@ def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     span = _answer(phrase(clause.subject), "phrase", "SUBJECT")
     text = _own_question("What", clause, parts)
+    if any(p.dep == "prep" and p.lower == "of" for p in parts):
+        return  # `artist impressions were released of the clinic`
     if span is not None and text and not any(p.dep == "oprd" for p in parts):
         told = _tokens(clause, parts, subject=False)
         yield Made(span, told, text, "what", phrase(clause.subject))
