@@ -24,7 +24,7 @@ from builders.generate.specific import Weight, least, least_dated, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
-from builders.text.dates import WEEKDAYS, asked, candidates
+from builders.text.dates import MONTHS, WEEKDAYS, asked, candidates
 from builders.text.dates import written as day_in_words
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
@@ -132,7 +132,7 @@ _JUNK = re.compile(
     r"various|current|upcoming|today|others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
     r"\b(\w{3,})(\w{3,}) \2 \3\b|"
-    r"\b(?:back in|separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of the)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
@@ -169,8 +169,8 @@ def _told(clause: Clause) -> list[Token] | None:
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag == "VBG" for t in tokens):
-            continue  # `with his family attending`
+        if part.lower == "with" and any(t.tag in ("VBG", "VBN") for t in tokens):
+            continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
         if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
@@ -235,7 +235,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     text = f"{text[0].upper()}{text[1:]}?"
     if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
         return None
-    if _JUNK.search(text) or _JUNK.search(written(made.of)):
+    if _NO_YEAR.search(text) or _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
     if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
@@ -308,6 +308,11 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
 
 
 _YEAR = re.compile(r"[12]\d{3}")
+_ANY_MONTH = "|".join(MONTHS)
+_NO_YEAR = re.compile(
+    rf"\b\d+ (?:{_ANY_MONTH})\b(?! \d{{4}})|\b(?:{_ANY_MONTH}) \d{{1,2}}\b(?!,? \d{{4}})"
+)
+"""A day without its year."""
 
 
 def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
@@ -325,11 +330,14 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
     ]
     if any(n.lemma.lower() in _OF_MANY for n in named):
         return True
+    if clause.verb.lemma in _COURTS and clause.day is None:
+        return True
     one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
     return clause.verb.lemma in _DONE_BY_MANY and not one
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
+_COURTS = words("indict charge arrest detain")
 _DEGREES = words(data("questions")["degrees"])
 _OF_MANY = words(data("questions")["held_by_many"])
 
@@ -553,6 +561,8 @@ def _pure(token: Token) -> Name | None:
     start = phrase(token)[0].prev
     if token.dep == "dobj" and start is not None and start.text == ",":
         return None
+    if start is not None and start.lower in ("and", "or"):
+        return None  # one of several
     inside = {t.at for t in name.tokens}
     before = name.tokens[0].prev
     if before is not None and (before.end == name.start or before.tag == "POS"):
@@ -597,7 +607,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 def _called(subject: Token) -> Name | None:
     """The person that a subject is said to be: `the head of the bank, Robert Zoellick, went`."""
     names = [a.name for a in subject.having("appos") if a.label == "PERSON" and a.name]
-    if len(names) != 1 or subject.label in NAMED or subject.having("conj"):
+    if len(names) != 1 or subject.label in NAMED or any(t.dep == "cc" for t in phrase(subject)):
         return None
     return names[0] if _pure(names[0].root) is not None else None
 
@@ -752,7 +762,10 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 p is not prep
                 and p.dep == "prep"
                 and said_time(p) is None
-                and any(x.label in _PLACES for x in phrase(p))
+                and any(
+                    x.label in _PLACES or (p.lower in ("in", "at", "near") and x.tag == "NNP")
+                    for x in phrase(p)
+                )
                 for p in parts
             ):
                 continue
@@ -841,6 +854,9 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
+        late = [t for t in noun.children if t.at > noun.at and t.tag in ("JJ", "VBN")]
+        if noun is not clause.subject and any(not t.children for t in late):
+            continue  # `leaves three people dead`
         if noun.lemma in _OF_WHAT and not noun.having("prep", "compound"):
             continue
         word = f"How many {written(thing_)}"

@@ -66,7 +66,7 @@ class Name:
     tokens: Sequence[Token]
     text: str
     full: str = ""
-    """The longest form of a person's name in the article."""
+    """The longest form of a person's name in the article; what an acronym stands for there."""
 
     @property
     def bare(self) -> list[Token]:
@@ -192,11 +192,14 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
     for name in persons:
         if len(name.bare) > 1:
             whole.setdefault(name.last.text, set()).add(name.text)
+    _spell_out(tokens)
     longer = {token.text for token in tokens if _ends_a_name(token)} - whole.keys()
+    missed = []
     for token in tokens:
-        if token.tag == "NNP" and not token.label and _is_short(token, longer):
+        if token.tag == "NNP" and not token.label and _is_short(token, longer | whole.keys()):
             token.label, token.name = "NAME", Name("NAME", [token], token.text)
-    for name in names:
+            missed.append(token.name)
+    for name in (*names, *missed):
         if len(name.tokens) == 1 and name.label in NAMED and _is_short(name.last, longer):
             name.label = name.last.label = "PERSON" if name.label == "PERSON" else "NAME"
         if name.text in whole and name.label in NAMED and listed(name.text) is None:
@@ -211,6 +214,27 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
         forms = whole.get(name.last.text, set())
         first = {form.split()[0] for form in forms}
         name.full = max(forms, key=lambda f: (len(f), f)) if len(first) == 1 else ""
+
+
+def _spell_out(tokens: Sequence[Token]) -> None:
+    """Give acronyms the name before the brackets in which the article explains them."""
+    known: dict[str, str] = {}
+    for token in tokens:
+        bracket = token.prev
+        before = bracket.prev if bracket is not None and bracket.text == "(" else None
+        closed = token.next is not None and token.next.text == ")"
+        if before is None or before.name is None or not closed or not token.text.isupper():
+            continue
+        starts = "".join(t.text[0] for t in before.name.tokens if t.text[0].isupper())
+        if before is before.name.last and before.label in NAMED and starts.endswith(token.text):
+            known[token.text] = before.name.text
+    for token in tokens:
+        if token.text not in known or listed(token.text) is not None:
+            continue
+        if token.name is None:
+            token.label, token.name = "ORG", Name("ORG", [token], token.text)
+        if len(token.name.tokens) == 1 and token.label != "PERSON":
+            token.name.full = known[token.text]
 
 
 def _ends_a_name(token: Token) -> bool:
@@ -279,12 +303,7 @@ def written(tokens: Iterable[Token]) -> str:
         known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
         if t.first and t.tag not in ("NNP", "NNPS") and not known:
             text = text[0].lower() + text[1:]
-        if (
-            t.name is not None
-            and t.label == "PERSON"
-            and t is t.name.last
-            and len(t.name.bare) == 1
-        ):
+        if t.name is not None and t is t.name.last and len(t.name.bare) == 1:
             text = t.name.full or text
         gone = t.prev
         if last is not None and gone is not None and gone.prev is last and not near:

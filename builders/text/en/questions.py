@@ -124,18 +124,24 @@ _INFINITIVE = re.compile(
 )
 
 
+_SAY = re.compile(r"\b(?:say|think)s?\b")
+_RELATIVE = re.compile(r"(?<=[a-z] )(?:who|which|whose)\s+(?!is\b|was\b)")
+"""A clause at whose end a time would be the clause's: `a port which received money`."""
+
+
 def put(question: str, time: str) -> str:
     """`question` with the words `time` in their place.
 
     That is before the question mark, or before a trailing clause (`, according to …`,
     `because of …`). Where the main verb governs what somebody says, wants or decides (`agree to
-    buy Yahoo`, `say that …`), the end of the sentence would date the wrong verb, so the time goes
+    buy Yahoo`, `say that …`), or another clause ends the question (`a port which received money`),
+    the end of the sentence would date the wrong verb, so the time goes
     to the head, before a comma: `In May 2017, who agreed to buy Yahoo?`
     """
     if not time:
         return question
     body = question.rstrip().removesuffix("?").rstrip()
-    if _SAYING.match(body) or _INFINITIVE.search(body) or re.search(r"\b(?:say|think)s?\b", body):
+    if any(form.search(body) for form in (_RELATIVE, _SAYING, _INFINITIVE, _SAY)):
         return f"{time[0].upper()}{time[1:]}, {_small(body)}?"
     clause = _CLAUSE.search(body)
     if clause and clause.start() > 10 and len(body[: clause.start()].split()) > 2:
