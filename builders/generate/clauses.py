@@ -355,6 +355,9 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     source = _source(verb) if kind == "reported" else None
     if source is not None and (source.at == subject.at or source.label not in NAMED):
         return None
+    listed = {t.at for t in phrase(subject)}
+    if any(t.dep == "cc" and t.at not in listed for t in subject.subtree()):
+        return None  # one of those who are named with it
     if torn(subject) or any(torn(part) for part in parts):
         return None
     clause = Clause(
