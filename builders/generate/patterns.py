@@ -14,6 +14,8 @@ from builders.generate.clauses import (
     breaks,
     clauses,
     coordinated,
+    cut_short,
+    follows_up,
     misplaced,
     phrase,
     relative,
@@ -147,7 +149,7 @@ def questions(tree: Tree) -> list[Asked]:
     found: list[Asked] = []
     for clause in clauses(tree):
         parts = _told(clause)
-        if parts is None:
+        if parts is None or (clause.now and follows_up(tree, clause.verb.sentence)):
             continue
         for make in PATTERNS:
             for made in make(clause, parts):
@@ -267,7 +269,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
     if not alone(told, clause.subject, asked=asked_subject, kind=kind):
         return None
-    if breaks(told) or relative(told):
+    if breaks(told) or relative(told) or cut_short(told, made.of, clause):
         return None
     shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
     if any(_in_brackets(t) for t in told):
@@ -295,7 +297,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         if clause.day is None or year or not weight.holds(dated):
             return None
     if clause.day is not None and not year and made.kind != "age":
-        text = put(text, asked("on", day_in_words(clause.day)))
+        day = day_in_words(clause.day)  # a list has its events a day late now and then
+        text = put(text, f"around {day}" if clause.now else asked("on", day))
         year = True
     if clause.source is not None:
         text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
@@ -738,7 +741,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for prep in (p for p in parts if p.dep == "prep"):
         motion = prep.lower == "to" and clause.verb.lemma in _MOTION
-        if not (prep.lower in ("in", "at", "near") or motion) or clause.verb.lemma in _NO_PLACE:
+        if not (prep.lower in ("in", "at") or motion) or clause.verb.lemma in _NO_PLACE:
             continue
         for noun in prep.having("pobj"):
             name = noun.name
