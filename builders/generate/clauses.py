@@ -277,8 +277,7 @@ def _news(
     if clause.kind == "relative":
         return False, None
     if digest:
-        new = clause.now or (is_listed(tree) and clause.kind == "main")
-        return new, tree.article.day if new and is_listed(tree) else None
+        return clause.now, tree.article.day if clause.now and is_listed(tree) else None
     least = _AGREES.get(clause.verb.sentence)
     return least is not None and clause.shared >= least, None
 
@@ -314,6 +313,7 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     if (
         verb.lemma in _HOPES
         or verb.lemma == "have"
+        or (now and form == "be")
         or (verb.lemma == "set" and form == "passive")
         or (form == "present" and verb.lemma in _STATES)
         or (now and form == "passive" and verb.lemma in _DISPOSED)

@@ -132,6 +132,7 @@ _JUNK = re.compile(
     r"various|current|upcoming|today|others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
     r"\b(\w{3,})(\w{3,}) \2 \3\b|"
+    r"\b(\w+ \w+), \4\b|\b(to|of|for|in|on) \5\b|\b(?:a|the) (?:day|week|month|year) on \d|"
     r"\b(?:back in|to date|separate|latter|different|a second|a third|one of the)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
@@ -169,7 +170,7 @@ def _told(clause: Clause) -> list[Token] | None:
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag in ("VBG", "VBN") for t in tokens):
+        if part.lower == "with" and any(t.tag in ("VBG", "VBN", "JJR") for t in tokens):
             continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
@@ -294,7 +295,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         dated = least_dated(actor=asked_subject, listed=clause.now)
         if clause.day is None or year or not weight.holds(dated):
             return None
-    if clause.day is not None and not year and made.kind != "age":
+    if clause.day is not None and not year and made.kind != "age" and not any(map(_in_year, told)):
         text = put(text, asked("on", day_in_words(clause.day)))
         year = True
     if clause.source is not None:
@@ -349,6 +350,13 @@ def _is_cut(made: Made) -> bool:
         return False
     thing_ = made.span.type == "phrase" and after.tag in ("NN", "NNS")
     return after.lower in ("worth", "of", "-") or (thing_ and after.label not in ("DATE", "TIME"))
+
+
+def _in_year(token: Token) -> bool:
+    """Whether a year is the time of something: in 2004, between March and May 2011."""
+    head = token.head if token.dep != "pobj" else token
+    own = token.label == "DATE" and head.label == "DATE" and head.dep in ("pobj", "conj")
+    return own and _YEAR.fullmatch(token.text) is not None
 
 
 def _inner(token: Token) -> bool:
@@ -832,7 +840,8 @@ def _number(noun: Token) -> list[Token] | None:
 def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """A number of things that did something, or that something was done to."""
     nouns = [] if clause.named else [clause.subject]
-    nouns += [p for p in parts if p.dep == "dobj" and clause.form in _ACTIVE]
+    if clause.form in _ACTIVE and clause.verb.lemma not in _SPEAK:
+        nouns += [p for p in parts if p.dep == "dobj"]
     for noun in nouns:
         found = _number(noun)
         if (
@@ -871,6 +880,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
+_SPEAK = words("report say announce claim estimate")
 _OF_WHAT = words("case death infection fatality")
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
