@@ -153,7 +153,9 @@ _HOPES = words(
     "forecast expect believe suppose think schedule slate project predict intend hope want aim"
 )
 """Verbs of what has not happened yet."""
-_SPEECH = words("write say tell note add comment state remark speak testify")
+_SPEECH = words(
+    "write say tell note add comment state remark speak testify announce report confirm"
+)
 """Verbs that are about what is said, which stands in another clause."""
 
 

@@ -21,7 +21,7 @@ from builders.generate.clauses import (
 )
 from builders.generate.evidence import stems
 from builders.generate.specific import Weight, least, least_dated, weigh
-from builders.generate.trees import NAMED, Name, Token, Tree, written
+from builders.generate.trees import NAMED, Name, Token, Tree, listed, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
 from builders.text.dates import MONTHS, WEEKDAYS, asked, candidates
@@ -133,7 +133,7 @@ _JUNK = re.compile(
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
     r"\b(\w{3,})(\w{3,}) \2 \3\b|"
     r"\b(\w+ \w+), \4\b|\b(to|of|for|in|on) \5\b|\b(?:a|the) (?:day|week|month|year) on \d|"
-    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of|as of the|again)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
@@ -256,6 +256,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         if t is not clause.verb
     ):
         return None
+    if _nameless(clause.subject):
+        return None
     if any(misplaced(t) for t in told) or _is_cut(made):
         return None
     if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
@@ -333,14 +335,23 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
         return True
     if clause.verb.lemma in _COURTS and clause.day is None:
         return True
+    if clause.verb.lemma in _CHOOSE and not named:
+        return True
     one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
     return clause.verb.lemma in _DONE_BY_MANY and not one
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
 _COURTS = words("indict charge arrest detain")
+_CHOOSE = words("appoint name elect nominate admit")
 _DEGREES = words(data("questions")["degrees"])
 _OF_MANY = words(data("questions")["held_by_many"])
+
+
+def _nameless(subject: Token) -> bool:
+    """Whether a subject is one word with a capital that nothing knows as a name: a surname."""
+    known = subject.label or subject.text.isupper() or subject.children
+    return subject.tag == "NNP" and not known and listed(subject.text) is None
 
 
 def _is_cut(made: Made) -> bool:
@@ -1085,7 +1096,7 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for aim in (p for p in parts if p.dep == "xcomp" and p.at > clause.verb.at):
         to = [t for t in aim.having("aux") if t.tag == "TO"]
         tokens = phrase(aim)
-        if aim.having("agent"):
+        if aim.having("agent") or any(t.text == "," for t in tokens):
             continue
         if not to or tokens[0] is not to[0] or not 4 <= len(tokens) <= _LONGEST_AIM:
             continue
