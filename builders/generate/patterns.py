@@ -366,8 +366,10 @@ def _is_cut(made: Made) -> bool:
 def _in_year(token: Token) -> bool:
     """Whether a year is the time of something: in 2004, between March and May 2011."""
     head = token.head if token.dep != "pobj" else token
-    own = token.label == "DATE" and head.label == "DATE" and head.dep in ("pobj", "conj")
-    return own and _YEAR.fullmatch(token.text) is not None
+    while head.dep == "conj":
+        head = head.head
+    own = token.label == "DATE" and head.label == "DATE" and head.dep == "pobj"
+    return own and head.head.head.tag.startswith("VB") and _YEAR.fullmatch(token.text) is not None
 
 
 def _inner(token: Token) -> bool:
