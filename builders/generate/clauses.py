@@ -153,7 +153,9 @@ _HOPES = words(
     "forecast expect believe suppose think schedule slate project predict intend hope want aim"
 )
 """Verbs of what has not happened yet."""
-_SPEECH = words("write say tell note add comment state remark speak testify")
+_SPEECH = words(
+    "write say tell note add comment state remark speak testify announce report confirm"
+)
 """Verbs that are about what is said, which stands in another clause."""
 
 
@@ -277,8 +279,7 @@ def _news(
     if clause.kind == "relative":
         return False, None
     if digest:
-        new = clause.now or (is_listed(tree) and clause.kind == "main")
-        return new, tree.article.day if new and is_listed(tree) else None
+        return clause.now, tree.article.day if clause.now and is_listed(tree) else None
     least = _AGREES.get(clause.verb.sentence)
     return least is not None and clause.shared >= least, None
 
@@ -314,6 +315,7 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     if (
         verb.lemma in _HOPES
         or verb.lemma == "have"
+        or (now and form == "be")
         or (verb.lemma == "set" and form == "passive")
         or (form == "present" and verb.lemma in _STATES)
         or (now and form == "passive" and verb.lemma in _DISPOSED)

@@ -23,7 +23,7 @@ from builders.generate.clauses import (
 )
 from builders.generate.evidence import stems
 from builders.generate.specific import Weight, least, least_dated, weigh
-from builders.generate.trees import NAMED, Name, Token, Tree, written
+from builders.generate.trees import NAMED, Name, Token, Tree, listed, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
 from builders.text.dates import MONTHS, WEEKDAYS, asked, candidates
@@ -134,7 +134,8 @@ _JUNK = re.compile(
     r"various|current|upcoming|today|others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
     r"\b(\w{3,})(\w{3,}) \2 \3\b|"
-    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(\w+ \w+), \4\b|\b(to|of|for|in|on) \5\b|\b(?:a|the) (?:day|week|month|year) on \d|"
+    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of|as of the|again)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
@@ -171,7 +172,7 @@ def _told(clause: Clause) -> list[Token] | None:
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag in ("VBG", "VBN") for t in tokens):
+        if part.lower == "with" and any(t.tag in ("VBG", "VBN", "JJR") for t in tokens):
             continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
@@ -257,6 +258,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         if t is not clause.verb
     ):
         return None
+    if _nameless(clause.subject):
+        return None
     if any(misplaced(t) for t in told) or _is_cut(made):
         return None
     if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
@@ -296,7 +299,8 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         dated = least_dated(actor=asked_subject, listed=clause.now)
         if clause.day is None or year or not weight.holds(dated):
             return None
-    if clause.day is not None and not year and made.kind != "age":
+    timed = year or any(map(_in_year, told))
+    if clause.day is not None and not timed and made.kind != "age":
         day = day_in_words(clause.day)  # a list has its events a day late now and then
         text = put(text, f"around {day}" if clause.now else asked("on", day))
         year = True
@@ -335,14 +339,23 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
         return True
     if clause.verb.lemma in _COURTS and clause.day is None:
         return True
+    if clause.verb.lemma in _CHOOSE and not named:
+        return True
     one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
     return clause.verb.lemma in _DONE_BY_MANY and not one
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
 _COURTS = words("indict charge arrest detain")
+_CHOOSE = words("appoint name elect nominate admit")
 _DEGREES = words(data("questions")["degrees"])
 _OF_MANY = words(data("questions")["held_by_many"])
+
+
+def _nameless(subject: Token) -> bool:
+    """Whether a subject is one word with a capital that nothing knows as a name: a surname."""
+    known = subject.label or subject.text.isupper() or subject.children
+    return subject.tag == "NNP" and not known and listed(subject.text) is None
 
 
 def _is_cut(made: Made) -> bool:
@@ -352,6 +365,15 @@ def _is_cut(made: Made) -> bool:
         return False
     thing_ = made.span.type == "phrase" and after.tag in ("NN", "NNS")
     return after.lower in ("worth", "of", "-") or (thing_ and after.label not in ("DATE", "TIME"))
+
+
+def _in_year(token: Token) -> bool:
+    """Whether a year is the time of something: in 2004, between March and May 2011."""
+    head = token.head if token.dep != "pobj" else token
+    while head.dep == "conj":
+        head = head.head
+    own = token.label == "DATE" and head.label == "DATE" and head.dep == "pobj"
+    return own and head.head.head.tag.startswith("VB") and _YEAR.fullmatch(token.text) is not None
 
 
 def _inner(token: Token) -> bool:
@@ -835,7 +857,8 @@ def _number(noun: Token) -> list[Token] | None:
 def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """A number of things that did something, or that something was done to."""
     nouns = [] if clause.named else [clause.subject]
-    nouns += [p for p in parts if p.dep == "dobj" and clause.form in _ACTIVE]
+    if clause.form in _ACTIVE and clause.verb.lemma not in _SPEAK:
+        nouns += [p for p in parts if p.dep == "dobj"]
     for noun in nouns:
         found = _number(noun)
         if (
@@ -874,6 +897,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
+_SPEAK = words("report say announce claim estimate")
 _OF_WHAT = words("case death infection fatality")
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
@@ -1080,7 +1104,7 @@ def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for aim in (p for p in parts if p.dep == "xcomp" and p.at > clause.verb.at):
         to = [t for t in aim.having("aux") if t.tag == "TO"]
         tokens = phrase(aim)
-        if aim.having("agent"):
+        if aim.having("agent") or any(t.text == "," for t in tokens):
             continue
         if not to or tokens[0] is not to[0] or not 4 <= len(tokens) <= _LONGEST_AIM:
             continue

@@ -131,7 +131,6 @@ _ANOTHER_DEED = re.compile(
     r"\b(?:after|before|for|of|over|by|from|in|while|without|during|attempting|accused)\s"
     r"(?:[a-z]+ly\s)?(?!during\b)[a-z]{2,}ing\b"
     r"|\b(?:as a result of|over|after|following|amid|attempt(?:ed|ing)?)\s\S+"
-    r"|\s(?:that|where|when)\s[a-z]+(?=\s).{12,}$"
     r"|\sto\s[a-z]+\s(?:a|an|the|his|her|its|their)\s"
     r"|\b(?:disaster|attacks?|crash|election|war|shooting|bombings?|earthquake|floods?|protests?)$"
     rf"|\b(?:in|on)\s(?:the\s)?(?:{'|'.join(MONTHS)})$"
