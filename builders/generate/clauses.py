@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from builders.generate.evidence import day_of, in_headline, is_day, is_listed
 from builders.generate.trees import NAMED, Token, Tree, written
-from builders.text.data import words
+from builders.text.data import data, words
 from builders.text.dates import MONTHS, WEEKDAYS, pattern
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import KNOWN
@@ -148,6 +148,7 @@ _STATES = words("""
 """)
 
 
+_DISPOSED = words(data("questions")["disposed"])
 _HOPES = words(
     "forecast expect believe suppose think schedule slate project predict intend hope want aim"
 )
@@ -174,7 +175,7 @@ def _plain(sentence: Sequence[Token]) -> bool:
         return False
     if any(t.lower in ("a", "an") and t.dep == "det" and t.head.tag == "NNS" for t in sentence):
         return False  # `after a bus veers`
-    if any(_without_subject(t) for t in sentence):
+    if any(_without_subject(t) or misplaced(t) for t in sentence):
         return False
     if any(b.start > a.end and b.text.startswith("-") for a, b in pairwise(sentence)):
         return False  # `Ontario -based`
@@ -184,6 +185,32 @@ def _plain(sentence: Sequence[Token]) -> bool:
 _LONGEST = 50
 """Tokens of a sentence beyond which its tree is often wrong."""
 _ODD = ("‘", "?", "!", "|", "•", "*", "…", ";", ":", "–", "—", "--", "/")
+
+
+def misplaced(token: Token) -> bool:
+    """Whether a small word with a capital opens what has run into a sentence: `left According`."""
+    small = token.tag in ("IN", "DT", "CC", "WRB", "TO") or token.lower in _OPENERS
+    before = token.prev
+    quoted = before is not None and before.text in ('"', "“", "``", "''", "(")
+    if not small or token.first or quoted or token.label in NAMED or not token.text[0].isupper():
+        return False
+    after = token.next
+    return not (token.lower == "the" and after is not None and after.text[0].isupper())
+
+
+_OPENERS = words("according after before during in on at by for from with when while although")
+
+
+def coordinated(time: Token) -> bool:
+    """Whether another time is joined to a time: `in 2007 and a second recently`."""
+    last = phrase(time)[-1]
+    if any(t.dep in ("cc", "conj") for t in phrase(time)):
+        return True
+    after = last.next
+    if after is None or after.lower not in ("and", "or"):
+        return False
+    beyond = after.next
+    return beyond is not None and beyond.tag[:2] not in ("VB", "PR", "MD")
 
 
 def _without_subject(verb: Token) -> bool:
@@ -286,8 +313,10 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
         return None  # a state, or what always happens
     if (
         verb.lemma in _HOPES
+        or verb.lemma == "have"
         or (verb.lemma == "set" and form == "passive")
         or (form == "present" and verb.lemma in _STATES)
+        or (now and form == "passive" and verb.lemma in _DISPOSED)
     ):
         return None
     if any(a.label == "PERSON" for a in subject.having("appos")) and not subject.having("det"):
@@ -326,6 +355,9 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     source = _source(verb) if kind == "reported" else None
     if source is not None and (source.at == subject.at or source.label not in NAMED):
         return None
+    listed = {t.at for t in phrase(subject)}
+    if any(t.dep == "cc" and t.at not in listed for t in subject.subtree()):
+        return None  # one of those who are named with it
     if torn(subject) or any(torn(part) for part in parts):
         return None
     clause = Clause(
@@ -689,11 +721,17 @@ _TITLES = words("""
 """)
 
 
+_UNITS = words("Brigade Battalion Division Regiment Corps Squadron Platoon Kandak Fleet Wing")
+"""Units whose number says nothing without their army."""
+
+
 def _bare_title(t: Token, there: set[int]) -> bool:
     """Whether a capital stands for something that the article has named: the Minister."""
-    if t.text not in _TITLES or t.dep == "compound":
+    if t.text not in _TITLES | _UNITS or t.dep == "compound":
         return False
     inside = [x for x in phrase(t) if id(x) in there and x is not t]
+    if t.text in _UNITS:
+        return not any(x.tag[:3] == "NNP" or x.label in (*NAMED, "NORP") for x in inside)
     if not any(x.tag in ("NNP", "NNPS", "JJ", "CD") or x.label for x in inside):
         return t.text not in ("Congress", "Parliament", "Senate") or _the(t, there)
     return False

@@ -13,6 +13,8 @@ from builders.generate.clauses import (
     alone,
     breaks,
     clauses,
+    coordinated,
+    misplaced,
     phrase,
     relative,
     said_time,
@@ -21,8 +23,8 @@ from builders.generate.evidence import stems
 from builders.generate.specific import Weight, least, least_dated, weigh
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
-from builders.text.data import words
-from builders.text.dates import WEEKDAYS, asked, candidates
+from builders.text.data import data, words
+from builders.text.dates import MONTHS, WEEKDAYS, asked, candidates
 from builders.text.dates import written as day_in_words
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
@@ -128,10 +130,14 @@ _JUNK = re.compile(
     r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
     r"various|current|upcoming|today|others?)\b|"
-    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)",
+    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
+    r"\b(\w{3,})(\w{3,}) \2 \3\b|"
+    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of the)\b|"
+    r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
+    r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
 )
-"""What is left over in a text, and words that point at what a question does not tell."""
+"""What is left over in a text, times of the clock, and words that point outside a question."""
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
@@ -163,13 +169,17 @@ def _told(clause: Clause) -> list[Token] | None:
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag == "VBG" for t in tokens):
-            continue  # `with his family attending`
+        if part.lower == "with" and any(t.tag in ("VBG", "VBN") for t in tokens):
+            continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
         if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
             return None
         if breaks(tokens) or (relative(tokens) and not said_time(part)):
+            return None
+        if said_time(part) and coordinated(part):
+            return None
+        if part.dep == "prep" and part.at > clause.verb.at and _is_clause(part, tokens):
             return None
         if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
             kept.append(part)
@@ -177,7 +187,21 @@ def _told(clause: Clause) -> list[Token] | None:
             return None
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
-    return kept
+    return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
+    """Whether a phrase is the head of a clause or cut: `after the home burns`, `for using`."""
+    after = tokens[-1].next
+    cut = any(t.tag == "VBG" and not t.children for t in part.having("pcomp"))
+    torn_ = any(
+        t.prev is not None
+        and t.prev.text == ","
+        and t.prev.at not in {x.at for x in tokens}
+        and t.prev.prev in tokens
+        for t in tokens
+    )
+    return cut or torn_ or (after is not None and after.tag in ("VBZ", "VBP", "VBD", "MD"))
 
 
 def _links(part: Token) -> bool:
@@ -211,7 +235,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     text = f"{text[0].upper()}{text[1:]}?"
     if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
         return None
-    if _JUNK.search(text) or _JUNK.search(written(made.of)):
+    if _NO_YEAR.search(text) or _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
     if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
@@ -225,9 +249,21 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
         return None
-    if clause.now and any(t.tag in ("VBZ", "VBP") for t in told if t is not clause.verb):
+    if any(
+        t.tag in ("VBZ", "VBP") and (clause.now or t.dep == "conj")
+        for t in told
+        if t is not clause.verb
+    ):
         return None
+    if any(misplaced(t) for t in told) or _is_cut(made):
+        return None
+    if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
+        return None
+    if made.kind == "how long" and any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in told):
+        return None  # for 8 years, from 1994 to 2002
     asked_subject = any(t.at == clause.subject.at for t in made.of)
+    if made.kind in ("who", "which") and _many_do(clause, asked_subject=asked_subject):
+        return None
     kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
     if not alone(told, clause.subject, asked=asked_subject, kind=kind):
         return None
@@ -258,6 +294,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         dated = least_dated(actor=asked_subject, listed=clause.now)
         if clause.day is None or year or not weight.holds(dated):
             return None
+    if clause.day is not None and not year and made.kind != "age":
         text = put(text, asked("on", day_in_words(clause.day)))
         year = True
     if clause.source is not None:
@@ -271,6 +308,47 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
 
 
 _YEAR = re.compile(r"[12]\d{3}")
+_ANY_MONTH = "|".join(MONTHS)
+_NO_YEAR = re.compile(
+    rf"\b\d+ (?:{_ANY_MONTH})\b(?! \d{{4}})|\b(?:{_ANY_MONTH}) \d{{1,2}}\b(?!,? \d{{4}})"
+)
+"""A day without its year."""
+
+
+def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
+    """Whether a question for a name asks for one of the many who did the same: who enlisted.
+
+    An office that one person holds tells which one: `joined Apple as its chief executive`.
+    """
+    if not asked_subject:
+        return False
+    if any(p.dep == "dobj" and p.lemma.lower() in _DEGREES for p in clause.parts):
+        return True
+    named = [p for p in clause.parts if p.dep in ("attr", "oprd")]
+    named += [
+        n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
+    ]
+    if any(n.lemma.lower() in _OF_MANY for n in named):
+        return True
+    if clause.verb.lemma in _COURTS and clause.day is None:
+        return True
+    one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
+    return clause.verb.lemma in _DONE_BY_MANY and not one
+
+
+_DONE_BY_MANY = words(data("questions")["done_by_many"])
+_COURTS = words("indict charge arrest detain")
+_DEGREES = words(data("questions")["degrees"])
+_OF_MANY = words(data("questions")["held_by_many"])
+
+
+def _is_cut(made: Made) -> bool:
+    """Whether an answer goes on after its end: `billions of dollars` in `… worth of deals`."""
+    after = max(made.of, key=lambda t: t.at).next
+    if after is None or made.span.label == "CARDINAL":
+        return False
+    thing_ = made.span.type == "phrase" and after.tag in ("NN", "NNS")
+    return after.lower in ("worth", "of", "-") or (thing_ and after.label not in ("DATE", "TIME"))
 
 
 def _inner(token: Token) -> bool:
@@ -387,16 +465,17 @@ def _inverted(word: str, clause: Clause, parts: Sequence[Token], close: str = ""
 
 def _around(clause: Clause, parts: Sequence[Token]) -> tuple[str, str, str]:
     """What stands before the subject, between it and the verb, and after the verb."""
-    front = " ".join(written(phrase(p)) for p in parts if p.at < clause.place)
+    before = [p for p in parts if p.at < clause.place]
     if sum(len(phrase(p)) for p in parts if p.at > clause.verb.at) > _FAR:
-        front = ""
+        before = [p for p in before if said_time(p)]
     told = [t for p in parts if p.at > clause.place for t in phrase(p)]
     left = written(t for t in told if t.at < clause.verb.at)
+    front = " ".join(written(phrase(p)) for p in before)
     return front, left, written(t for t in told if t.at > clause.verb.at)
 
 
 _FAR = 9
-"""Words after the verb, behind which nothing is understood that stood before the subject."""
+"""Words after the verb, behind which only a time is understood that stood before the subject."""
 
 
 def _tokens(clause: Clause, parts: Sequence[Token], *, subject: bool) -> list[Token]:
@@ -482,6 +561,8 @@ def _pure(token: Token) -> Name | None:
     start = phrase(token)[0].prev
     if token.dep == "dobj" and start is not None and start.text == ",":
         return None
+    if start is not None and start.lower in ("and", "or"):
+        return None  # one of several
     inside = {t.at for t in name.tokens}
     before = name.tokens[0].prev
     if before is not None and (before.end == name.start or before.tag == "POS"):
@@ -526,7 +607,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 def _called(subject: Token) -> Name | None:
     """The person that a subject is said to be: `the head of the bank, Robert Zoellick, went`."""
     names = [a.name for a in subject.having("appos") if a.label == "PERSON" and a.name]
-    if len(names) != 1 or subject.label in NAMED or subject.having("conj"):
+    if len(names) != 1 or subject.label in NAMED or any(t.dep == "cc" for t in phrase(subject)):
         return None
     return names[0] if _pure(names[0].root) is not None else None
 
@@ -587,14 +668,21 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 def _may_belong(part: Token, noun: Token) -> bool:
     """Whether a part of a clause may as well belong to the noun that it follows."""
-    first = phrase(part)[0]
-    if first.prev is None or first.prev.at != phrase(noun)[-1].at:
+    before = phrase(part)[0].prev
+    while before is not None and before.label in ("DATE", "TIME"):
+        before = before.prev
+    if before is None or before.at != phrase(noun)[-1].at:
         return False
     if part.dep != "prep":
         return part.dep == "advcl"
-    if said_time(part) or part.lower in ("during", "after", "before", "following", "to", "into"):
+    if part.lower in ("to", "into"):
+        return part.head.lemma not in _TO_WHOM
+    if said_time(part) or part.lower in ("during", "after", "before", "following"):
         return False
     return part.lower != "in" or not any(x.label in _PLACES for x in part.having("pobj"))
+
+
+_TO_WHOM = words(data("questions")["to_whom"])
 
 
 def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -603,6 +691,8 @@ def _what(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     span = _answer(phrase(clause.subject), "phrase", "SUBJECT")
     text = _own_question("What", clause, parts)
+    if any(p.dep == "prep" and p.lower == "of" for p in parts):
+        return  # `artist impressions were released of the clinic`
     if span is not None and text and not any(p.dep == "oprd" for p in parts):
         told = _tokens(clause, parts, subject=False)
         yield Made(span, told, text, "what", phrase(clause.subject))
@@ -672,7 +762,10 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 p is not prep
                 and p.dep == "prep"
                 and said_time(p) is None
-                and any(x.label in _PLACES for x in phrase(p))
+                and any(
+                    x.label in _PLACES or (p.lower in ("in", "at", "near") and x.tag == "NNP")
+                    for x in phrase(p)
+                )
                 for p in parts
             ):
                 continue
@@ -761,6 +854,9 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
+        late = [t for t in noun.children if t.at > noun.at and t.tag in ("JJ", "VBN")]
+        if noun is not clause.subject and any(not t.children for t in late):
+            continue  # `leaves three people dead`
         if noun.lemma in _OF_WHAT and not noun.having("prep", "compound"):
             continue
         word = f"How many {written(thing_)}"
@@ -866,7 +962,9 @@ def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if span is None or any(t.tag == "POS" for t in phrase(noun)):
                 continue
             rest = _rest(parts, prep)
-            yield _made(clause, rest, span, "How long", "how long", phrase(prep))
+            if any(p.lower in ("until", "till", "from", "since", "through") for p in rest):
+                continue
+            yield _made(clause, rest, span, "For how long", "how long", phrase(prep))
 
 
 def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -880,6 +978,8 @@ def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if len(tokens) > 20 or part.at < clause.verb.at:
             continue
+        if any(t is not None and t.tag == "RB" for t in (tokens[0], tokens[0].prev)):
+            continue  # only because, reportedly due to
         span = _answer(tokens, "phrase", "CAUSE")
         if span is None:
             continue

@@ -20,6 +20,8 @@ _TRIES = 3
 """Candidates of a draw that a language model is given at most, by default, for each one kept."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
+_OF_SENTENCE = 2
+"""Questions of one sentence that a draw keeps where patterns ask for every part of it."""
 _FAR = 3
 """Sentences between two candidates beyond which distance counts no more."""
 
@@ -59,6 +61,7 @@ class _Work:
     kept: int = 0
     seen: set[str] = field(default_factory=set)
     found: list[Question | Dropped] = field(default_factory=list)
+    of_sentence: Counter[int] = field(default_factory=Counter)
 
 
 def generate_questions(
@@ -163,14 +166,15 @@ def _ask(
         results = backend.generate([Request(w.article, c, w.draw.question_day) for w, c in now])
         for (w, c), result in zip(now, results, strict=True):
             w.asked += 1
-            _take(w, c, result, kept, backend.name, accept)
+            enough = w.kept >= kept or (all_at_once and w.of_sentence[c.sentence] >= _OF_SENTENCE)
+            _take(w, c, result, backend.name, accept, enough=enough)
         going = [w for w in going if w.kept < kept and w.asked < len(w.chosen)]
     for w in work:
         yield from w.found
 
 
 def _take(
-    w: _Work, c: Candidate, result: Result, kept: int, generator: str, accept: Accept
+    w: _Work, c: Candidate, result: Result, generator: str, accept: Accept, *, enough: bool
 ) -> None:
     """Put the result for one candidate to those of its draw."""
     name = row_id(w.draw.id, c.start, c.end, generator)
@@ -178,7 +182,7 @@ def _take(
         w.kept += 1  # as if it were good: what else is to be asked shows when the answer is there
     elif result.text is None:
         w.found.append(_dropped(name, result, c))
-    elif w.kept >= kept:
+    elif enough:
         w.found.append(_dropped(name, Result(None, "enough_questions"), c))
     elif result.text in w.seen:
         w.found.append(_dropped(name, Result(None, "same_question"), c))
@@ -186,7 +190,9 @@ def _take(
         question = Question(name, w.draw, result.text, c, generator)
         w.seen.add(result.text)
         w.found.append(question)
-        w.kept += accept(question, w.article)
+        good = accept(question, w.article)
+        w.kept += good
+        w.of_sentence[c.sentence] += good
 
 
 def _dropped(item: str, result: Result, candidate: Candidate) -> Dropped:

@@ -1,13 +1,14 @@
 """A parsed article as tokens with heads and children, and the names in it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from builders.generate.gazetteer import Gazetteer
 from builders.rows import Article, Parse
 from builders.text.dates import MONTHS, WEEKDAYS
+from builders.text.en.answers import TITLES
 from builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES
 
@@ -15,6 +16,7 @@ NAMED = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "NAME")
 )
 """Labels of names; the gazetteer's names without a kind are `NAME`."""
+_POLITE = ("Mr", "Mrs", "Ms", "Miss", "Dr", "Sir")
 _DAYS = frozenset((*WEEKDAYS, *MONTHS))
 
 
@@ -35,6 +37,7 @@ class Token:
     label: str = ""
     name: "Name | None" = None
     prev: "Token | None" = None
+    next: "Token | None" = None
     head: "Token" = field(init=False)
     children: "list[Token]" = field(default_factory=list)
 
@@ -63,7 +66,12 @@ class Name:
     tokens: Sequence[Token]
     text: str
     full: str = ""
-    """The longest form of a person's name in the article."""
+    """The longest form of a person's name in the article; what an acronym stands for there."""
+
+    @property
+    def bare(self) -> list[Token]:
+        """Its tokens without Mr and Ms, which tell no more of whom."""
+        return [t for t in self.tokens if t.text.rstrip(".") not in _POLITE]
 
     @property
     def start(self) -> int:
@@ -112,7 +120,7 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
             )  # fmt: skip
         sentences.append(tokens[bounds[n] : bounds[n + 1]])
         for before, token in pairwise(sentences[-1]):
-            token.prev = before
+            token.prev, before.next = before, token
     for token, head in zip(tokens, parse.heads, strict=True):
         token.head = tokens[head]
         if token.head is not token:
@@ -121,7 +129,7 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
     for sentence in sentences:
         if sentence:
             found += _names(article, parse, sentence, known)
-    _settle(found)
+    _settle(found, tokens)
     return Tree(article, sentences, found)
 
 
@@ -161,8 +169,12 @@ def _names(
         yield name
 
 
-def _settle(names: Sequence[Name]) -> None:
-    """One kind for one text, and full forms for surnames."""
+def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
+    """One kind for one text, and full forms for surnames.
+
+    What is one word, and the end of a longer name elsewhere, is a `NAME` without a kind where it is
+    no person: short for something that a reader does not know.
+    """
     votes: dict[str, Counter[str]] = {}
     for name in names:
         votes.setdefault(name.text, Counter())[name.label] += 1
@@ -178,21 +190,70 @@ def _settle(names: Sequence[Name]) -> None:
     persons = [n for n in names if n.label == "PERSON" and _person(n)]
     whole: dict[str, set[str]] = {}
     for name in persons:
-        if " " in name.text:
+        if len(name.bare) > 1:
             whole.setdefault(name.last.text, set()).add(name.text)
-    for name in names:
+    _spell_out(tokens)
+    longer = {token.text for token in tokens if _ends_a_name(token)} - whole.keys()
+    missed = []
+    for token in tokens:
+        if token.tag == "NNP" and not token.label and _is_short(token, longer | whole.keys()):
+            token.label, token.name = "NAME", Name("NAME", [token], token.text)
+            missed.append(token.name)
+    for name in (*names, *missed):
+        if len(name.tokens) == 1 and name.label in NAMED and _is_short(name.last, longer):
+            name.label = name.last.label = "PERSON" if name.label == "PERSON" else "NAME"
         if name.text in whole and name.label in NAMED and listed(name.text) is None:
             name.label = "PERSON"
             for token in name.tokens:
                 token.label = "PERSON"
         if name.label != "PERSON":
             continue
-        if " " in name.text:
+        if len(name.bare) > 1:
             name.full = name.text if _person(name) else ""
             continue
-        forms = whole.get(name.text, set())
+        forms = whole.get(name.last.text, set())
         first = {form.split()[0] for form in forms}
         name.full = max(forms, key=lambda f: (len(f), f)) if len(first) == 1 else ""
+
+
+def _spell_out(tokens: Sequence[Token]) -> None:
+    """Give acronyms the name before the brackets in which the article explains them."""
+    known: dict[str, str] = {}
+    for token in tokens:
+        bracket = token.prev
+        before = bracket.prev if bracket is not None and bracket.text == "(" else None
+        closed = token.next is not None and token.next.text == ")"
+        if before is None or before.name is None or not closed or not token.text.isupper():
+            continue
+        starts = "".join(t.text[0] for t in before.name.tokens if t.text[0].isupper())
+        if before is before.name.last and before.label in NAMED and starts.endswith(token.text):
+            known[token.text] = before.name.text
+    for token in tokens:
+        if token.text not in known or listed(token.text) is not None:
+            continue
+        if token.name is None:
+            token.label, token.name = "ORG", Name("ORG", [token], token.text)
+        if len(token.name.tokens) == 1 and token.label != "PERSON":
+            token.name.full = known[token.text]
+
+
+def _ends_a_name(token: Token) -> bool:
+    """Whether a word is the end of a name of two words: a capital before it, and none after."""
+    before, after = token.prev, token.next
+    if token.tag != "NNP" or before is None or before.tag != "NNP" or before.first:
+        return False
+    if before.text in TITLES or before.text.isupper() or before.end + 1 != token.start:
+        return False
+    return after is None or after.tag not in ("NNP", "NNPS")
+
+
+def _is_short(token: Token, longer: Collection[str]) -> bool:
+    """Whether one word stands by itself for a longer name that the article has."""
+    alone = not any(
+        near is not None and near.tag in ("NNP", "NNPS") and near.text not in TITLES
+        for near in (token.prev, token.next)
+    )
+    return alone and token.text in longer and listed(token.text) is None
 
 
 def _person(name: Name) -> bool:
@@ -242,8 +303,8 @@ def written(tokens: Iterable[Token]) -> str:
         known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
         if t.first and t.tag not in ("NNP", "NNPS") and not known:
             text = text[0].lower() + text[1:]
-        if t.name is not None and t.label == "PERSON" and len(t.name.tokens) == 1 and t.name.full:
-            text = t.name.full
+        if t.name is not None and t is t.name.last and len(t.name.bare) == 1:
+            text = t.name.full or text
         gone = t.prev
         if last is not None and gone is not None and gone.prev is last and not near:
             close = last.end == gone.start and gone.end == t.start

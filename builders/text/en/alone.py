@@ -245,6 +245,10 @@ def _pointing_word(found: tuple[Word, ...], word: Word) -> str | None:
     return "refers_to_context" if here or such or else_ or said else None
 
 
+_NAMING = words(_LISTS["naming"])
+_ON_MAPS = ("LOC", "GPE", "FAC", "EVENT")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
+_YEAR = re.compile(r"[12]\d{3}")
 _ADDS = words(
     "of for behind between against by about with without into over under after before following "
     "during since named called known responsible dedicated devoted among including than"
@@ -302,13 +306,23 @@ def _is_anchored(
         if not former or not nouns or lows & words("day week month year night"):
             return bool(former and after and after.low == "of")
     capital = [w for w in phrase if w.text != w.low and w.label not in ("DATE", "CARDINAL")]
-    names = capital if any(w.low not in _OFFICES for w in capital) else []
+    known = any(w.low not in _OFFICES or w.label in _ON_MAPS for w in capital)
+    names = capital if known else []
     peoples = [w for w in names if w.label == "NORP" or w.tag == "JJ"]
     if len(names) > len(peoples) or (names and not any(w.low in _MANY - _NATIONAL for w in nouns)):
         return True
     if {w.tag for w in phrase} & {"JJS", "RBS"} or lows & {"first", "only", "second", "third"}:
         return True
+    if lows & _NAMING or any(
+        w.label == "ORDINAL" or _ORDINAL.fullmatch(w.low) for w in phrase[:-1]
+    ):
+        return True
     nouns = nouns or capital
+    named = any(w.label and w.label not in _NO_NAME_LABELS for w in found)
+    dated = any(w.label == "DATE" or _YEAR.fullmatch(w.text) for w in found)
+    if not nouns and lows & _EVENTS:
+        of_name = len(rest) > 1 and rest[0].low == "of" and rest[1].tag in _NAME
+        return of_name or (named and dated)
     if not nouns:
         return bool(lows & _ONLY) or any(c.isdigit() for w in phrase for c in w.text)
     if nouns[-1].low in _ONLY or nouns[0].low in _ONLY:
@@ -337,6 +351,4 @@ def _is_anchored(
         return True
     if after.text == "," and len(rest) > 1 and rest[1].text[0].isupper():
         return True
-    named = any(w.label and w.label not in _NO_NAME_LABELS for w in found)
-    dated = any(w.label == "DATE" for w in found)
     return bool(lows & _EVENTS) and named and dated

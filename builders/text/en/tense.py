@@ -8,6 +8,7 @@ from builders.text.pipeline import Word, children, read
 
 _LISTS = data("questions")
 _STATES = words(_LISTS["states"])
+_DISPOSED = words(_LISTS["disposed"])
 _AUXILIARIES = {
     "is": "was", "'s": "was", "’s": "was", "am": "was", "are": "were", "'re": "were",
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
@@ -106,6 +107,9 @@ def asks_state(question: str) -> bool:
     if first.tag in ("VBZ", "VBP"):
         return not (first.low in ("has", "have") and first.dep == "aux")
     if main.lemma == "be" or (main is first and first.low in ("was", "were")):
+        if any(w.tag == "VBN" and w.lemma in _DISPOSED for w in found if w.at > first.at):
+            return True
         passive = any(w.tag in ("VBN", "VBG") for w in children(found, first.at))
         return not passive and not any(w.tag == "VBN" and w.dep == "ROOT" for w in found)
-    return main.lemma in _STATES
+    joined = [w for w in verbs if w.dep == "conj" and w.tag in ("VBD", "VBZ", "VBP")]
+    return any(w.lemma in _STATES for w in (main, *joined))
