@@ -262,7 +262,14 @@ def news(row: type[Any], **more: Any) -> Any:
     return row(**values)
 
 
-EXPERT = {"question": "Who won?", "prediction": None, "grounds": "found", "passages": 3}
+EXPERT: dict[str, Any] = {
+    "question": "Who won?",
+    "prediction": None,
+    "grounds": "found",
+    "passages": 3,
+    "searches": (),
+    "overruled": (),
+}
 
 
 @pytest.mark.parametrize(
