@@ -61,7 +61,7 @@ templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
 	@$(BIN)/python -m builders $@
 
-receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/…/0001 [CODE=… PORT=… UNTIL=…]
+receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/… [CODE=… UNTIL=…]
 	@$(BIN)/python -m builders $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]
@@ -96,7 +96,7 @@ bench: $(VENV)/.dev ## measure speed against a baseline of the same run
 	done; [ -z "$$missed" ] || { echo "missed a mark:$$missed"; exit 1; }
 
 TORTURE := SEED HOURS KILLS DISKS RIVALS LINES SERVERS
-torture: $(VENV)/.dev ## kills, full disks, broken lines, bad servers: [SEED= HOURS= KILLS= …]
+torture: $(VENV)/.dev ## kill runs, fill disks, break lines: [SEED=… HOURS=… KILLS=…]
 	@$(BIN)/python -m torture $(foreach v,$(TORTURE),$(if $($(v)),--$(shell echo $(v) | tr A-Z a-z) $($(v))))
 
 golden: $(VENV)/.dev ## rewrite tests/golden, to be read in review

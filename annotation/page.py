@@ -13,7 +13,7 @@ what is asked.
 
 The page makes no request but to the address it submits to, which its content security policy
 names; texts of items are data in it, never markup. Its own bytes are ASCII. For MTurk, which takes
-65,535 bytes with the item's data, script and style are packed: 37 KB of page instead of 80.
+65,535 bytes with the item's data, script and style are packed: no page has more than 48 KB.
 """
 
 import base64

@@ -88,7 +88,12 @@ def write_results(batch: Path, path: Path) -> int:
             for worker in draw.sample(range(WORKERS), layout.assignments):
                 n += 1
                 answers = {item.id: answers_to(LAYOUT, layout, item) for item in hit.items}
-                one = {"format": FORMAT, "batch": whole.id, "hit": hit.id, "answers": answers}
+                one: dict[str, Any] = {
+                    "format": FORMAT,
+                    "batch": whole.id,
+                    "hit": hit.id,
+                    "answers": answers,
+                }
                 one |= {"worker": f"worker-{worker}", "assignment": f"session-{n}", "seconds": 200}
                 file.write(json.dumps(one) + "\n")
     return n

@@ -10,8 +10,8 @@ is thought to be), `bench.engines` (synthetic facts), `bench.pages` (made pages 
 a hundred of them wanted), `bench.wmt` (sentences of real news).
 
 Run: `python -m bench.scale [STEP …] [--write]`. Steps that are not named keep their figures from
-`build/bench/scale.json`; `--write` puts the table into SCALE.md. Takes a quarter of an hour of a
-processor for all steps.
+`build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take
+about a quarter of an hour, what they read included.
 """
 
 import json
@@ -233,7 +233,8 @@ def main(words: list[str]) -> int:
         known = {name: [(s, Cost(*c)) for s, c in runs] for name, runs in kept["runs"].items()}
         on = kept["on"]
     BENCH.mkdir(parents=True, exist_ok=True)
-    for name in [w for w in words if not w.startswith("-")] or list(STEPS):
+    every = [] if "--kept" in words else list(STEPS)
+    for name in [w for w in words if not w.startswith("-")] or every:
         on[name] = machine()
         with ProcessPoolExecutor(1, get_context("spawn")) as apart:
             known[name] = apart.submit(measure, name).result()

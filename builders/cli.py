@@ -4,15 +4,17 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from annotation import commands
 from builders.core.config import did_you_mean
 from builders.core.errors import UserError
-from builders.core.files import refusal, resource
+from builders.core.files import is_pipe, refusal, resource
 from builders.core.inputs import INPUTS, with_inputs, words
 from builders.core.progress import say
 from scoring import commands as scoring
@@ -62,6 +64,20 @@ Snapshot = Annotated[
 ]
 
 
+class _Command(TyperCommand):
+    """A command that waits for no pipe: who reads one without a writer waits for ever."""
+
+    def invoke(self, ctx: Any) -> Any:
+        for given in ctx.params.values():
+            for one in given if isinstance(given, list) else [given]:
+                if isinstance(one, Path | str) and is_pipe(Path(one)):
+                    raise UserError("this is a pipe, not a file", where=one)
+        return super().invoke(ctx)
+
+
+command = partial(app.command, cls=_Command)
+
+
 def release(
     recipe: Recipes = None,
     *,
@@ -106,7 +122,7 @@ def release(
     release_all(recipe or [], options)
 
 
-app.command()(with_inputs(release))
+command()(with_inputs(release))
 
 
 def steps(
@@ -125,7 +141,7 @@ def steps(
         typer.echo(line)
 
 
-app.command()(with_inputs(steps))
+command()(with_inputs(steps))
 
 
 def rebuild(
@@ -164,10 +180,10 @@ def rebuild(
     typer.echo(f"{folder}: made again, the same to the byte")
 
 
-app.command()(with_inputs(rebuild))
+command()(with_inputs(rebuild))
 
 
-@app.command()
+@command()
 def clean(
     *,
     build: Build = Path("build"),
@@ -191,7 +207,7 @@ def clean(
     typer.echo(f"{size / 1e6:,.1f} MB {verb}, {kept / 1e6:,.1f} MB kept")
 
 
-@app.command()
+@command()
 def mine(
     dump: Annotated[
         list[str] | None, typer.Argument(help="Dump files, globs of shards, or folders.")
@@ -276,7 +292,7 @@ def _share(text: str) -> "Share":
     return Share(index - 1, of)
 
 
-@app.command()
+@command()
 def corpus(
     archives: Annotated[
         list[str], typer.Argument(help="News archives, or files of pages with --release.")
@@ -326,7 +342,7 @@ def corpus(
     say(f"{counts['passages']:,} passages in {out}")
 
 
-@app.command()
+@command()
 def verify(
     folder: Annotated[Path, typer.Argument(help="A release folder.")],
 ) -> None:
@@ -341,7 +357,7 @@ def verify(
     typer.echo(f"{folder}: whole and unchanged")
 
 
-@app.command()
+@command()
 def diff(
     old: Annotated[Path, typer.Argument(help="A release folder.")],
     new: Annotated[Path, typer.Argument(help="Another release folder of the same dataset.")],
@@ -369,7 +385,7 @@ def diff(
     typer.echo(found.summary())
 
 
-@app.command()
+@command()
 def tasks(
     folder: Annotated[Path, typer.Argument(help="A release folder.")],
     *,
@@ -395,7 +411,7 @@ def tasks(
     say(f"tasks in {out / harness}")
 
 
-@app.command()
+@command()
 def export(
     folder: Annotated[Path, typer.Argument(help="A release folder.")],
     *,
@@ -413,7 +429,7 @@ def export(
     write(folder, name, to, say)
 
 
-@app.command()
+@command()
 def push(
     folder: Annotated[Path, typer.Argument(help="A release folder.")],
     *,
@@ -434,7 +450,7 @@ def push(
     upload(folder, repo, say, dry_run=dry_run, private=private, described=croissant)
 
 
-@app.command()
+@command()
 def templates(
     folder: Templates = TEMPLATES,
     *,
@@ -464,8 +480,8 @@ def templates(
         typer.echo(line)
 
 
-for command in (*commands.ALL, *scoring.ALL):
-    app.command()(command)
+for one in (*commands.ALL, *scoring.ALL):
+    command()(one)
 
 
 _INTERRUPTED = 130

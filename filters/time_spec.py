@@ -6,6 +6,7 @@ from datetime import date
 from typing import Annotated
 
 from builders.core.hashing import first_byte
+from builders.generate.protocol import PATTERNS
 from builders.rows import Question, TimeSpec
 from builders.text.dates import asked, time_of, written
 from builders.text.en.questions import ago, asks_time, for_good, put
@@ -27,18 +28,21 @@ def specify(question: Question, seed: int) -> Specified:
     for their tense where that time is past. Of the others half are told the article's month, half
     how long ago it is; which, is a hash of seed and id. A relative one of less than a week is
     empty, and its kind is `none`. States and offices are always told the month: nobody knows who
-    held an office ten years ago to the month, and holders change.
+    held an office ten years ago to the month, and holders change. So are the recent questions of
+    patterns, which know no better way than the month to tell one attack from the next.
     """
     text, draw = question.question, question.draw
     if own := time_of(text):
         return Specified(in_past(text) if _is_past(own, draw.question_day) else text, "own")
     timeless = asks_time(text) or for_good(text)
-    if draw.subset == "recent" or question.answer.type == "date" or timeless:
+    by_patterns = question.generator.startswith(PATTERNS)
+    recent = draw.subset == "recent"
+    if (recent and not by_patterns) or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
     code = first_byte(seed, "time_spec", question.id)
     # not `at the age of 41 9 years ago`
-    if code % 2 or text[-2:-1].isdigit() or (before and asks_state(text)):
+    if recent or code % 2 or text[-2:-1].isdigit() or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
         return Specified(told(text, month), "absolute")
     return Specified(told(text, before), "relative") if before else Specified(text, "none")

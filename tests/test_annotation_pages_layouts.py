@@ -118,6 +118,7 @@ STEPS: dict[str, list[tuple[str, ...]]] = {
         ("type", "The statement", f"Ban Ki-moon succeeded [BLANK] {ODD}"),
     ],
     "ckl_expert": [
+        ("yes", "Is it knowledge"),
         ("no", "Does the old corpus support"),
         ("choose", "Yes, I mark it"),
         ("mark", "Geneva"),
@@ -166,6 +167,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "cloze": f"Ban Ki-moon succeeded [BLANK] {ODD}",
     },
     "ckl_expert": {
+        "keep": "yes",
         "statement": "[BLANK] is the Secretary-General of the United Nations.",
         "supported": "no",
         "found": "yes",
@@ -177,6 +179,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "newness": "general",
         "sentence": ARTICLE.split("\n")[2],
         "word": "1 January 2007",
+        "alone": ARTICLE.split("\n")[2],
     },
     "easy_question": {
         "question": f"Who of Ghana did Ki-moon succeed on 1 January 2007 {QUIET}?",

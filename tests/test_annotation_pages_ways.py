@@ -75,10 +75,11 @@ def test_without_a_prediction_nothing_is_asked_about_one(browser: Browser) -> No
     browser.size("wide")
     browser.open(shown(layout, prediction=None))
     assert "prediction" not in browser.one("#item").text.lower()
+    browser.keys("y")
     browser.keys("n")
     browser.press("Submit")
     given = browser.submission()["answers"]["item-0"]
-    assert given == {"statement": fields["cloze"], "found": "no"}
+    assert given == {"keep": "yes", "statement": fields["cloze"], "found": "no"}
     assert problems(layout, fields, given) == []
     assert problems(layout, FIELDS["ckl_expert"], given) == ["supported: missing"]
 

@@ -138,3 +138,25 @@ def test_ctrl_c_and_a_killed_caller(how: str, tmp_path: Path) -> None:
     while any(notes.iterdir()) and alive(notes) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(notes.iterdir()) or not alive(notes)
+
+
+LOADING = """
+import signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "builders.cli":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from builders.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_program_is_loaded() -> None:
+    command = [sys.executable, "-c", LOADING]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "interrupted: the same command goes on from here\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked
+from builders.core.files import disk_errors, locked, refusal, replacing
 
 
 def test_what_is_in_the_way_is_said_of_the_file_itself(tmp_path: Path) -> None:
@@ -31,4 +31,25 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_another_run_is_waited_for(tmp_path: Path) -> None:
     refused = pytest.raises(UserError, match="another run is at work here")
     with locked(tmp_path), refused, locked(tmp_path):
+        raise AssertionError("not reached")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (FileExistsError(17, "File exists"), "File exists"),
+        (RuntimeError("IO Error: could not write: No space left on device"), "No space left"),
+        (RuntimeError("Symlink loop from 'x'"), "Symlink loop"),
+        (FileNotFoundError(2, "No such file or directory"), None),
+        (ValueError("a bug"), None),
+    ],
+)
+def test_what_a_disk_refuses(error: Exception, said: str | None) -> None:
+    found = refusal(error)
+    assert found is None if said is None else found and found.startswith(said)
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="that is no file"), replacing(tmp_path):
         raise AssertionError("not reached")

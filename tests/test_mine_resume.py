@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from builders.core.errors import UserError
+from builders.wikidata import reader
 from builders.wikidata.reader import Tuning
 from tests.dumps import array, compressed, world
 from tests.test_mine import UNDATED, run, sums
@@ -190,6 +192,37 @@ def test_no_process_outlives_the_run(how: str, folder: Path) -> None:
             break
         time.sleep(0.01)
     assert not any(Path(f"/proc/{pid}").exists() for pid in readers)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
+@pytest.mark.parametrize("how", ["fork", pytest.param("spawn", marks=SLOW)])
+def test_buffers_have_no_name_that_a_kill_could_leave(how: str, folder: Path) -> None:
+    process = start(folder, 2, how)
+    until(lambda: parts(folder) > 20, process)
+    for pid in (process.pid, *children(process)):
+        held = Path(f"/proc/{pid}/maps").read_text()
+        assert "memfd:blocks" in held
+        assert "/dev/shm/psm_" not in held
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def test_a_reading_process_whose_run_is_gone_says_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A run that was killed had started it; the next one was done before it opened its eyes."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    memory = reader.Memory(1, 4096)
+    work = reader.Work((), tmp_path / "gone", (), TUNING)
+    process = context.Process(target=reader._work, args=(theirs, reader._Task(work, memory, ())))
+    process.start()
+    theirs.close()
+    ours.close()
+    process.join()
+    memory.close()
+    assert process.exitcode == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_two_runs_in_one_folder(folder: Path) -> None:

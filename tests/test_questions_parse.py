@@ -76,7 +76,7 @@ ASKED = [
     ),
     (
         "Nelson Mandela lived on Robben Island for 18 years.",
-        "How long did Nelson Mandela live on Robben Island?",
+        "For how long did Nelson Mandela live on Robben Island?",
         "18 years",
     ),
 ]

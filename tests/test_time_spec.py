@@ -1,9 +1,11 @@
 """Time specifications: which a question has, which it is given, and where."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
+from builders.generate.protocol import PATTERNS
 from builders.text.dates import time_of
 from builders.text.en.questions import ago, put
 from filters.time_spec import specify
@@ -189,6 +191,26 @@ def test_ago(article: str, asked: str, said: str) -> None:
         ("Obama met whom in Rome?", "Obama met whom in Rome in May 2017?"),
         ("Where did Obama decide to go?", "In May 2017, where did Obama decide to go?"),
         ("Who leads Italy?", "Who leads Italy in May 2017?"),
+        (
+            "Where did Marcelo Peralta die after contracting the virus?",
+            "In May 2017, where did Marcelo Peralta die after contracting the virus?",
+        ),
+        (
+            "Who was found guilty of murdering Jane Doe?",
+            "In May 2017, who was found guilty of murdering Jane Doe?",
+        ),
+        (
+            "How many died as a result of flooding?",
+            "In May 2017, how many died as a result of flooding?",
+        ),
+        (
+            "How many were missing in the ferry disaster?",
+            "In May 2017, how many were missing in the ferry disaster?",
+        ),
+        (
+            "How many were killed in a raid on a house in Bahrain?",
+            "How many were killed in a raid on a house in Bahrain in May 2017?",
+        ),
     ],
 )
 def test_put(plain: str, dated: str) -> None:
@@ -218,6 +240,8 @@ def test_specify() -> None:
     assert specify(own, 1).kind == "own"
     assert specify(question(text="Who won the vote?"), 1).kind == "none"
     assert specify(question(text="Who won the vote?", past=True, kind="date"), 1).kind == "none"
+    by_patterns = replace(question(text="Who won the vote?"), generator=f"{PATTERNS}x 1.0")
+    assert specify(by_patterns, 1).text == "Who won the vote in May 2019?", "recent, too"
     long = question(text="For how long did Frank Lampard sign a contract?", past=True)
     assert specify(long, 1).kind in ("absolute", "relative"), "he signed more than one"
 

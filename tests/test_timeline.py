@@ -57,7 +57,7 @@ def test_what_cannot_be_read(duck: Engine, tmp_path: Path) -> None:
         duck.read(segments, Fact)
     with (
         pytest.raises(UserError, match="no engine 'sparc'"),
-        engine("sparc", tmp_path),  # type: ignore[arg-type]
+        engine("sparc", tmp_path),
     ):
         pass
 

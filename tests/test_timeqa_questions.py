@@ -9,6 +9,7 @@ import pytest
 
 from builders.facts.relations import Ask
 from builders.rows import AlignedSegment, Dropped, Gap
+from builders.timeqa.question_tables import best_first
 from builders.timeqa.questions import (
     Pair,
     PairQuestion,
@@ -24,6 +25,7 @@ NOW = date(2022, 9, 15)
 UNKNOWN: Interval = (None, None)
 SPECIFIERS = {"in": 1, "between": 1, "before": 1, "after": 1}
 SEED = 7
+UNNAMED: dict[str, Any] = {"rule": "none", "paragraph": None, "start": None, "mention": None}
 
 
 def relation(*asks: Any, mode: str = "accumulate") -> QuestionTemplates:
@@ -217,11 +219,10 @@ def test_hard_years() -> None:
 
 
 def test_hard_grain() -> None:
-    """Days are asked for only where no month has room, and never of coarser data; months are."""
+    """A day is asked for only where no month has room, and never of coarser data; months are."""
     assert hard(segment("Q2", "2003-02-05", "2003-02-08"), short_months=0) == {
         ("on 6 February 2003", "Q2"),
         ("on 7 February 2003", "Q2"),
-        ("between 6 February 2003 and 7 February 2003", "Q2"),
         ("before 6 February 2003", "Q2"),
         ("before 7 February 2003", "Q2"),
         ("before 8 February 2003", "Q2"),
@@ -229,6 +230,7 @@ def test_hard_grain() -> None:
         ("after 6 February 2003", "Q2"),
         ("after 7 February 2003", "Q2"),
     }
+    assert not hard(segment("Q2", "2003-02-05", "2003-04-28"), mix={"between": 1}), "no two months"
     months = hard(segment("Q2", "2003-02-05", "2003-04"))
     assert {t for t, _ in months} == {
         "in March 2003",
@@ -284,6 +286,39 @@ def test_every_segment_is_asked_about_or_dropped() -> None:
     assert [
         n for n, s in enumerate(segments) if n not in found and s.statements[0] not in left
     ] == []
+
+
+def test_no_question_is_about_a_changeover_day() -> None:
+    unended = segment("Q3", "2005-05-03", "")
+    before = segment("Q2", "2001-02-01", "2005-05-03")
+    asked, dropped = ask(before, unended, unanswerable=0)
+    assert not [a.text for a in asked if " on " in a.text]
+    assert ("ambiguous", "on 3 May 2005") in {(d.reason, d.detail) for d in dropped}
+    lasting = replace(before, end_first=date(2010, 1, 1), end_last=date(2010, 12, 31))
+    assert ("on 3 May 2005", "Q2 Q3") in easy(lasting, unended), "two who hold it together"
+
+
+def test_easy_asks_for_nothing_that_only_others_answer() -> None:
+    """The page names the answer that holds beside it, not the one whose dates are printed."""
+    seat = replace(segment("Q2", "2003", "2009"), **UNNAMED)
+    asked, dropped = ask(seat, segment("Q3", "2005", "2012"), unanswerable=0)
+    texts = {_short(a) for a in asked if a.difficulty == "easy"}
+    assert texts == {("from 2005 to 2012", "Q2 Q3")}
+    assert ("others_named", "from 2003 to 2009") in {(d.reason, d.detail) for d in dropped}
+
+
+def test_the_object_that_is_asked_for_stands_first() -> None:
+    """Then what holds for more of the time; what the page does not name comes last."""
+    own = segment("Q9", "2003", "2009", paragraph=5, mention="Nine")
+    short = segment("Q2", "2008", "2008", paragraph=1, mention="Two")
+    long = segment("Q3", "2004", "2007", paragraph=2, mention="Three")
+    unnamed = replace(segment("Q4", "2003", "2009"), **UNNAMED)
+    asked, _ = ask(own, short, long, unnamed, unanswerable=0)
+    found = [best_first(a) for a in asked if a.segment == 0 and a.difficulty == "easy"]
+    assert [[o.id for o, _ in ranked] for ranked in found] == [["Q9", "Q3", "Q2", "Q4"]]
+    assert [[p.words for p in places] for _, places in found[0]] == [
+        ["Nine"], ["Three"], ["Two"], [],
+    ]  # fmt: skip
 
 
 def test_what_the_page_may_tell_in_other_words_is_not_unanswerable() -> None:

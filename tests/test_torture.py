@@ -7,9 +7,26 @@ import pytest
 
 from torture import Outcome
 from torture.__main__ import CAMPAIGNS, Report, main
+from torture.servers import CLIENTS, FAULTS
+
+SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize("case", ["lines/5", "lines/6", "servers/0", "servers/101"])
+def asked(client: str, fault: str) -> str:
+    """The case of one client and one fault."""
+    return f"servers/{FAULTS.index(fault) * len(CLIENTS) + list(CLIENTS).index(client)}"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("lines/5", "lines/6"),
+        *(asked("sparql", fault) for fault in ("401", "bomb", "redirect")),
+        *(asked("chat", fault) for fault in ("401", "bomb", "redirect", "json " + "[" * 100_000)),
+        *(asked("fetch", fault) for fault in ("cut", "redirect", "429 0")),
+        *(pytest.param(asked(client, "drip"), marks=SLOW) for client in CLIENTS),
+    ],
+)
 def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
     assert main(["--folder", str(tmp_path), "--case", case]) == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
@@ -17,9 +34,9 @@ def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
     assert not report["losses"]
 
 
-@pytest.mark.slow
+@SLOW
 def test_a_short_run_loses_nothing(tmp_path: Path) -> None:
-    numbers = {"kills": 3, "disks": 3, "rivals": 1, "lines": 45_000, "servers": 40}
+    numbers = {"kills": 3, "disks": 3, "rivals": 1, "lines": 45_000, "servers": 160}
     words = [word for name, n in numbers.items() for word in (f"--{name}", str(n))]
     assert main(["--folder", str(tmp_path), "--seed", "1", *words]) == 0
     assert numbers.keys() == CAMPAIGNS.keys()

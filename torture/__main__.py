@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -42,6 +43,8 @@ def main(words: Sequence[str] | None = None) -> int:
     wanted = {name: getattr(given, name) for name in CAMPAIGNS}
     if all(number is None for number in wanted.values()):
         wanted = dict(FEW)
+    # in the background of a shell it is ignored, and so it would be by all that is started here
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     report = Report(given.seed, given.folder)
     work = given.folder.resolve() / "work"
     try:
@@ -114,8 +117,8 @@ def _cases(
     """The cases to do: the named ones; or a campaign's until it has tried enough; or for hours."""
     if named:
         for text in named:
-            name, _, number = text.partition("/")
-            yield name, int(number)
+            name, _, place = text.partition("/")
+            yield name, int(place)
         return
     until = time.monotonic() + (hours or 0) * 3600
     number = dict.fromkeys(CAMPAIGNS, 0)

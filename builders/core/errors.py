@@ -1,10 +1,11 @@
 """The one error type that users see."""
 
+import re
 from pathlib import Path
 from typing import Self
 
-_LONGEST = 400
-"""Characters of a name that are printed."""
+_LONG_WORD = re.compile(r"(\S{100})\S{200,}(\S{100})")
+"""A name that would fill the screen; its middle is left out."""
 
 
 class UserError(Exception):
@@ -24,7 +25,8 @@ class UserError(Exception):
     ) -> None:
         name = "" if where is None else _on_a_line(str(where))
         place = "" if where is None else f"{name}:{line}: " if line else f"{name}: "
-        super().__init__(place + message + (f"\n  {hint}" if hint else ""))
+        text = place + message + (f"\n  {hint}" if hint else "")
+        super().__init__(_LONG_WORD.sub(r"\1…\2", text))
 
     @classmethod
     def of_disk(cls, error: OSError, where: Path) -> Self:
@@ -33,6 +35,5 @@ class UserError(Exception):
 
 
 def _on_a_line(name: str) -> str:
-    """A name as messages print it: control characters escaped, a long one without its middle."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
-    return shown if len(shown) <= _LONGEST else f"{shown[:100]}…{shown[-100:]}"
+    """A name as messages print it, its control characters escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)

@@ -110,18 +110,29 @@ def find_files(
     return list(found)
 
 
+def is_pipe(path: Path) -> bool:
+    """Whether there is a pipe; what cannot be looked at is none."""
+    try:
+        return path.is_fifo()
+    except (OSError, ValueError):
+        return False
+
+
 def writable(folder: Path) -> None:
     """Make a folder before hours of work for it; `UserError` where it cannot be."""
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
-_REFUSALS = tuple(
-    os.strerror(getattr(errno, name))
-    for name in (
-        *("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"),
-        *("ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP", "EEXIST"),
-    )
+_REFUSALS = (
+    "Symlink loop",
+    *(
+        os.strerror(getattr(errno, name))
+        for name in (
+            *("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"),
+            *("ENAMETOOLONG", "ENOTDIR", "EISDIR", "ELOOP", "EEXIST"),
+        )
+    ),
 )
 
 
@@ -203,7 +214,12 @@ def whole(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that replaces it at the end, if nothing failed."""
+    """A temporary file beside `path` that replaces it at the end, if nothing failed.
+
+    `UserError`: there is something else there (a folder, a device, a pipe), which stays.
+    """
+    if path.exists() and not path.is_file():
+        raise UserError("there is something here that is no file", where=shown(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     try:

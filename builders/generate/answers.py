@@ -17,8 +17,9 @@ _WORD = re.compile(r"[^\W_]+(?:[.,'’&-][^\W_]+)*|[$€£]")
 _EMPTY = words("""
     a an the of in on at for to by with from as and or who whom whose which what when where why how
     did do does was were is are be been has have had long much many percentage age under against
+    around
 """)
-_OPENING = re.compile(r"^(?:In|On) [^,]*\d{4}, (?=[a-z])")
+_OPENING = re.compile(r"^(?:In|On|Around) [^,]*\d{4}, (?=[a-z])")
 """A time before the question: `In May 2017, who agreed to …`."""
 _LEAST = 3, 5
 """The share of a question's words that a sentence must have to be looked at."""

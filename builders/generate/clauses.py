@@ -610,6 +610,47 @@ def _dated(token: Token) -> bool:
     return name is not None and any(t.text.isdigit() and len(t.text) == 4 for t in name.tokens)
 
 
+def cut_short(told: Sequence[Token], answer: Sequence[Token], clause: Clause) -> bool:
+    """Whether words that a question is told with go on in the sentence with what they need.
+
+    `demand Turkey` of `demand Turkey stay out`; `the states of Louisiana` of three; `killed as
+    peacekeepers`, who march on; what stands before the first of two verbs holds for both.
+    """
+    there = {t.at for t in (*told, *answer, *clause.auxiliaries, clause.verb)}
+    for t in told:
+        after = t.next
+        if after is not None and after.at not in there and t.tag.startswith("NN"):
+            if after.tag in ("VB", "VBP", "VBZ", "MD") or after.text in _OPENING_QUOTES:
+                return True
+            of_many = t.head.lower == "of" and t.head.head.tag == "NNS"
+            if of_many and t.label in NAMED and after.text == ",":
+                return True
+        if t.lower == "as" and t.dep == "prep":
+            role = t.having("pobj")
+            if any(r.label in NAMED or r.tag in ("NNS", "NNPS") for r in role):
+                return True
+    first = clause.verb.head
+    if clause.verb.dep != "conj":
+        return False
+    before = min((s.at for s in first.having("nsubj", "nsubjpass")), default=first.at)
+    return any(c.at < before and c.at not in there for c in first.having("prep"))
+
+
+_OPENING_QUOTES = ('"', "“", "``")
+
+
+def follows_up(tree: Tree, sentence: int) -> bool:
+    """Whether a sentence goes on with what the one before it told: it names the same people."""
+
+    def named(number: int) -> set[str]:
+        names = [n for n in tree.names if n.label in ("PERSON", "ORG")]
+        return {
+            t.text for n in names for t in n.bare if t.sentence == number and t.text[0].isupper()
+        }
+
+    return bool(named(sentence) & named(sentence - 1))
+
+
 def breaks(tokens: Sequence[Token]) -> bool:
     """Whether something among these is no plain part of a sentence."""
     return any(t.tag in _BREAKS or t.text in (";", ":", "/") for t in tokens)

@@ -10,7 +10,7 @@ from builders.generate.answers import answer
 from builders.generate.candidates import Finder, ParseFinder
 from builders.generate.parses import IDENTITY
 from builders.generate.patterns import Asked
-from builders.generate.protocol import Backend, Done, Query, Request, Result
+from builders.generate.protocol import PATTERNS, Backend, Done, Query, Request, Result
 from builders.rows import Article, Candidate, Draw
 
 _SAME_WORD, _SAME_SENTENCE = 3, 4
@@ -31,7 +31,7 @@ class ParseBackend:
     """`generate` asks by patterns, `answer` compares words: neither looks at the other's work."""
 
     name = "parse"
-    identity = f"parse of {IDENTITY}"
+    identity = f"{PATTERNS}{IDENTITY}"
 
     def __init__(self, seed: int, finder: ParseFinder) -> None:
         self.seed = seed

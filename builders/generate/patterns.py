@@ -14,6 +14,8 @@ from builders.generate.clauses import (
     breaks,
     clauses,
     coordinated,
+    cut_short,
+    follows_up,
     misplaced,
     phrase,
     relative,
@@ -148,7 +150,7 @@ def questions(tree: Tree) -> list[Asked]:
     found: list[Asked] = []
     for clause in clauses(tree):
         parts = _told(clause)
-        if parts is None:
+        if parts is None or (clause.now and follows_up(tree, clause.verb.sentence)):
             continue
         for make in PATTERNS:
             for made in make(clause, parts):
@@ -270,7 +272,7 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
     if not alone(told, clause.subject, asked=asked_subject, kind=kind):
         return None
-    if breaks(told) or relative(told):
+    if breaks(told) or relative(told) or cut_short(told, made.of, clause):
         return None
     shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
     if any(_in_brackets(t) for t in told):
@@ -297,8 +299,10 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         dated = least_dated(actor=asked_subject, listed=clause.now)
         if clause.day is None or year or not weight.holds(dated):
             return None
-    if clause.day is not None and not year and made.kind != "age" and not any(map(_in_year, told)):
-        text = put(text, asked("on", day_in_words(clause.day)))
+    timed = year or any(map(_in_year, told))
+    if clause.day is not None and not timed and made.kind != "age":
+        day = day_in_words(clause.day)  # a list has its events a day late now and then
+        text = put(text, f"around {day}" if clause.now else asked("on", day))
         year = True
     if clause.source is not None:
         text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
@@ -759,7 +763,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for prep in (p for p in parts if p.dep == "prep"):
         motion = prep.lower == "to" and clause.verb.lemma in _MOTION
-        if not (prep.lower in ("in", "at", "near") or motion) or clause.verb.lemma in _NO_PLACE:
+        if not (prep.lower in ("in", "at") or motion) or clause.verb.lemma in _NO_PLACE:
             continue
         for noun in prep.having("pobj"):
             name = noun.name
@@ -985,7 +989,9 @@ def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             if span is None or any(t.tag == "POS" for t in phrase(noun)):
                 continue
             rest = _rest(parts, prep)
-            yield _made(clause, rest, span, "How long", "how long", phrase(prep))
+            if any(p.lower in ("until", "till", "from", "since", "through") for p in rest):
+                continue
+            yield _made(clause, rest, span, "For how long", "how long", phrase(prep))
 
 
 def _why(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:

@@ -8,6 +8,9 @@ from typing import Literal, Protocol, runtime_checkable
 
 from builders.rows import Article, Candidate, Draw
 
+PATTERNS = "parse of "
+"""How the generator of questions by patterns begins; the pipeline that parsed follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

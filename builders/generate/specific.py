@@ -19,7 +19,7 @@ ROUTINE = words("""
     confirm warn claim express address respond react comment state note add accuse kill die wound
     injure attack shoot fire bomb explode crash hit strike find see show provide receive win lose
     beat defeat play score arrest charge detain file face remain become include pen appear end stop
-    deny help work move run set leave
+    deny help work move run set leave mention consider describe regard note
 """)
 """Verbs of what is in the news every day: they say little of which event is meant."""
 _VAGUE = words("""

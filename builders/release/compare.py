@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from builders.core import duck
 from builders.core.errors import UserError
+from builders.core.files import replacing
 from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest, load, locate
 from builders.release.parquet import write_split
 from builders.release.version import Level
@@ -139,7 +140,8 @@ def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
         _pair_moves(db)
         rows = _counts(db)
         if diff is not None:
-            write_split(diff, Difference, lambda: _sorted(db))
+            with replacing(diff) as path:
+                write_split(path, Difference, lambda: _sorted(db))
     layout = _layout_changes(before, after)
     documents = _documents(before, after)
     return Comparison(

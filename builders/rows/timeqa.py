@@ -83,14 +83,18 @@ class TimeQuestion:
     prompt: Annotated[str, "what a model is asked, over `context`: the question", RENDERED]
     targets: Annotated[
         tuple[str, ...],
-        "accepted answers, best first: the labels of `objects`, those that the page names first, "
-        "then the page's words for them, then aliases, each once; empty: unanswerable from it",
+        "accepted answers, best first: the labels of `objects`, then the page's words for them, "
+        "then aliases, each once whatever its case; those that the page names first, of them first "
+        "the object of `segment`, then what holds longer in the time; empty: unanswerable from it",
         RENDERED,
     ]
     title: Annotated[str, "title of the page"]
     context: Annotated[str, "the page's paragraphs, joined by line ends; empty with `text: false`"]
     question: Annotated[str, "the question with its time specifier", RENDERED]
-    answers: Annotated[Spans, "where the context says the answer; empty: unanswerable from it"]
+    answers: Annotated[
+        Spans,
+        "where the context says the answer, in the order of `targets`; empty: unanswerable from it",
+    ]
     objects: Annotated[
         tuple[Answer, ...],
         "every object that surely holds on some day of the time, by id; but of `easy` questions "

@@ -52,9 +52,13 @@ def period_in_words(period: Period) -> str:
 def targets(*forms: Iterable[str]) -> tuple[str, ...]:
     """Accepted answers, best first: those of each argument before those of the next, each once.
 
-    Labels come before what else is accepted. Empty texts are left out.
+    Labels come before what else is accepted. Empty texts are left out, and of forms that differ in
+    case alone, which score alike, the first one stays.
 
-    >>> targets(["Manchester United F.C."], ["Man Utd", "Manchester United F.C."])
+    >>> targets(["Manchester United F.C."], ["Man Utd", "MAN UTD", "Manchester United F.C."])
     ('Manchester United F.C.', 'Man Utd')
     """
-    return tuple(dict.fromkeys(form for some in forms for form in some if form.strip()))
+    found: dict[str, str] = {}
+    for form in (form for some in forms for form in some if form.strip()):
+        found.setdefault(form.casefold(), form)
+    return tuple(found.values())

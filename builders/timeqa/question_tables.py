@@ -1,12 +1,13 @@
 """From tables of aligned segments and pages to tables of released questions."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -24,6 +25,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
+from builders.timeqa.times import sure_days
 from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
 
 T = TypeVar("T")
@@ -172,12 +174,14 @@ class PageContext:
         """The columns of a question (`rows.TimeQuestion`)."""
         answers = one.answers
         first, last = one.time.days()
-        words = tuple(words for *_, words in answers.mentions)
-        starts = tuple(self._starts[n] + start for n, start, _ in answers.mentions)
+        ranked = best_first(one)
+        mentions = tuple(dict.fromkeys(m for _, found in ranked for m in found))
+        words = tuple(m.words for m in mentions)
+        starts = tuple(self._starts[m.paragraph] + m.start for m in mentions)
         return {
             "id": one.id,
             "prompt": one.text,
-            "targets": _targets(one),
+            "targets": _targets(one, ranked),
             "title": self._page.title,
             "context": self._text,
             "question": one.text,
@@ -195,7 +199,7 @@ class PageContext:
             "relation_label": one.relation_label,
             "template": one.template,
             "rules": answers.rules,
-            "paragraphs": tuple(paragraph for paragraph, *_ in answers.mentions),
+            "paragraphs": tuple(m.paragraph for m in mentions),
             "segment": None if one.segment is None else one.pair.ids[one.segment],
             "segments": tuple(one.pair.ids[j] for j in answers.segments),
             "verification": answers.verification,
@@ -205,16 +209,50 @@ class PageContext:
         }
 
 
-def _targets(one: PairQuestion) -> tuple[str, ...]:
-    """The accepted answers: none where the page does not answer the question."""
-    answers = one.answers
-    if answers.answerable != "yes":
-        return ()
-    found = sorted(zip(answers.objects, answers.rules, strict=True), key=lambda p: p[1] == "none")
-    labels = [o.label for o, _ in found]
-    return targets(
-        labels, [words for *_, words in answers.mentions], *(o.aliases for o, _ in found)
+class Place(NamedTuple):
+    """Where a page names an object, and its words for it."""
+
+    paragraph: int
+    start: int
+    words: str
+
+
+def best_first(one: PairQuestion) -> list[tuple[rows.Answer, list[Place]]]:
+    """The objects that answer a question, and where the page names each; the best one first.
+
+    First those that the page names, of them first the one that the question was made from, then
+    those that surely hold on more days of the time. Of the places first that of the question's own
+    segment, then in order of the page.
+    """
+    segments, own, answers = one.pair.segments, one.segment, one.answers
+    days: Counter[str] = Counter()
+    places: dict[str, dict[Place, bool]] = defaultdict(dict)
+    for j in answers.segments:
+        s = segments[j]
+        days[s.object] += sure_days(s, one.time)
+        if s.paragraph is not None and s.start is not None and s.mention is not None:
+            place = Place(s.paragraph, s.start, s.mention)
+            places[s.object][place] = places[s.object].get(place, False) or j == own
+    asked_of = None if own is None else segments[own].object
+    ranked = sorted(
+        zip(answers.objects, answers.rules, strict=True),
+        key=lambda p: (p[1] == "none", p[0].id != asked_of, -days[p[0].id]),
     )
+    return [
+        (answer, sorted(found := places[answer.id], key=lambda p: (not found[p], p)))
+        for answer, _ in ranked
+    ]
+
+
+def _targets(
+    one: PairQuestion, ranked: Sequence[tuple[rows.Answer, Sequence[Place]]]
+) -> tuple[str, ...]:
+    """The accepted answers: none where the page does not answer the question."""
+    if one.answers.answerable != "yes":
+        return ()
+    labels = [answer.label for answer, _ in ranked]
+    words = [place.words for _, places in ranked for place in places]
+    return targets(labels, words, *(answer.aliases for answer, _ in ranked))
 
 
 class RowsInOrder(Generic[T]):

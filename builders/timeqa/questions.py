@@ -40,6 +40,7 @@ from builders.timeqa.times import (
     TimeUnit,
     easy_times,
     hard_time,
+    is_changeover,
     outside_time,
     question_frame,
     select,
@@ -186,14 +187,12 @@ class Questions(Strict):
 class AnswerSet(NamedTuple):
     """The answers of a question: some segments of its pair, by their indexes.
 
-    `objects`: each once, by id; `rules`: the best rule that found each of them; `mentions`: where
-    the page names them, as (paragraph, start, words), in order.
+    `objects`: each once, by id; `rules`: the best rule that found each of them.
     """
 
     segments: tuple[int, ...]
     objects: tuple[Answer, ...]
     rules: tuple[AlignmentRule, ...]
-    mentions: tuple[tuple[int, int, str], ...]
     answerable: Answerable
     verification: Verification
 
@@ -226,11 +225,12 @@ def ask_pair(
 
     Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
-    without its two units), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are
-    after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a
-    segment without a boundary that can be printed), `no_room` (hard, of a segment with no moment
-    inside it), `told_otherwise` (the page does not name the answer, and may tell it in other words;
-    or it may name others before or after the pair's).
+    without its two units; no day on which another object takes over), `gives_answer`,
+    `after_snapshot`, `near_snapshot` (too few days are after it), `no_template` (no variant serves
+    the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
+    `no_room` (hard, of a segment with no moment inside it), `told_otherwise` (the page does not
+    name the answer, and may tell it in other words; or it may name others before or after the
+    pair's), `others_named` (easy, the page names other answers and not the segment's own object).
     """
     asker = _Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -375,6 +375,8 @@ class _Asker:
             return "told_otherwise"
         if answerable == "not_in_page" and not self.pair.hinted.isdisjoint(settled):
             return "told_otherwise"
+        if difficulty == "easy" and answerable == "yes" and i not in self.named(settled):
+            return "others_named"
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
@@ -471,7 +473,16 @@ class _Asker:
         one_sided = time.first is None or time.last is None
         if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"
+        chosen = [self.line.spans[j] for j in found]
+        if is_changeover(time, chosen, [self.pair.segments[j].object for j in found]):
+            return "ambiguous"
         return found
+
+    def named(self, chosen: Sequence[int]) -> set[int]:
+        """Those of some segments whose objects the page names as an answer."""
+        segments = self.pair.segments
+        found = {segments[j].object for j in chosen if segments[j].rule != "none"}
+        return {j for j in chosen if segments[j].object in found}
 
     def gives_away(self, chosen: Sequence[int], variant: int, when: str, text: str) -> bool:
         """Whether a question holds the name of one of its answers, or a word of it."""
@@ -487,14 +498,11 @@ class _Asker:
         segments = self.pair.segments
         objects: list[Answer] = []
         rules: list[AlignmentRule] = []
-        mentions: set[tuple[int, int, str]] = set()
         by_object = sorted(
             (segments[j] for j in chosen),
             key=lambda s: (len(s.object), s.object, _RULES[s.rule]),
         )
         for s in by_object:
-            if s.paragraph is not None and s.start is not None and s.mention is not None:
-                mentions.add((s.paragraph, s.start, s.mention))
             if not objects or objects[-1].id != s.object:
                 objects.append(Answer(s.object, s.object_label, s.aliases))
                 rules.append(s.rule)
@@ -504,7 +512,6 @@ class _Asker:
             key,
             tuple(objects),
             tuple(rules),
-            tuple(sorted(mentions)),
             "yes" if in_page else "not_in_page" if chosen else "nothing_holds",
             "human" if checked else "automatic",
         )

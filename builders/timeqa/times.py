@@ -211,6 +211,29 @@ def select_touching(time: Time, spans: Sequence[Bounds]) -> list[int] | None:
     return _select_in(time.first.first, time.last.last, spans)
 
 
+def sure_days(segment: Segment, time: Time) -> int:
+    """On how many days of a time a segment surely holds."""
+    first, last = time.days()
+    span = bounds(segment)
+    begins = max(span.start_last, first.toordinal() if first else -FAR)
+    return max(0, min(span.end_first, last.toordinal() if last else FAR) - begins + 1)
+
+
+def is_changeover(time: Time, spans: Sequence[Bounds], objects: Sequence[str]) -> bool:
+    """Whether a time is one day on which one object's state ends and another one's begins.
+
+    Both hold on it, and which of them a text means by that day is anybody's guess. `objects`: of
+    each span.
+    """
+    if time.specifier != "in" or time.first is None or time.first.grain != DAY:
+        return False
+    day = time.first.first
+    of = list(zip(spans, objects, strict=True))
+    ended = {o for s, o in of if s.end_first == s.end_last == day > s.start_last}
+    begun = {o for s, o in of if s.start_first == s.start_last == day < s.end_last}
+    return bool(ended) and bool(begun - ended)
+
+
 def _select_in(first: int, last: int, spans: Sequence[Bounds]) -> list[int] | None:
     chosen = []
     for i, (start_first, start_last, end_first, end_last, _) in enumerate(spans):
@@ -392,8 +415,11 @@ def _draw_unit(grain: int, first: int, last: int, by_month: bool, draws: Draws) 
 
 
 def _draw_between(grain: int, first: int, last: int, by_month: bool, draws: Draws) -> Time | None:
-    """Two units of one grain in these days, the first before the second."""
-    chosen, units = _units(grain, first, last, 2, by_month)
+    """Two units of one grain in these days, the first before the second.
+
+    They are never days: nobody asks who led a city from one Sunday to the next.
+    """
+    chosen, units = _units(max(grain, MONTH), first, last, 2, by_month)
     if not units:
         return None
     a, b = draws.below(len(units)), draws.below(len(units) - 1)

@@ -127,6 +127,15 @@ _INFINITIVE = re.compile(
 _SAY = re.compile(r"\b(?:say|think)s?\b")
 _RELATIVE = re.compile(r"(?<=[a-z] )(?:who|which|whose)\s+(?!is\b|was\b)")
 """A clause at whose end a time would be the clause's: `a port which received money`."""
+_ANOTHER_DEED = re.compile(
+    r"\b(?:after|before|for|of|over|by|from|in|while|without|during|attempting|accused)\s"
+    r"(?:[a-z]+ly\s)?(?!during\b)[a-z]{2,}ing\b"
+    r"|\b(?:as a result of|over|after|following|amid|attempt(?:ed|ing)?)\s\S+"
+    r"|\sto\s[a-z]+\s(?:a|an|the|his|her|its|their)\s"
+    r"|\b(?:disaster|attacks?|crash|election|war|shooting|bombings?|earthquake|floods?|protests?)$"
+    rf"|\b(?:in|on)\s(?:the\s)?(?:{'|'.join(MONTHS)})$"
+)
+"""What a time behind it would seem to be the time of."""
 
 
 def put(question: str, time: str) -> str:
@@ -134,14 +143,15 @@ def put(question: str, time: str) -> str:
 
     That is before the question mark, or before a trailing clause (`, according to …`,
     `because of …`). Where the main verb governs what somebody says, wants or decides (`agree to
-    buy Yahoo`, `say that …`), or another clause ends the question (`a port which received money`),
-    the end of the sentence would date the wrong verb, so the time goes
-    to the head, before a comma: `In May 2017, who agreed to buy Yahoo?`
+    buy Yahoo`, `say that …`), or another clause, deed or event ends the question (`a port which
+    received money`, `after contracting the virus`), the end of the sentence would date that, so
+    the time goes to the head, before a comma: `In May 2017, who agreed to buy Yahoo?`
     """
     if not time:
         return question
     body = question.rstrip().removesuffix("?").rstrip()
-    if any(form.search(body) for form in (_RELATIVE, _SAYING, _INFINITIVE, _SAY)):
+    forms = (_RELATIVE, _SAYING, _INFINITIVE, _SAY, _ANOTHER_DEED)
+    if any(form.search(body) for form in forms):
         return f"{time[0].upper()}{time[1:]}, {_small(body)}?"
     clause = _CLAUSE.search(body)
     if clause and clause.start() > 10 and len(body[: clause.start()].split()) > 2:
