@@ -189,7 +189,7 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("UserError: "), done.stderr
-    assert "cannot be written" in done.stderr
+    assert "File too large" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out" / "mined.json").exists()
 
