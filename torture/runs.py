@@ -27,7 +27,7 @@ _LINGER = 60.0
 """Seconds after which a process that outlives its run is a loss."""
 _UNMOUNT = ("umount", "-l")
 _KEPT = (".lock", ".zenodo.json")
-_SEMAPHORE = "sem.mp-"
+_SEMAPHORE = "sem."
 """Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
 _SHARED = Path("/dev/shm")  # noqa: S108
 
