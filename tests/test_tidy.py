@@ -21,6 +21,7 @@ def lying(folder: Path) -> dict[str, str]:
     return {one.path.name.strip(".").partition("-")[0]: one.why for one in look(folder / "b")}
 
 
+@pytest.mark.slow
 def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
     """Three edits of a recipe leave three steps; one of each name is needed."""
     edited = tmp_path / "mine.yaml"
