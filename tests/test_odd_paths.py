@@ -2,9 +2,7 @@
 
 import json
 import os
-import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from builders.core.inputs import INPUTS
 from tests.annotation_workers import batch_of, hand_in, submission
 from tests.conftest import ROOT, run
 from tests.release_sample import publish
+from torture import not_for_ever
 
 TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUTS)
 """Parameters that take a path as text, for they take names, addresses or patterns, too."""
@@ -128,24 +127,6 @@ def cases() -> Iterator[Any]:
             yield pytest.param(command, one, odd, id=name, marks=marks)
 
 
-class HangsError(BaseException):
-    """No `except` of the program catches it."""
-
-
-@contextmanager
-def not_for_ever() -> Iterator[None]:
-    def late(*_: object) -> None:
-        raise HangsError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @pytest.mark.parametrize(("command", "one", "odd"), cases())
 def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
     words = [word.format(**place.good) for word in GOOD[command]]
@@ -160,7 +141,7 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
         words[words.index(option) + 1] = path
     else:
         words += [option, path]
-    with not_for_ever():
+    with not_for_ever(SECONDS):
         done = run(command, *words, cwd=place.folder / "out", ok=False)
     said = done.stderr + done.stdout
     assert "Traceback" not in said

@@ -12,6 +12,7 @@ import pytest
 from builders.wikidata.entities import Rows
 from tests.conftest import DATA
 from tests.dumps import Json, item, prop, statement, time_snak, world
+from torture.mutations import damaged
 
 pytest.importorskip("simdjson")
 
@@ -67,33 +68,6 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def damaged(chance: Random, entity: Json) -> Json:
-    """An entity with one part changed, removed or moved."""
-    made: Any = copy.deepcopy(entity)
-    places: list[tuple[Any, Any]] = []
-
-    def walk(part: Any) -> None:
-        inside = part.items() if isinstance(part, dict) else enumerate(part)
-        for key, value in list(inside):
-            places.append((part, key))
-            if isinstance(value, dict | list):
-                walk(value)
-
-    walk(made)
-    for _ in range(chance.choice((1, 1, 2))):
-        part, key = chance.choice(places)
-        try:
-            if chance.random() < 0.3:
-                del part[key]
-            elif chance.random() < 0.2 and isinstance(part, list):
-                part.append(part[key])
-            else:
-                part[key] = chance.choice(ODD)
-        except (KeyError, IndexError):
-            continue
-    return dict(made)
-
-
 def bitten(chance: Random, line: bytes) -> bytes:
     """A line with some of its bytes cut out, doubled or changed."""
     start = chance.randrange(len(line))
@@ -128,7 +102,7 @@ def test_the_quick_reader_reads_every_layout() -> None:
     for number in range(800):
         entity = copy.deepcopy(base()[-2])
         if number % 2:
-            entity = damaged(chance, entity)
+            entity = damaged(chance, entity, ODD)
         if number % 3 == 0:
             entity["labels"] = {"en": {"language": "en", "value": trap}, trap: {"value": trap}}
             entity["descriptions"] = {"en": {"language": "en", "value": trap}}
@@ -149,7 +123,7 @@ def test_the_quick_reader_gives_the_same_rows() -> None:
     for number in range(3_000):
         entity = chance.choice(entities)
         if number % 3:
-            entity = damaged(chance, entity)
+            entity = damaged(chance, entity, ODD)
         spaces = (", ", ": ") if chance.random() < 0.1 else (",", ":")
         text = json.dumps(entity, separators=spaces, ensure_ascii=chance.random() < 0.5)
         line = text.encode("utf-8", "surrogatepass")

@@ -4,7 +4,9 @@ Every case has a campaign and a number, and all that is random in it comes from 
 two: `python -m torture --seed 1 --case kills/17` does one case again.
 """
 
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -35,3 +37,23 @@ class Campaign:
 def chance(seed: int, campaign: str, number: int) -> Random:
     """The generator of one case."""
     return Random(f"{seed}/{campaign}/{number}")
+
+
+class HangsError(BaseException):
+    """Something took too long. No `except` of the program catches it."""
+
+
+@contextmanager
+def not_for_ever(seconds: int) -> Iterator[None]:
+    """`HangsError` after so many seconds in the body; in a program's first thread alone."""
+
+    def late(*_: object) -> None:
+        raise HangsError(f"more than {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

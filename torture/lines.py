@@ -7,10 +7,8 @@ import json
 import os
 import re
 import shutil
-import signal
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -18,11 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from annotation.batch import read_batch
-from annotation.hits import BatchOrder, make_batch
 from annotation.layout import Layout
-from annotation.results import import_results
-from annotation.submission import FORMAT
 from builders.core.config import load
 from builders.core.errors import UserError
 from builders.facts.relations import Relation
@@ -31,7 +25,8 @@ from builders.wikidata.mine import mine
 from builders.wikipedia.read import read_pages
 from builders.wmt.index import index
 from scoring.predictions import read as read_predictions
-from torture import ROOT, Outcome
+from tests.annotation_workers import batch_of, submission, take
+from torture import ROOT, HangsError, Outcome, not_for_ever
 from torture.mutations import bitten, damaged
 
 _SAMPLES = ROOT / "samples"
@@ -56,9 +51,9 @@ def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     folder.mkdir(parents=True)
     lost = []
     try:
-        with _not_for_ever():
+        with not_for_ever(_SECONDS):
             lost = list(reader.read(random, reader.lines, folder))
-    except Exception:
+    except (Exception, HangsError):
         lost = [traceback.format_exc()[-3000:]]
     if lost:
         kept = work.parent / f"lost/lines-{number}"
@@ -66,20 +61,6 @@ def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
         shutil.copytree(folder, kept)
     shutil.rmtree(folder)
     yield Outcome(reader.what, reader.lines, tuple(lost))
-
-
-@contextmanager
-def _not_for_ever() -> Iterator[None]:
-    def late(number: int, frame: object) -> None:
-        raise TimeoutError(f"more than {_SECONDS} seconds")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(_SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def mutated(random: Random, line: bytes) -> bytes:
@@ -276,53 +257,16 @@ def _page_lines(random: Random, number: int, folder: Path) -> Losses:
 # --- What people and models hand in -------------------------------------------------------------
 
 
-_LAYOUT = """\
-title: Is it good?
-summary: Say whether it is good.
-instructions: [Read it.]
-fields: {question: {label: Question}}
-answers:
-  verdict:
-    kind: choice
-    label: Good?
-    choices: [{value: a, label: A}, {value: b, label: B}]
-    agree: value
-  note: {kind: text, label: Note, required: false}
-assignments: 2
-items_per_hit: 3
-pay: {per_hit: 0.50, minutes_per_hit: 2}
-rule: {by: majority, of: verdict, accept: [a]}
-attention: [{fields: {question: "Is water wet?"}, answers: {verdict: a}}]
-"""
-
-
 def _results(random: Random, number: int, folder: Path) -> Losses:
     """Every entry of a results file is taken or refused."""
-    layout = folder / "quick"
-    layout.mkdir()
-    (layout / "layout.yaml").write_text(_LAYOUT, "utf-8")
-    (layout / "task.html.j2").write_text("{{ everything() }}\n", "utf-8")
-    rows = "\n".join(json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(9))
-    (folder / "rows.jsonl").write_text(rows, "utf-8")
-    order = BatchOrder(str(layout), str(folder / "rows.jsonl"), "static", 9, out=folder / "hits")
-    batch = read_batch(make_batch(order)[0])
+    batch = batch_of(folder, rows=9, number=9)
     given = []
     for n in range(number):
-        hit = random.choice(batch.hits)
-        made = {
-            "format": FORMAT,
-            "batch": batch.id,
-            "hit": hit.id,
-            "worker": f"w{n}",
-            "assignment": "",
-            "seconds": 12.0,
-            "answers": {item.id: {"verdict": "a", "note": "x"} for item in hit.items},
-            "item_seconds": {item.id: 4.0 for item in hit.items},
-        }
+        made = submission(batch, f"w{n}", random.randrange(len(batch.hits)))
         given.append(mutated(random, json.dumps(made).encode()))
     path = folder / "results.jsonl"
     path.write_bytes(b"\n".join(given) + b"\n")
-    done = import_results([str(path)], hits=folder / "hits", out=folder / "judgments")
+    done = take(folder, path)
     entries = sum(bool(line.strip()) for line in given)
     if done.taken + sum(done.refused.values()) != entries:
         yield f"of {entries} entries {done.taken} are taken, refused {done.refused}"

@@ -42,8 +42,8 @@ def bitten(random: Random, data: bytes, tokens: Sequence[bytes] = _TOKENS) -> by
     return data[:start] + middle + data[stop:]
 
 
-def damaged(random: Random, value: Any) -> Any:
-    """Plain data with one or two parts changed, removed or doubled."""
+def damaged(random: Random, value: Any, odd: Sequence[Any] = _ODD) -> Any:
+    """Plain data with one or two parts changed to one of `odd`, removed or doubled."""
     made = copy.deepcopy(value)
     places: list[tuple[Any, Any]] = []
 
@@ -55,7 +55,7 @@ def damaged(random: Random, value: Any) -> Any:
                 walk(below)
 
     if not isinstance(made, dict | list):
-        return random.choice(_ODD)
+        return random.choice(odd)
     walk(made)
     for _ in range(random.choice((1, 1, 2)) if places else 0):
         part, key = random.choice(places)
@@ -65,7 +65,7 @@ def damaged(random: Random, value: Any) -> Any:
             elif random.random() < 0.2 and isinstance(part, list):
                 part.append(part[key])
             else:
-                part[key] = random.choice(_ODD)
+                part[key] = random.choice(odd)
         except (KeyError, IndexError):
             continue
     return made
