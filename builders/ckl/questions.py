@@ -17,7 +17,7 @@ from builders.core.run import Run
 from builders.core.schema import writing
 from builders.core.steps import NOT_IN_KEY, Step, Workspace
 from builders.generate.backends import open_backend
-from builders.generate.candidates import Finder, open_finder
+from builders.generate.candidates import CandidateSettings, Finder, open_finder
 from builders.generate.protocol import Backend
 from builders.generate.questions import GenerateSettings, generate_questions
 from builders.wmt.steps import Articles, articles
@@ -32,15 +32,18 @@ class CKLQuestions(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: step 1 of both pipelines).
 
     `articles`: at most so many, drawn by hash; all of the days by default. `generate`: as in
-    `streamingqa`; `kept` is the most questions of an article. `offline`: whether only answers of
-    models that were given before are used.
+    `streamingqa`; `kept` is the most questions of an article, the best first, and
+    `candidates.drafts`, here true, takes those that people have to edit before they stand alone.
+    `offline`: whether only answers of models that were given before are used.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
 
     builder: Literal["ckl-questions"]
     articles: int | None = Field(default=None, ge=1)
-    generate: GenerateSettings = GenerateSettings(kept=10)
+    generate: GenerateSettings = GenerateSettings(
+        candidates=CandidateSettings(drafts=True), kept=10
+    )
     offline: bool = False
 
     def build(self, run: Run) -> Dataset:
@@ -127,7 +130,7 @@ class RecentArticles(Step):
             what = f"no question: {found.reason}" if isinstance(found, rows.Dropped) else "question"
             counts[what] = counts.get(what, 0) + 1
         for article in articles:
-            mine = sorted(asked.get(article.id, ()), key=lambda q: (q.answer.start, q.question))
+            mine = asked.get(article.id, ())
             name = row_of(article.id)
             if not mine:
                 yield _dropped("no_question", article)

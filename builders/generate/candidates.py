@@ -4,9 +4,9 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from builders.core.config import Strict
 from builders.core.errors import UserError
@@ -44,6 +44,17 @@ class CandidateSettings(Strict):
     facts: RecipePath | None = Field(
         default=None, description="statements.parquet beside it: tells people from organisations"
     )
+    drafts: bool = Field(
+        default=False,
+        description="whether patterns also ask, after all that stands alone and fits one event,"
+        " what does not: for people, who choose among an article's questions and edit them",
+    )
+
+    @model_validator(mode="after")
+    def _check_drafts(self) -> Self:
+        if self.drafts and self.pipeline != NAME:
+            raise ValueError(f"drafts: patterns read parses of {NAME}, not of {self.pipeline}")
+        return self
 
 
 class Finder(Protocol):
@@ -62,7 +73,7 @@ def open_finder(settings: CandidateSettings, parses: Path | None = None) -> Find
     if settings.entities:
         known = Gazetteer.from_tables(settings.entities, settings.facts)
     if settings.pipeline == NAME:
-        return ParseFinder(known, Stored(parses) if parses else None)
+        return ParseFinder(known, Stored(parses) if parses else None, drafts=settings.drafts)
     return SpacyFinder(settings.pipeline, known)
 
 
@@ -93,11 +104,21 @@ class ReadArticle:
 
 
 class ParseFinder:
-    """Names of the parse with known names beside them, dates, numbers, phrases and reasons."""
+    """Names of the parse with known names beside them, dates, numbers, phrases and reasons.
 
-    def __init__(self, known: Gazetteer | None = None, parser: Parser | None = None) -> None:
+    `drafts`: as in `CandidateSettings`.
+    """
+
+    def __init__(
+        self,
+        known: Gazetteer | None = None,
+        parser: Parser | None = None,
+        *,
+        drafts: bool = False,
+    ) -> None:
         self.known = known
         self.parser = parser or Live()
+        self.drafts = drafts
         self._kept: OrderedDict[tuple[str, str], ReadArticle] = OrderedDict()
 
     def read(self, article: Article) -> ReadArticle:
@@ -105,7 +126,7 @@ class ParseFinder:
         key = article.id, article.text
         if key not in self._kept:
             made = tree(article, self.parser(article), self.known)
-            self._kept[key] = ReadArticle(made, questions(made))
+            self._kept[key] = ReadArticle(made, questions(made, drafts=self.drafts))
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return self._kept[key]

@@ -144,8 +144,11 @@ _JUNK = re.compile(
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
-def questions(tree: Tree) -> list[Asked]:
-    """Every question of an article that stands alone, the best ones first, then by place."""
+def questions(tree: Tree, *, drafts: bool = False) -> list[Asked]:
+    """Every question of an article that stands alone, the best ones first, then by place.
+
+    `drafts`: also whole sentences that do not, or that fit many events, behind all that do.
+    """
     headline = tree.article.sentences[0].casefold() if tree.article.sentences else ""
     found: list[Asked] = []
     for clause in clauses(tree):
@@ -154,7 +157,7 @@ def questions(tree: Tree) -> list[Asked]:
             continue
         for make in PATTERNS:
             for made in make(clause, parts):
-                asked = _judged(made, clause, headline)
+                asked = _judged(made, clause, headline, drafts=drafts)
                 if asked is not None:
                     found.append(asked)
     found.sort(key=lambda a: (-a.score, a.span.start, a.span.end, a.question))
@@ -227,17 +230,16 @@ def _because(part: Token) -> bool:
     return any(t.dep == "mark" and t.lower == "because" for t in part.children)
 
 
-def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
-    """The question with its score; None where it does not stand alone or fits many events.
+def _judged(made: Made, clause: Clause, headline: str, *, drafts: bool) -> Asked | None:
+    """The question with its score; None where it is no whole sentence.
 
-    What fits several events of a month is told with the day, where the article says which.
+    What fits several events of a month is told with the day, where the article says which. What
+    does not stand alone, or fits many events, is None, or else a draft.
     """
     text = re.sub(r"\s+", " ", made.text).strip(" ,")
     if text.split()[-1].lower() in _DANGLING:
         return None
     text = f"{text[0].upper()}{text[1:]}?"
-    if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
-        return None
     if _NO_YEAR.search(text) or _JUNK.search(text) or _JUNK.search(written(made.of)):
         return None
     answer = "".join(t.text for t in made.of)
@@ -248,10 +250,6 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
     year = any(_YEAR.fullmatch(t.text) for t in made.of) or any(
         said_time(p) == "absolute" for p in clause.parts if p in told
     )
-    if not clause.news and not year:
-        return None
-    if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
-        return None
     if any(
         t.tag in ("VBZ", "VBP") and (clause.now or t.dep == "conj")
         for t in told
@@ -266,12 +264,6 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if made.kind == "how long" and any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in told):
         return None  # for 8 years, from 1994 to 2002
-    asked_subject = any(t.at == clause.subject.at for t in made.of)
-    if made.kind in ("who", "which") and _many_do(clause, asked_subject=asked_subject):
-        return None
-    kind = text.split()[1] if text.startswith("Which ") and asked_subject else ""
-    if not alone(told, clause.subject, asked=asked_subject, kind=kind):
-        return None
     if breaks(told) or relative(told) or cut_short(told, made.of, clause):
         return None
     shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
@@ -281,24 +273,11 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
         return None
+    asked_subject = any(t.at == clause.subject.at for t in made.of)
     weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
-    wanted = least(
-        clause.verb, actor=asked_subject, salient=clause.shared >= _SALIENT, listed=clause.now
-    )
-    if any(_of_whom(t) for t in told):
+    draft = not _stands_alone(made, clause, text, told, weight, year=year, actor=asked_subject)
+    if draft and not drafts:
         return None
-    labels = {t.label for t in told}
-    if not labels & {*NAMED, "NORP"}:
-        return None
-    if _OFFICE.search(text) and asked_subject and not labels & {"GPE", "NORP", "PERSON"}:
-        return None  # the Minister of Science: of which country?
-    if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in _BASED):
-        wanted = _BORN
-    moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
-    if not weight.holds(wanted) or (moving and not year):
-        dated = least_dated(actor=asked_subject, listed=clause.now)
-        if clause.day is None or year or not weight.holds(dated):
-            return None
     timed = year or any(map(_in_year, told))
     if clause.day is not None and not timed and made.kind != "age":
         day = day_in_words(clause.day)  # a list has its events a day late now and then
@@ -310,8 +289,55 @@ def _judged(made: Made, clause: Clause, headline: str) -> Asked | None:
         return None
     score = _KINDS[made.kind] + min(weight.total, 9) + 2 * year
     score += min(3, len(stems([text]) & stems([headline])))
-    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported")
+    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + draft * _DRAFT
     return Asked(made.span, text, made.kind, score)
+
+
+_DRAFT = 20
+"""What a draft loses: more than any question that stands alone has before another."""
+
+
+def _stands_alone(
+    made: Made,
+    clause: Clause,
+    text: str,
+    told: Sequence[Token],
+    weight: Weight,
+    *,
+    year: bool,
+    actor: bool,
+) -> bool:
+    """Whether a question is understood without its article, and fits one event.
+
+    `told`: the tokens that it is told with; `weight`: what they tell; `year`: whether it or its
+    answer says when; `actor`: whether it asks for the subject.
+    """
+    if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
+        return False
+    if not clause.news and not year:
+        return False
+    if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
+        return False
+    if made.kind in ("who", "which") and _many_do(clause, asked_subject=actor):
+        return False
+    kind = text.split()[1] if text.startswith("Which ") and actor else ""
+    if not alone(told, clause.subject, asked=actor, kind=kind):
+        return False
+    if any(_of_whom(t) for t in told):
+        return False
+    labels = {t.label for t in told}
+    if not labels & {*NAMED, "NORP"}:
+        return False
+    if _OFFICE.search(text) and actor and not labels & {"GPE", "NORP", "PERSON"}:
+        return False  # the Minister of Science: of which country?
+    wanted = least(clause.verb, actor=actor, salient=clause.shared >= _SALIENT, listed=clause.now)
+    if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in _BASED):
+        wanted = _BORN
+    moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
+    if weight.holds(wanted) and (year or not moving):
+        return True
+    dated = least_dated(actor=actor, listed=clause.now)
+    return clause.day is not None and not year and weight.holds(dated)
 
 
 _YEAR = re.compile(r"[12]\d{3}")
