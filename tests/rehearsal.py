@@ -133,8 +133,8 @@ def _question(fields: Fields) -> dict[str, Any]:
         answer = known.get("answer")
         if answer is None:
             return {"question": "none"}
-        same = [q for q, a in pairs if a == answer or a in answer.split() or a in answer]
-        chosen = (same or [q for q, _ in pairs])[0]
+        asked = {*words(known["asks"])}
+        chosen, _ = max(pairs, key=lambda pair: (pair[1] in answer, len(asked & {*words(pair[0])})))
         return _marked(article, chosen, answer, known["asks"], known["gap"])
     for question, answer in pairs:
         asked = {word for word in words(question)[1:] if word[0].isupper() or word[0].isdigit()}
@@ -148,7 +148,9 @@ def _question(fields: Fields) -> dict[str, Any]:
 
 
 def _marked(article: str, question: str, answer: str, edited: str, cloze: str) -> dict[str, Any]:
-    start = article.index(answer, article.index("\n"))
+    lines = [line for line in article.split("\n")[1:] if answer in line]
+    best = max(lines, key=lambda line: len({*words(cloze)} & {*words(line)}))
+    start = article.index(answer, article.index(f"\n{best}"))
     span = {"start": start, "end": start + len(answer), "text": answer}
     return {"question": question, "answer": span, "edited": edited, "cloze": cloze}
 

@@ -161,6 +161,8 @@ def test_a_spacy_pipeline(tmp_path: Path) -> None:
     assert all(text.text[c.start : c.end] == c.text for c in finder.find(text))
     with pytest.raises(UserError, match="cannot load"):
         open_finder(CandidateSettings(pipeline="xx_none_sm"))
+    with pytest.raises(ValueError, match="drafts"):
+        CandidateSettings(pipeline="xx_none_sm", drafts=True)
 
 
 def test_candidate_row() -> None:

@@ -123,6 +123,30 @@ NOT_ASKED = [
 ]
 
 
+DRAFTS = [
+    ("Tim Cook announced the change in Cupertino.", "Who announced the change in Cupertino?"),
+    ("Josh Hawley sent a letter to Mark Zuckerberg.", "To whom did Josh Hawley send a letter?"),
+    ("Leo Varadkar became deputy prime minister.", "Who became deputy prime minister?"),
+    ("Apple did not buy Tesla in May 2014.", None),
+    ("That event destroyed 300 homes in Ponce.", None),
+    ("We met Tim Cook in Paris.", None),
+]
+
+
+@pytest.mark.parametrize(("sentence", "question"), DRAFTS)
+def test_drafts_are_whole_sentences_that_people_edit(sentence: str, question: str | None) -> None:
+    a = article("The Danish parliament met on Monday.", sentence, headline="Budget of Denmark")
+    strict, drafts = ParseFinder().read(a).asked, ParseFinder(drafts=True).read(a).asked
+    assert [q for q in drafts if q in strict] == list(strict) == list(drafts[: len(strict)])
+    found = {q.question for q in drafts if q.span.sentence == 2}
+    assert question in found if question else not found
+
+
+def test_a_name_that_opens_a_sentence_keeps_its_capital() -> None:
+    a = article("Arm designs chips for Page.", "Page founded a firm in Rome in 1998.")
+    assert all("page" not in q.question for q in ParseFinder(drafts=True).read(a).asked)
+
+
 def test_only_what_is_news_is_asked_with_the_day_of_the_article() -> None:
     """What stands further down without a time of its own may have happened at any time."""
     lead = ["Rain fell.", "More rain fell in the north."]

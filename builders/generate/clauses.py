@@ -672,6 +672,11 @@ _KNOWN_THINGS = words("""
 )
 
 
+def points_outside(tokens: Sequence[Token]) -> bool:
+    """Whether words stand for what only the article tells: a pronoun, `that event`."""
+    return any(t.lower in _OUTSIDE and not _harmless(t) for t in tokens)
+
+
 def alone(tokens: Sequence[Token], owner: Token | None, *, asked: bool, kind: str = "") -> bool:
     """Whether words can be read without their article: no pronoun and no `the` for what it named.
 

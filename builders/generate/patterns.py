@@ -18,6 +18,7 @@ from builders.generate.clauses import (
     follows_up,
     misplaced,
     phrase,
+    points_outside,
     relative,
     said_time,
 )
@@ -276,7 +277,7 @@ def _judged(made: Made, clause: Clause, headline: str, *, drafts: bool) -> Asked
     asked_subject = any(t.at == clause.subject.at for t in made.of)
     weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
     draft = not _stands_alone(made, clause, text, told, weight, year=year, actor=asked_subject)
-    if draft and not drafts:
+    if draft and (not drafts or points_outside(told)):
         return None
     timed = year or any(map(_in_year, told))
     if clause.day is not None and not timed and made.kind != "age":

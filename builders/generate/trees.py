@@ -130,7 +130,19 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
         if sentence:
             found += _names(article, parse, sentence, known)
     _settle(found, tokens)
+    _know_openers(tokens)
     return Tree(article, sentences, found)
+
+
+def _know_openers(tokens: Sequence[Token]) -> None:
+    """Make a word that opens a sentence a name where it is one within the article's others.
+
+    The pipeline takes some names at that place for common nouns.
+    """
+    inside = {t.text for t in tokens if t.tag == "NNP" and not t.first}
+    for token in tokens:
+        if token.first and token.tag in ("NN", "NNS", "VB") and token.text in inside:
+            token.tag = "NNP"
 
 
 def _names(
