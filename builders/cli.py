@@ -21,6 +21,7 @@ from scoring import commands as scoring
 from scoring.export import FormatName
 
 if TYPE_CHECKING:
+    from builders.wikidata.mine import Reading
     from builders.wikidata.reader import Share
 
 app = typer.Typer(
@@ -227,6 +228,19 @@ def mine(
         str | None,
         typer.Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Who reads a dump: duckdb (processes of this machine), spark, or where a Spark "
+            "is: spark://host:7077, local[4], sc://host:15002. The tables are DuckDB's in any case."
+        ),
+    ] = "duckdb",
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Tasks of a Spark that share the dump; by default one a file.", max=10**6
+        ),
+    ] = None,
     snapshot: Snapshot = None,
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -246,6 +260,7 @@ def mine(
         raise UserError("give either dump files or --endpoint")
     if dump and named:
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
+    reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
     if endpoint:
         from builders.wikidata.sparql import mine_sparql
 
@@ -269,6 +284,9 @@ def mine(
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"jobs": jobs, "say": say}
         if shares:
+            if reading:
+                text = "these are shares that have been read"
+                raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
             mined = merge(shares, out, memory=memory, **given)
         elif shard:
             given |= {"undated": undated, "snapshot": snapshot}
@@ -277,8 +295,27 @@ def mine(
             return
         else:
             given |= {"undated": undated, "snapshot": snapshot}
-            mined = mine_dump(dumps, out, memory=memory, **given)
+            mined = mine_dump(dumps, out, memory=memory, reading=reading, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
+
+
+def _reading(
+    engine: str, shards: int | None, jobs: int, out: Path, alone: bool
+) -> "Reading | None":
+    """How a Spark reads a dump, which it has to be there for; None: processes read it."""
+    if engine == "duckdb":
+        if shards:
+            hint = "give --engine spark, too; --shard I/N reads one share without Spark"
+            raise UserError("--shards is for the tasks of a Spark", hint=hint)
+        return None
+    from builders.core.engine import ready
+    from builders.wikidata.tasks import by_tasks
+
+    if alone:
+        raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
+    reading = by_tasks(engine, shards, jobs)
+    ready(engine, out / "build")
+    return reading
 
 
 def _share(text: str) -> "Share":
