@@ -16,7 +16,7 @@ from builders.core import spark
 from builders.core.errors import UserError
 from builders.core.files import resource
 from builders.wikidata import tasks
-from builders.wikidata.mine import Left, mine
+from builders.wikidata.mine import GOING, Left, mine
 from builders.wikidata.reader import Work
 from tests import test_spark_cluster as clusters
 from tests.conftest import run as command
@@ -40,7 +40,7 @@ class Nodes:
         self.said: list[str] = []
 
     def __call__(self, given: Work, todo: Left) -> None:
-        (given.parts / tasks.GOING).touch()
+        (given.parts / GOING).touch()
         about = json.dumps({**json.loads(tasks.told(given, self.of)), **self.changed})
         self.said = [tasks.read_share(about, place) for place in self.places]
         if len(self.places) < self.of or any(self.said):
@@ -154,7 +154,7 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
 
     batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
     sent = tmp_path / "sent"
-    sent.write_bytes(cloudpickle.dumps((tasks._task("{}", [4, 5]), batch)))
+    sent.write_bytes(cloudpickle.dumps((tasks._task("{}", [4, 5]), batch)))  # type: ignore[no-untyped-call]
     script = "import pickle, sys; sys.modules['builders'] = None\n"
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['said'] for found in task([batch]) for row in found.to_pylist()])"

@@ -14,6 +14,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from functools import cache
@@ -26,13 +27,11 @@ from builders.core.errors import UserError
 from builders.core.files import disk_errors, hold_shared
 from builders.core.progress import progress
 from builders.core.reach import reach
-from builders.wikidata.mine import GO_ON, Left, Reading, covered_blocks, left, read
+from builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
 from builders.wikidata.reader import READING, Share, Tuning, Work
 
 EVERY = 2.0
 """Seconds between two notes of how far a task has come."""
-GOING = ".going"
-"""The file, in the folder of parts, without which tasks stop."""
 STOPPED = "stopped"
 _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python that tasks run in"
 _COLUMNS = "host string, said string"
@@ -77,12 +76,17 @@ def _read(given: Work, todo: Left, of: int, address: str | None, threads: int | 
         progress(total, "B", "reading the dump") as bar,
     ):
         going.touch()
-        try:
-            with _watched(given.parts, bar.advance), spark.failures(address, GO_ON):
-                tasks = session.range(0, len(places), 1, len(places))
-                rows = tasks.mapInArrow(_task(told(given, of), places), _COLUMNS).collect()
-        finally:  # whoever is still at it stops
-            going.unlink(missing_ok=True)
+        tasks = session.range(0, len(places), 1, len(places))
+        tasks = tasks.mapInArrow(_task(told(given, of), places), _COLUMNS)
+        with (
+            _watched(given.parts, bar.advance),
+            spark.failures(address, GO_ON),
+            ThreadPoolExecutor(1) as waiting,  # Ctrl-C would break into PySpark's own talk
+        ):
+            try:
+                rows = waiting.submit(tasks.collect).result()
+            finally:  # whoever is still at it stops
+                going.unlink(missing_ok=True)
     errors = [(row["said"], row["host"]) for row in rows if row["said"]]
     for said, host in sorted(errors, key=lambda error: error[0] == STOPPED):
         raise UserError(said if spark.remote(address) is None else f"{said}\n  seen on {host}")
