@@ -1,8 +1,10 @@
 """The documentation: every key and command says what it is, and no link is dead."""
 
 import importlib.util
+import json
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,10 @@ from pydantic import BaseModel, Field
 
 from builders.core.config import Strict
 from builders.facts.relations import Relation
-from builders.recipes.recipe import Recipe
+from builders.recipes.recipe import Recipe, recipes
+from builders.rows import ckl
 from docs import hooks
-from docs.hooks import dataset, pages, relinked, section
+from docs.hooks import dataset, example, invocation, pages, relinked, section
 from docs.keys import Key, keys, nested
 from tests.conftest import ROOT
 
@@ -122,6 +125,31 @@ def test_recipes_that_a_page_of_a_dataset_names() -> None:
     text = dataset("dynamic-templama", DynamicTempLAMA)
     assert "factdrift release dynamic-templama-paper" in text
     assert "](../recipes.md#window)" in text
+
+
+REHEARSED: dict[str, type] = {
+    "ckl-clozes": ckl.NewsCloze,
+    "new-lama": ckl.NewCloze,
+    "new-lama-easy": ckl.NewEasyCloze,
+    "new-lama-easy-clozes": ckl.EasyCloze,
+    "updated-lama": ckl.UpdatedCloze,
+}
+
+
+def test_every_dataset_shows_a_row() -> None:
+    """Rows of the samples' releases are a golden; the others have the columns of today."""
+    for name in hooks._builders():
+        found = re.search(r"```json\n(.*?)```", example(name), re.S)
+        assert found, name
+        columns = set(json.loads(found[1]))
+        assert name not in REHEARSED or columns == {f.name for f in fields(REHEARSED[name])}
+
+
+@pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
+def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
+    one = recipes()[path]
+    command = invocation(path.stem, one)
+    assert not one.waits_for(re.findall(r"--(\w+)", command))
 
 
 def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
