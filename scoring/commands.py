@@ -131,7 +131,8 @@ def run_model(
     pll: Annotated[
         Literal["original", "within_answer"],
         typer.Option(
-            help="What a pseudo-log-likelihood masks beside a token: nothing, or the later tokens of the answer."
+            help="What a pseudo-log-likelihood masks beside a token: nothing, or the answer's "
+            "later tokens."
         ),
     ] = "original",
     batch: Annotated[int, typer.Option(min=1, help="Texts at a time.")] = 8,
