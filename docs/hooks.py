@@ -192,7 +192,7 @@ def commands() -> str:
 
 
 def _options(command: Any) -> Iterator[str]:
-    yield "| argument or option | default | what it is |"
+    yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
     for one in command.params:
         if getattr(one, "hidden", False) or one.name == "help":
@@ -207,7 +207,7 @@ def _options(command: Any) -> Iterator[str]:
         text = (getattr(one, "help", None) or "").replace("|", "\\|")
         if choices := _choices(one.type_descriptor.annotation):
             text += f" One of {', '.join(f'`{choice}`' for choice in choices)}."
-        yield f"| {names} | {'needed' if one.required else value} | {text} |"
+        yield f"| {names} | {text} | {'needed' if one.required else value} |"
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
