@@ -194,7 +194,11 @@ def clean(
         bool, typer.Option("--all", help="Also what releases need, and answers of models.")
     ] = False,
 ) -> None:
-    """Say what lies in the build folder, and remove what the newest releases do not need."""
+    """Say what lies in the build folder, and remove what the newest releases do not need.
+
+    A release that was moved or deleted since it was made needs nothing any more: what was mined
+    for it goes, too. --dry-run says it before.
+    """
     from builders.core.files import locked
     from builders.core.tidy import clean as remove
     from builders.core.tidy import look, table
