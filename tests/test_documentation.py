@@ -1,5 +1,6 @@
 """The documentation: every key and command says what it is, and no link is dead."""
 
+import doctest
 import importlib.util
 import json
 import re
@@ -77,9 +78,7 @@ def test_every_command_says_what_its_options_are() -> None:
     assert {"release", "diff", "score", "run-model", "push"} <= set(
         re.findall(r"^## (\S+)", text, re.M)
     )
-    silent = [
-        line for line in text.splitlines() if line.startswith("| `") and "|  |" in line[:-4]
-    ]
+    silent = [line for line in text.splitlines() if line.startswith("| `") and "|  |" in line[:-4]]
     assert silent == []
     assert str(ROOT) not in text
 
@@ -104,6 +103,11 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
     _, name, *given = shlex.split(command, comments=True)
     group: Any = typer.main.get_command(app)
     group.commands[name].make_context(name, given)
+
+
+def test_the_examples_of_the_answers_run() -> None:
+    result = doctest.testfile(str(ROOT / "docs/faq.md"), module_relative=False)
+    assert result.attempted and not result.failed
 
 
 def test_a_link_to_what_is_no_page_is_a_name() -> None:
