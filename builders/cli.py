@@ -40,7 +40,7 @@ Recipes = Annotated[
     typer.Argument(help="Recipes by name or path; by default all that need no argument."),
 ]
 Build = Annotated[Path, typer.Option(help="Where intermediate tables are kept.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
 
 
 def _size(text: str) -> str:
@@ -52,7 +52,9 @@ def _size(text: str) -> str:
 
 Memory = Annotated[
     str,
-    typer.Option(help="Limit for tables in memory; beyond it, on disk: 600MB.", callback=_size),
+    typer.Option(
+        help="Memory for tables, such as 600MB; what needs more uses disk.", callback=_size
+    ),
 ]
 Snapshot = Annotated[
     str | None,
@@ -89,7 +91,7 @@ def release(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Generated rows at most: a few to look at before the whole."),
+        typer.Option(min=1, help="Generated questions at most: a few to look at before the whole."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
@@ -153,7 +155,7 @@ def rebuild(
         list[Path] | None,
         typer.Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where it goes.")] = Path("rebuilt"),
+    out: Annotated[Path, typer.Option(help="Where the release made again goes.")] = Path("rebuilt"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -193,7 +195,11 @@ def clean(
         bool, typer.Option("--all", help="Also what releases need, and answers of models.")
     ] = False,
 ) -> None:
-    """Say what lies in the build folder, and remove what the newest releases do not need."""
+    """Say what lies in the build folder, and remove what the newest releases do not need.
+
+    A release that was moved or deleted since it was made needs nothing any more: what was mined
+    for it goes, too. --dry-run says it before.
+    """
     from builders.core.files import locked
     from builders.core.tidy import clean as remove
     from builders.core.tidy import look, table
@@ -341,11 +347,15 @@ def corpus(
         typer.Option(help="A release folder made with `text: false`: its pages' text is put back."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day; a quarter's corpus ends so.")
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD", help="Last day of an article: the end of a quarter, say."
+        ),
     ] = None,
     keep: Annotated[Path | None, typer.Option(help="A list of article ids to keep.")] = None,
     near_duplicates: Annotated[
-        float, typer.Option(help="Similarity from which an article is left out; 0: none.")
+        float,
+        typer.Option(help="Similarity, 0 to 1, from which an article is left out; 0: none is."),
     ] = 0.0,
     original: Annotated[
         bool, typer.Option("--original", help="Passages to the letter as StreamingQA's own code.")
@@ -475,7 +485,10 @@ def push(
         bool, typer.Option("--dry-run", help="Say what would go; ask and send nothing.")
     ] = False,
     private: Annotated[
-        bool, typer.Option("--private", help="Where it is made: for its members alone.")
+        bool,
+        typer.Option(
+            "--private", help="If the repository is made now: visible to its members alone."
+        ),
     ] = False,
     croissant: Annotated[
         Path | None, typer.Option(help="Write croissant.json with the Hub's addresses here.")
