@@ -130,9 +130,9 @@ def _question(fields: Fields) -> dict[str, Any]:
     written_for = fields.get("written_for") or ()
     pairs = [*zip(fields["questions"], written_for, strict=False)]
     if known is not None:
-        answer = known.get("answer")
-        if answer is None:
+        if "answer" not in known:
             return {"question": "none"}
+        answer: str = known["answer"]
         asked = {*words(known["asks"])}
         chosen, _ = max(pairs, key=lambda pair: (pair[1] in answer, len(asked & {*words(pair[0])})))
         return _marked(article, chosen, answer, known["asks"], known["gap"])
