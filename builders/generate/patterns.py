@@ -3,6 +3,7 @@
 Every pattern gives more than is wanted; `judging` keeps what stands alone.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from builders.generate.clauses import (
@@ -31,8 +32,7 @@ _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "cc
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
     include show use need want know mean think feel look seem turn become remain begin start
-    continue try allow enable help ask leave run
-    meet
+    continue try allow enable help ask leave run meet pay
 """)
 """Verbs that say little without their object: `What did he make?` asks nothing."""
 _NO_PLACE = words("""
@@ -85,6 +85,9 @@ _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 def questions(tree: Tree) -> list[Asked]:
     """Every question of an article that stands alone, the best ones first, then by place."""
     headline = tree.article.sentences[0].casefold() if tree.article.sentences else ""
+    capitals = frozenset(_CAPITAL.findall(tree.article.text))
+    body = "\n".join(tree.article.sentences[1:])
+    longer = frozenset(w for pair in _PAIR.findall(body) for w in pair)
     found: list[Asked] = []
     for clause in clauses(tree):
         parts = _told(clause)
@@ -92,11 +95,15 @@ def questions(tree: Tree) -> list[Asked]:
             continue
         for make in PATTERNS:
             for made in make(clause, parts):
-                good = judged(made, clause, headline)
+                good = judged(made, clause, headline, capitals, longer)
                 if good is not None:
                     found.append(good)
     found.sort(key=lambda a: (-a.score, a.span.start, a.span.end, a.question))
     return found
+
+
+_CAPITAL = re.compile(r"\b[A-Z]\w+")
+_PAIR = re.compile(r"(?=\b([A-Z]\w+)\.? ([A-Z]\w+))")
 
 
 def _told(clause: Clause) -> list[Token] | None:
@@ -415,7 +422,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for noun in (p for p in parts if p.dep == "dobj"):
         rest = _rest(parts, noun)
-        if any(p.dep in ("xcomp", "oprd", "dative", "ccomp") for p in rest):
+        if any(p.dep in ("xcomp", "oprd", "dative", "ccomp", "dobj") for p in rest):
             continue
         if any(_may_belong(p, noun) for p in rest):
             continue
@@ -478,6 +485,8 @@ def _a_thing(noun: Token) -> bool:
         return False
     if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
         return False
+    if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
+        return False
     if any(t.label in ("PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
         return False
     if any(t.tag in ("PRP", "PRP$", "WP", "WDT") for t in tokens):
@@ -495,6 +504,11 @@ _NO_ANSWER = words("""
     suspect soldier officer employee worker student
 """)
 """Nouns that answer nothing, whatever stands beside them."""
+_OF_WHAT_ELSE = words("""
+    agreement testimony complaint visit assistance finding order deal talk meeting discussion
+    strike investment business program service
+""")
+"""Nouns that answer only with a name: `an historic agreement` is none."""
 
 
 _PLACES = ("GPE", "LOC", "FAC")
