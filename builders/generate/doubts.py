@@ -7,7 +7,8 @@ between two nouns, names that run into each other.
 
 from collections.abc import Collection, Iterator, Sequence
 
-from builders.generate.clauses import LOST, Clause, is_day, said_time
+from builders.generate.clauses import LOST, Clause, said_time
+from builders.generate.evidence import is_day
 from builders.generate.trees import NAMED, Token, listed
 from builders.text.en.lexicon import COUNTRIES
 
@@ -35,8 +36,8 @@ def gap(told: Sequence[Token], answer: Sequence[Token], clause: Clause) -> bool:
         return True
     after = tokens[-1].next
     joined = any(t.tag[0] == "V" for t in clause.verb.having("conj"))
-    goes_on = after is not None and after.text == "," and after.next is not None
-    if goes_on and after.next.tag == "CC" and not joined:
+    beyond = after.next if after is not None and after.text == "," else None
+    if beyond is not None and beyond.tag == "CC" and not joined:
         return True
     if after is not None and after.text not in _CLOSES and after.text not in _OPENS:
         small = after.tag in ("CC", "RB") or after.lower == "according"
@@ -110,12 +111,16 @@ def comma_gone(told: Sequence[Token], verb: Token) -> bool:
 def runs_together(told: Sequence[Token]) -> bool:
     """Whether words stand together that cannot: something between them, or of them, is lost.
 
-    `Pakistan Pervez Musharraf`, `WASHINGTONA`, `died in on Thursday`, `an President`, `a taxpayers
-    withdrawal`.
+    `Pakistan Pervez Musharraf`, `Pakistan President Musharraf of Pakistan`, `WASHINGTONA`, `died in
+    on Thursday`, `an President`, `a taxpayers withdrawal`.
     """
+    lands = [t.text for t in told if t.text in COUNTRIES]
+    if len(lands) > len(set(lands)):
+        return True
     for t in told:
-        name = t.next is not None and t.next.text[:2].istitle()
-        if t.lower == "an" and name and t.next.text[0] not in "AEIOUH":
+        after = t.next
+        name = after.text[:2].istitle() and after.text[0] not in "AEIOUH" if after else False
+        if t.lower == "an" and name:
             return True
         if (
             t.tag == "NNS"
@@ -125,7 +130,6 @@ def runs_together(told: Sequence[Token]) -> bool:
             return True
         if t.text.isalpha() and t.text.isupper() and len(t.text) > _LONGEST_ACRONYM:
             return True
-        after = t.next
         if after is not None and after.label == "PERSON" and t.text in COUNTRIES:
             return True
         if t.dep == "prep" and after is not None and after.lower == t.lower:

@@ -172,8 +172,6 @@ def _tells_enough(case: Case) -> bool:
     )
     if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in BASED):
         wanted = _BORN
-    if made.kind == "when":
-        wanted = wanted._replace(beyond=wanted.beyond + 1)
     moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
     if weight.holds(wanted) and not (moving and not case.dated):
         return True
@@ -210,6 +208,17 @@ def _plaintiff(case: Case) -> bool:
 def _no_time(case: Case) -> bool:
     """It happened nobody knows when."""
     return not case.clause.news and not case.dated
+
+
+def _any_time(case: Case) -> bool:
+    """It says no time of what is in the news every day."""
+    said = case.dated or any(_YEAR.fullmatch(t.text) for t in case.told)
+    if said or case.clause.day is not None or case.made.kind == "age":
+        return False
+    return case.clause.verb.lemma in _DAILY
+
+
+_DAILY = words("file sue meet visit attend speak announce arrest charge detain")
 
 
 def _time_within(case: Case) -> bool:
@@ -342,7 +351,7 @@ def _nameless(clause: Clause) -> bool:
         if subject.lower in EVERYWHERE:
             return False
         one = len(name.tokens) == 1 and len(phrase(subject)) == 1
-        return one and subject.label in NAMED and listed(subject.text) is None
+        return one and subject.label in (*NAMED, "NORP") and listed(subject.text) is None
     known = subject.label or subject.text.isupper() or subject.children
     return subject.tag == "NNP" and not known and listed(subject.text) is None
 
@@ -456,9 +465,9 @@ _CALLED = words("nation country city town capital region company firm group team
 
 
 REFUSALS: Sequence[Callable[[Case], bool]] = (
-    _dangling, _nobody_told_when, _leftover, _plaintiff, _no_time, _time_within, _still_so,
-    _nameless_subject, _role_of_subject, _two_lengths, _one_of_many, _not_alone, _torn, _bracketed,
-    _gives_away, _weekday, _some_case, _unnamed, _office_of_nowhere,
-    _with_gap, _unlike, _run_in, _half_named, _claimed, _points_back,
+    _dangling, _nobody_told_when, _leftover, _plaintiff, _no_time, _any_time, _time_within,
+    _still_so, _nameless_subject, _role_of_subject, _two_lengths, _one_of_many, _not_alone, _torn,
+    _bracketed, _gives_away, _weekday, _some_case, _unnamed, _office_of_nowhere, _with_gap,
+    _unlike, _run_in, _half_named, _claimed, _points_back,
 )  # fmt: skip
 """Why a question is refused."""
