@@ -12,8 +12,9 @@ from builders.core.config import Strict
 from builders.core.errors import UserError
 from builders.core.files import RecipePath
 from builders.generate.gazetteer import Gazetteer
+from builders.generate.judging import Asked
 from builders.generate.parses import Live, Parser, Stored
-from builders.generate.patterns import Asked, questions
+from builders.generate.patterns import questions
 from builders.generate.trees import NAMED, Tree, tree
 from builders.rows import AnswerType, Article, Candidate
 from builders.text.dates import candidates

@@ -22,7 +22,7 @@ _SOURCES = words("""
     prosecutors government ministry spokesman spokeswoman spokesperson company officer officers
 """)
 """Those whose plain statements of fact are asked about as facts."""
-_LOST = words("""
+LOST = words("""
     also however meanwhile then now currently recently already still later earlier finally
     initially subsequently just even again therefore thus instead additionally today moreover
     furthermore previously immediately soon ago since thereafter afterwards nevertheless
@@ -349,7 +349,7 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
             return None
         if child.dep in _NO_PART or (
             child.dep == "advmod"
-            and (child.lower in _LOST or child.at < place)
+            and (child.lower in LOST or child.at < place)
             and said_time(child) is None
         ):
             continue

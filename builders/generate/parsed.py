@@ -8,8 +8,8 @@ from builders.core.config import Strict
 from builders.core.hashing import row_id
 from builders.generate.answers import answer
 from builders.generate.candidates import Finder, ParseFinder
+from builders.generate.judging import Asked
 from builders.generate.parses import IDENTITY
-from builders.generate.patterns import Asked
 from builders.generate.protocol import PATTERNS, Backend, Done, Query, Request, Result
 from builders.rows import Article, Candidate, Draw
 

@@ -1,12 +1,10 @@
 """Questions from clauses: a table of patterns, each asking for one part of a clause.
 
-Every pattern gives more than is wanted; a question is kept where it stands alone, and the best ones
-are told by a score of whole numbers.
+Every pattern gives more than is wanted; `judging` keeps what stands alone.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from builders.generate.clauses import (
     Clause,
@@ -14,59 +12,19 @@ from builders.generate.clauses import (
     breaks,
     clauses,
     coordinated,
-    cut_short,
     follows_up,
-    misplaced,
     phrase,
-    points_outside,
     relative,
     said_time,
 )
-from builders.generate.evidence import stems
-from builders.generate.specific import Weight, least, least_dated, weigh
-from builders.generate.trees import NAMED, Name, Token, Tree, listed, written
+from builders.generate.judging import BASED, Asked, Made, Span, judged
+from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, asked, candidates
-from builders.text.dates import written as day_in_words
+from builders.text.dates import candidates
 from builders.text.en.lexicon import COUNTRIES
 from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
-from builders.text.en.questions import put
 from builders.text.en.verbs import past, past_of
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A part of an article that answers something: `text[start:end]`."""
-
-    start: int
-    end: int
-    type: AnswerType
-    label: str | None
-    sentence: int
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question, the span that answers it, and how good it looks."""
-
-    span: Span
-    question: str
-    kind: str
-    score: int
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a pattern gives: the answer, the question, and the tokens that it is told with."""
-
-    span: Span
-    tokens: Sequence[Token]
-    text: str
-    kind: str
-    of: Sequence[Token]
-    """The tokens of the answer."""
-
 
 _ACTIVE = ("past", "present", "perfect")
 _PASSIVE = ("passive", "perfect_passive")
@@ -74,8 +32,7 @@ _CORE = ("dobj", "dative", "attr", "acomp", "oprd", "prt", "agent", "xcomp", "cc
 _LIGHT = words("""
     make take have give get do hold play face see say tell call let keep put set bring come go find
     include show use need want know mean think feel look seem turn become remain begin start
-    continue try allow enable help ask leave run
-    meet
+    continue try allow enable help ask leave run meet pay
 """)
 """Verbs that say little without their object: `What did he make?` asks nothing."""
 _NO_PLACE = words("""
@@ -83,8 +40,6 @@ _NO_PLACE = words("""
     increase rise decrease include base lead play compete end lag finish rank trade own operate
     control support consist depend
 """)
-_BASED = words("bear headquarter base locate bury raise")
-_DANGLING = ("and", "or", "but", "which", "that", "the", "a", "as", "than")
 _MOTION = words(
     "travel go fly move return flee head arrive come sail relocate emigrate drive march"
 )
@@ -124,24 +79,6 @@ _UNITS = words("""
 """)
 _LENGTHS = words("years months weeks days hours minutes decades year month week day decade hour")
 _NO_LENGTH = words("declare call ask order announce plan vote pay seek sentence approve sign agree")
-_TOLLS = words("""
-    report confirm announce record register reach surpass exceed pass top rise climb die
-""")
-"""What is said day by day of a figure that grows: without a day there are many answers."""
-_JUNK = re.compile(
-    r" -\w|\bthe['’]s\b|\bwith \d+ (?:did|was|were)\b|\b(\w{3,}) \1\b|\bto guilty\b|"
-    r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
-    r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
-    r"various|current|upcoming|today|others?)\b|"
-    r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
-    r"\b(\w{3,})(\w{3,}) \2 \3\b|"
-    r"\b(\w+ \w+), \4\b|\b(to|of|for|in|on) \5\b|\b(?:a|the) (?:day|week|month|year) on \d|"
-    r"\b(?:back in|to date|separate|latter|different|a second|a third|one of|as of the|again)\b|"
-    r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
-    r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
-    re.IGNORECASE,
-)
-"""What is left over in a text, times of the clock, and words that point outside a question."""
 _WHOM = ("with", "against", "under", "from", "to", "for", "by", "on")
 
 
@@ -151,6 +88,9 @@ def questions(tree: Tree, *, drafts: bool = False) -> list[Asked]:
     `drafts`: also whole sentences that do not, or that fit many events, behind all that do.
     """
     headline = tree.article.sentences[0].casefold() if tree.article.sentences else ""
+    capitals = frozenset(_CAPITAL.findall(tree.article.text))
+    body = "\n".join(tree.article.sentences[1:])
+    longer = frozenset(w for pair in _PAIR.findall(body) for w in pair)
     found: list[Asked] = []
     for clause in clauses(tree):
         parts = _told(clause)
@@ -158,11 +98,15 @@ def questions(tree: Tree, *, drafts: bool = False) -> list[Asked]:
             continue
         for make in PATTERNS:
             for made in make(clause, parts):
-                asked = _judged(made, clause, headline, drafts=drafts)
-                if asked is not None:
-                    found.append(asked)
+                good = judged(made, clause, headline, capitals, longer, drafts=drafts)
+                if good is not None:
+                    found.append(good)
     found.sort(key=lambda a: (-a.score, a.span.start, a.span.end, a.question))
     return found
+
+
+_CAPITAL = re.compile(r"\b[A-Z]\w+")
+_PAIR = re.compile(r"(?=\b([A-Z]\w+)\.? ([A-Z]\w+))")
 
 
 def _told(clause: Clause) -> list[Token] | None:
@@ -229,224 +173,6 @@ def _purpose(part: Token) -> bool:
 
 def _because(part: Token) -> bool:
     return any(t.dep == "mark" and t.lower == "because" for t in part.children)
-
-
-def _judged(made: Made, clause: Clause, headline: str, *, drafts: bool) -> Asked | None:
-    """The question with its score; None where it is no whole sentence.
-
-    What fits several events of a month is told with the day, where the article says which. What
-    does not stand alone, or fits many events, is None, or else a draft.
-    """
-    text = re.sub(r"\s+", " ", made.text).strip(" ,")
-    if text.split()[-1].lower() in _DANGLING:
-        return None
-    text = f"{text[0].upper()}{text[1:]}?"
-    if _NO_YEAR.search(text) or _JUNK.search(text) or _JUNK.search(written(made.of)):
-        return None
-    answer = "".join(t.text for t in made.of)
-    if made.kind == "which" and answer in ("UnitedStates", "theUnitedStates"):
-        return None  # the party of a lawsuit, a senator's country
-    own = {t.at for t in made.of}
-    told = [t for t in made.tokens if t.at not in own]
-    year = any(_YEAR.fullmatch(t.text) for t in made.of) or any(
-        said_time(p) == "absolute" for p in clause.parts if p in told
-    )
-    if any(
-        t.tag in ("VBZ", "VBP") and (clause.now or t.dep == "conj")
-        for t in told
-        if t is not clause.verb
-    ):
-        return None
-    if _nameless(clause.subject):
-        return None
-    if any(misplaced(t) for t in told) or _is_cut(made):
-        return None
-    if any(t.lower == "as" and t.dep == "prep" for t in clause.subject_tokens):
-        return None
-    if made.kind == "how long" and any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in told):
-        return None  # for 8 years, from 1994 to 2002
-    if breaks(told) or relative(told) or cut_short(told, made.of, clause):
-        return None
-    shared = {t.text for t in made.of if t.label in NAMED and len(t.text) > 3}
-    if any(_in_brackets(t) for t in told):
-        return None
-    if any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in told):
-        return None
-    if any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in told):
-        return None
-    asked_subject = any(t.at == clause.subject.at for t in made.of)
-    weight = weigh(told, clause.verb, () if asked_subject else clause.subject_tokens)
-    draft = not _stands_alone(made, clause, text, told, weight, year=year, actor=asked_subject)
-    if draft and (not drafts or points_outside(told)):
-        return None
-    timed = year or any(map(_in_year, told))
-    if clause.day is not None and not timed and made.kind != "age":
-        day = day_in_words(clause.day)  # a list has its events a day late now and then
-        text = put(text, f"around {day}" if clause.now else asked("on", day))
-        year = True
-    if clause.source is not None:
-        text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
-    if not 5 <= len(text.split()) <= 28:
-        return None
-    score = _KINDS[made.kind] + min(weight.total, 9) + 2 * year
-    score += min(3, len(stems([text]) & stems([headline])))
-    score -= (len(text.split()) > 18) * 2 + (clause.kind == "reported") + draft * _DRAFT
-    return Asked(made.span, text, made.kind, score)
-
-
-_DRAFT = 20
-"""What a draft loses: more than any question that stands alone has before another."""
-
-
-def _stands_alone(
-    made: Made,
-    clause: Clause,
-    text: str,
-    told: Sequence[Token],
-    weight: Weight,
-    *,
-    year: bool,
-    actor: bool,
-) -> bool:
-    """Whether a question is understood without its article, and fits one event.
-
-    `told`: the tokens that it is told with; `weight`: what they tell; `year`: whether it or its
-    answer says when; `actor`: whether it asks for the subject.
-    """
-    if made.kind == "when" and not any(t.label in NAMED for t in made.tokens):
-        return False
-    if not clause.news and not year:
-        return False
-    if any(_YEAR.fullmatch(t.text) and _inner(t) for t in told):
-        return False
-    if made.kind in ("who", "which") and _many_do(clause, asked_subject=actor):
-        return False
-    kind = text.split()[1] if text.startswith("Which ") and actor else ""
-    if not alone(told, clause.subject, asked=actor, kind=kind):
-        return False
-    if any(_of_whom(t) for t in told):
-        return False
-    labels = {t.label for t in told}
-    if not labels & {*NAMED, "NORP"}:
-        return False
-    if _OFFICE.search(text) and actor and not labels & {"GPE", "NORP", "PERSON"}:
-        return False  # the Minister of Science: of which country?
-    wanted = least(clause.verb, actor=actor, salient=clause.shared >= _SALIENT, listed=clause.now)
-    if made.kind == "age" or (made.kind == "where" and clause.verb.lemma in _BASED):
-        wanted = _BORN
-    moving = made.kind in ("how many", "how much", "which") and clause.verb.lemma in _TOLLS
-    if weight.holds(wanted) and (year or not moving):
-        return True
-    dated = least_dated(actor=actor, listed=clause.now)
-    return clause.day is not None and not year and weight.holds(dated)
-
-
-_YEAR = re.compile(r"[12]\d{3}")
-_ANY_MONTH = "|".join(MONTHS)
-_NO_YEAR = re.compile(
-    rf"\b\d+ (?:{_ANY_MONTH})\b(?! \d{{4}})|\b(?:{_ANY_MONTH}) \d{{1,2}}\b(?!,? \d{{4}})"
-)
-"""A day without its year."""
-
-
-def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
-    """Whether a question for a name asks for one of the many who did the same: who enlisted.
-
-    An office that one person holds tells which one: `joined Apple as its chief executive`.
-    """
-    if not asked_subject:
-        return False
-    if any(p.dep == "dobj" and p.lemma.lower() in _DEGREES for p in clause.parts):
-        return True
-    named = [p for p in clause.parts if p.dep in ("attr", "oprd")]
-    named += [
-        n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
-    ]
-    if any(n.lemma.lower() in _OF_MANY for n in named):
-        return True
-    if clause.verb.lemma in _COURTS and clause.day is None:
-        return True
-    if clause.verb.lemma in _CHOOSE and not named:
-        return True
-    one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
-    return clause.verb.lemma in _DONE_BY_MANY and not one
-
-
-_DONE_BY_MANY = words(data("questions")["done_by_many"])
-_COURTS = words("indict charge arrest detain")
-_CHOOSE = words("appoint name elect nominate admit")
-_DEGREES = words(data("questions")["degrees"])
-_OF_MANY = words(data("questions")["held_by_many"])
-
-
-def _nameless(subject: Token) -> bool:
-    """Whether a subject is one word with a capital that nothing knows as a name: a surname."""
-    known = subject.label or subject.text.isupper() or subject.children
-    return subject.tag == "NNP" and not known and listed(subject.text) is None
-
-
-def _is_cut(made: Made) -> bool:
-    """Whether an answer goes on after its end: `billions of dollars` in `… worth of deals`."""
-    after = max(made.of, key=lambda t: t.at).next
-    if after is None or made.span.label == "CARDINAL":
-        return False
-    thing_ = made.span.type == "phrase" and after.tag in ("NN", "NNS")
-    return after.lower in ("worth", "of", "-") or (thing_ and after.label not in ("DATE", "TIME"))
-
-
-def _in_year(token: Token) -> bool:
-    """Whether a year is the time of something: in 2004, between March and May 2011."""
-    head = token.head if token.dep != "pobj" else token
-    while head.dep == "conj":
-        head = head.head
-    own = token.label == "DATE" and head.label == "DATE" and head.dep == "pobj"
-    return own and head.head.head.tag.startswith("VB") and _YEAR.fullmatch(token.text) is not None
-
-
-def _inner(token: Token) -> bool:
-    """Whether a token stands in a clause within a noun phrase: `an embargo imposed in 2003`."""
-    while token.head is not token and token.tag[0] != "V":
-        token = token.head
-    return token.dep in ("acl", "relcl")
-
-
-def _in_brackets(token: Token) -> bool:
-    """Whether an opening bracket stands before a token, and none that closes it between."""
-    before = token.prev
-    while before is not None and before.text not in ("(", ")"):
-        before = before.prev
-    return before is not None and before.text == "("
-
-
-def _of_whom(noun: Token) -> bool:
-    """Whether a noun is one of the many lawsuits and deals, and no name says which."""
-    if noun.lemma not in _CASES or not any(c.lower in ("a", "an") for c in noun.children):
-        return False
-    near = [*noun.having("prep"), *(c for c in noun.head.children if c.at > noun.at)]
-    return not any(
-        x.label in NAMED
-        for p in near
-        if p.lower in ("against", "with", "on", "over", "of", "for", "to", "between")
-        for x in p.having("pobj")
-    )
-
-
-_CASES = words("""
-    lawsuit suit complaint settlement disclosure motion petition appeal indictment deal contract
-    agreement investigation probe
-""")
-_OFFICE = re.compile(
-    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier)\b"
-)
-_SALIENT = 3
-"""Words in the headline that make a clause the news of its day."""
-_BORN = Weight(3, 0, 1)
-
-
-_KINDS = {
-    "who": 2, "which": 3, "what": 2, "where": 3, "when": 4, "how many": 4, "how much": 5,
-    "how long": 5, "why": 7, "how": 5, "whom": 3, "age": 5,
-}  # fmt: skip
 
 
 def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | None:
@@ -699,7 +425,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for noun in (p for p in parts if p.dep == "dobj"):
         rest = _rest(parts, noun)
-        if any(p.dep in ("xcomp", "oprd", "dative", "ccomp") for p in rest):
+        if any(p.dep in ("xcomp", "oprd", "dative", "ccomp", "dobj") for p in rest):
             continue
         if any(_may_belong(p, noun) for p in rest):
             continue
@@ -762,6 +488,8 @@ def _a_thing(noun: Token) -> bool:
         return False
     if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
         return False
+    if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
+        return False
     if any(t.label in ("PERCENT", "CARDINAL", "QUANTITY", "DATE", "TIME") for t in tokens):
         return False
     if any(t.tag in ("PRP", "PRP$", "WP", "WDT") for t in tokens):
@@ -779,6 +507,11 @@ _NO_ANSWER = words("""
     suspect soldier officer employee worker student
 """)
 """Nouns that answer nothing, whatever stands beside them."""
+_OF_WHAT_ELSE = words("""
+    agreement testimony complaint visit assistance finding order deal talk meeting discussion
+    strike investment business program service
+""")
+"""Nouns that answer only with a name: `an historic agreement` is none."""
 
 
 _PLACES = ("GPE", "LOC", "FAC")
@@ -798,7 +531,7 @@ def _where(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 continue
             if prep.lower == "at" and name.label == "GPE":
                 continue
-            if name.text in COUNTRIES and clause.verb.lemma not in _MOTION | _BASED:
+            if name.text in COUNTRIES and clause.verb.lemma not in _MOTION | BASED:
                 continue
             if any(x.label in _PLACES for p in parts if p.dep == "dobj" for x in phrase(p)):
                 continue

@@ -29,7 +29,7 @@ _VAGUE = words("""
     member other first second last new more many several least total
 """)
 _AUXILIARIES = words("be have do will")
-_EVERYWHERE = words("covid-19 coronavirus congress parliament senate")
+EVERYWHERE = words("covid-19 coronavirus congress parliament senate")
 """Names that say no more of an event than a common noun."""
 _ONE_OF_A_KIND, _LONG_NAME, _NAME, _WORD = 4, 3, 2, 1
 _YEAR = re.compile(r"[12]\d{3}")
@@ -102,7 +102,7 @@ def _is_name(token: Token) -> bool:
 def _points(token: Token) -> int:
     if token.name is not None and token.label in NAMED:
         text = token.name.text
-        if text in COUNTRIES or text.casefold() in _EVERYWHERE:
+        if text in COUNTRIES or text.casefold() in EVERYWHERE:
             return _WORD
         if token.label in ("EVENT", "LAW", "WORK_OF_ART"):
             return _ONE_OF_A_KIND

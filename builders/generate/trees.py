@@ -74,6 +74,11 @@ class Name:
         return [t for t in self.tokens if t.text.rstrip(".") not in _POLITE]
 
     @property
+    def plain(self) -> str:
+        """Its text without Mr and Ms."""
+        return self.text[self.bare[0].start - self.start :] if self.bare else self.text
+
+    @property
     def start(self) -> int:
         """First character in the article."""
         return self.tokens[0].start
@@ -203,7 +208,7 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
     whole: dict[str, set[str]] = {}
     for name in persons:
         if len(name.bare) > 1:
-            whole.setdefault(name.last.text, set()).add(name.text)
+            whole.setdefault(name.last.text, set()).add(name.plain)
     _spell_out(tokens)
     longer = {token.text for token in tokens if _ends_a_name(token)} - whole.keys()
     missed = []
@@ -214,14 +219,14 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
     for name in (*names, *missed):
         if len(name.tokens) == 1 and name.label in NAMED and _is_short(name.last, longer):
             name.label = name.last.label = "PERSON" if name.label == "PERSON" else "NAME"
-        if name.text in whole and name.label in NAMED and listed(name.text) is None:
+        if name.plain in whole and name.label in NAMED and listed(name.text) is None:
             name.label = "PERSON"
             for token in name.tokens:
                 token.label = "PERSON"
         if name.label != "PERSON":
             continue
-        if len(name.bare) > 1:
-            name.full = name.text if _person(name) else ""
+        if " " in name.plain:
+            name.full = name.plain if _person(name) else ""
             continue
         forms = whole.get(name.last.text, set())
         first = {form.split()[0] for form in forms}
@@ -312,6 +317,8 @@ def written(tokens: Iterable[Token]) -> str:
     for t in kept:
         near = last is not None and last.at + 1 == t.at and last.end == t.start
         text = t.text
+        if text.rstrip(".") in _POLITE and t.next is not None and t.next.label == "PERSON":
+            continue
         known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
         if t.first and t.tag not in ("NNP", "NNPS") and not known:
             text = text[0].lower() + text[1:]
