@@ -74,7 +74,6 @@ class Made:
 
 
 BASED = words("bear headquarter base locate bury raise")
-_DANGLING = ("and", "or", "but", "which", "that", "the", "a", "as", "than")
 _TOLLS = words("""
     report confirm announce record register reach surpass exceed pass top rise climb die
 """)
@@ -184,15 +183,6 @@ def _tells_enough(case: Case) -> bool:
 # -- reasons against a question
 
 
-def _dangling(case: Case) -> bool:
-    """It ends with a word that wants another one."""
-    return case.text[:-1].split()[-1].lower() in _DANGLING
-
-
-def _nobody_told_when(case: Case) -> bool:
-    return case.made.kind == "when" and not any(t.label in NAMED for t in case.made.tokens)
-
-
 def _leftover(case: Case) -> bool:
     """It holds a day without its year, or words that point outside."""
     texts = (case.text, written(case.made.of))
@@ -248,10 +238,6 @@ def _torn(case: Case) -> bool:
     return (
         breaks(case.told) or relative(case.told) or cut_short(case.told, case.made.of, case.clause)
     )
-
-
-def _role_of_subject(case: Case) -> bool:
-    return any(t.lower == "as" and t.dep == "prep" for t in case.clause.subject_tokens)
 
 
 def _two_lengths(case: Case) -> bool:
@@ -465,8 +451,8 @@ _CALLED = words("nation country city town capital region company firm group team
 
 
 REFUSALS: Sequence[Callable[[Case], bool]] = (
-    _dangling, _nobody_told_when, _leftover, _plaintiff, _no_time, _any_time, _time_within,
-    _still_so, _nameless_subject, _role_of_subject, _two_lengths, _one_of_many, _not_alone, _torn,
+    _leftover, _plaintiff, _no_time, _any_time, _time_within,
+    _still_so, _nameless_subject, _two_lengths, _one_of_many, _not_alone, _torn,
     _bracketed, _gives_away, _weekday, _some_case, _unnamed, _office_of_nowhere, _with_gap,
     _unlike, _run_in, _half_named, _claimed, _points_back,
 )  # fmt: skip
