@@ -98,6 +98,26 @@ def test_a_surname_and_a_pronoun_are_told_in_full() -> None:
     assert "When did Boris Johnson found a school in London?" in found
 
 
+ONE_OF_MANY = [
+    "Kevin Hayne was appointed a Queen's Counsel in 1984.",
+    "John Geisel was arrested by the U.S. Secret Service in Miami in 2008.",
+    "John Choules passed away at his residence in Perth in Australia in 2011.",
+]
+
+
+@pytest.mark.parametrize("sentence", ONE_OF_MANY)
+def test_nobody_is_asked_for_who_is_one_of_many(sentence: str) -> None:
+    assert not any(q.startswith("Who") for q in asked(sentence))
+
+
+def test_a_name_is_told_without_mr_and_ms() -> None:
+    found = asked(
+        "Ms Catherine Tanna opened an office in Nairobi in May 2014.",
+        "Ms Tanna joined BG Group in Brisbane in May 2009.",
+    )
+    assert "When did Catherine Tanna join BG Group in Brisbane?" in found, found
+
+
 def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> None:
     found = asked(
         "A suicide bombing kills at least 24 people in the city of Mubi, Nigeria.",
@@ -120,6 +140,23 @@ NOT_ASKED = [
     ("Barnaby Joyce had bought a farm from Gina Rinehart in Tamworth.", "before the news"),
     ("Josh Hawley sent a letter to Mark Zuckerberg in Washington.", "one of many letters"),
     ("Slovenia reported 79 cases of the disease in Ljubljana.", "a figure of one day"),
+    (
+        "Authorities arrested twelve people in Tamil Nadu on Monday after a jackal died there.",
+        "the reason is left out, and many are arrested",
+    ),
+    ("The United States filed suit in the District Court in Kansas City.", "anybody's lawsuit"),
+    ("In 2009, the Civil Rights Division has so far filed 22 lawsuits in Ohio.", "so far"),
+    ("Pakistan President Pervez Musharraf of Pakistan quit in 2007.", "a word is lost"),
+    ("George Bush met an President Amadou in Washington in 2008.", "a word is lost"),
+    ("In 2004, Kuwaits Ministry of the Interior began a program with Kuwait.", "an apostrophe"),
+    (
+        "In 2008, Omni paid a fine to the Office of the Inspector General for Omni Health Care.",
+        "a name is told by one of its words",
+    ),
+    (
+        "Iran banned the agency's inspectors from its plant, the Natanz Nuclear Center, in 2008.",
+        "a comma is lost between plant and its name",
+    ),
 ]
 
 

@@ -46,7 +46,17 @@ def gap(told: Sequence[Token], answer: Sequence[Token], clause: Clause) -> bool:
     before = tokens[0].prev
     if before is None or clause.named or clause.kind in ("reported", "relative"):
         return False
+    if before.text == "," and _names_too(before.prev):
+        return True
     return before.tag not in ("CC", ",", "RB", "''", "-RRB-") and not said_time(before)
+
+
+def _names_too(token: Token | None) -> bool:
+    """Whether what ends here, from the comma before it on, is a subject, too: `the Premier and`."""
+    first = token
+    while first is not None and first.prev is not None and first.prev.text != ",":
+        first = first.prev
+    return first is not None and first.tag in ("DT", "NNP") and not said_time(first)
 
 
 def sentence(token: Token) -> Iterator[Token]:

@@ -75,7 +75,6 @@ class Made:
 
 
 BASED = words("bear headquarter base locate bury raise")
-_DANGLING = ("and", "or", "but", "which", "that", "the", "a", "as", "than")
 _TOLLS = words("""
     report confirm announce record register reach surpass exceed pass top rise climb die
 """)
@@ -199,15 +198,6 @@ def _tells_enough(case: Case) -> bool:
 # -- reasons against a question
 
 
-def _dangling(case: Case) -> bool:
-    """It ends with a word that wants another one."""
-    return case.text[:-1].split()[-1].lower() in _DANGLING
-
-
-def _nobody_told_when(case: Case) -> bool:
-    return case.made.kind == "when" and not any(t.label in NAMED for t in case.made.tokens)
-
-
 def _leftover(case: Case) -> bool:
     """It holds a day without its year, or words that point outside."""
     texts = (case.text, written(case.made.of))
@@ -263,10 +253,6 @@ def _torn(case: Case) -> bool:
     return (
         breaks(case.told) or relative(case.told) or cut_short(case.told, case.made.of, case.clause)
     )
-
-
-def _role_of_subject(case: Case) -> bool:
-    return any(t.lower == "as" and t.dep == "prep" for t in case.clause.subject_tokens)
 
 
 def _two_lengths(case: Case) -> bool:
@@ -480,12 +466,12 @@ _CALLED = words("nation country city town capital region company firm group team
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
-    _dangling, _leftover, _plaintiff, _still_so, _role_of_subject, _two_lengths, _torn, _bracketed,
-    _gives_away, _weekday, _with_gap, _unlike, _run_in,
+    _leftover, _plaintiff, _still_so, _two_lengths, _torn, _bracketed, _gives_away, _weekday,
+    _with_gap, _unlike, _run_in,
 )  # fmt: skip
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
-    _nobody_told_when, _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
+    _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
     _not_alone, _some_case, _unnamed, _office_of_nowhere, _half_named, _claimed, _points_back,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

@@ -284,6 +284,7 @@ def _person(name: Name) -> bool:
         and capitals
         and not odd
         and len(parts) < 5
+        and not set(parts) & {"v.", "vs.", "v", "vs"}
         and not (set(parts) & (DEMONYMS | _DAYS | COUNTRIES))
         and not any(len(p) > 2 and p.isupper() for p in parts)
     )
