@@ -4,7 +4,7 @@ The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, m
 statements without an id, snaks without a datatype.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -49,13 +49,18 @@ class _Redirects(Struct, gc=False):
     to: str = ""
 
 
-class _Document(Struct, gc=False):
+class Named(Struct, gc=False):
+    """What of a line says how its entity is called."""
+
+    labels: _Labels | list[Raw] | None = None
+    aliases: _Aliases | list[Raw] | None = None
+
+
+class _Document(Named, gc=False):
     """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
 
     id: str = ""
     type: str = ""
-    labels: _Labels | list[Raw] | None = None
-    aliases: _Aliases | list[Raw] | None = None
     claims: dict[str, list[Raw]] | list[Raw] | None = None
     sitelinks: Raw = _NO_RAW
     entity: str | None = None
@@ -90,7 +95,7 @@ class _Sitelink(Struct, gc=False):
 
 
 class _Sitelinks(Struct, gc=False):
-    enwiki: _Sitelink | None = None
+    enwiki: Raw = Raw(b"null")
 
 
 class _Timed(Struct, gc=False):
@@ -172,15 +177,6 @@ class _ItemSnak(Struct, gc=False):
     datatype: str
 
 
-class _Usual(Struct, gc=False):
-    """A statement as nearly all are."""
-
-    mainsnak: _ItemSnak
-    id: str
-    rank: str
-    qualifiers: Qualifiers | None = None
-
-
 class _Time(Struct, gc=False):
     time: str
     precision: int
@@ -201,16 +197,16 @@ class _TimeSnak(Struct, gc=False):
 
 _document = msgspec.json.Decoder(_Document).decode
 _kind = msgspec.json.Decoder(_Kind).decode
+_datatype = msgspec.json.Decoder(_Datatype).decode
 _timed = msgspec.json.Decoder(_Timed).decode
 _sitelinks = msgspec.json.Decoder(_Sitelinks).decode
+_sitelink = msgspec.json.Decoder(_Sitelink | None).decode
 _sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
 read_statement = msgspec.json.Decoder(Statement).decode
 _date = msgspec.json.Decoder(_Date).decode
 _one_snak = msgspec.json.Decoder(_Snak).decode
 _time_snak = msgspec.json.Decoder(_TimeSnak).decode
 _item_snak = msgspec.json.Decoder(_ItemSnak).decode
-_group = msgspec.json.Decoder(list[_Usual]).decode
-_raws = msgspec.json.Decoder(list[Raw]).decode
 _item = msgspec.json.Decoder(_Item).decode
 _time = msgspec.json.Decoder(_Time).decode
 
@@ -240,11 +236,11 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
     return Document(
         document.id,
         document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
-        *_names(document),
+        *names(document),
         title,
         links,
         sum(map(len, claims.values())),
-        page_kind(claims.get("P31", ())),
+        page_of(_instance_of(claims.get("P31", ()))),
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
         groups,
         passed,
@@ -311,12 +307,12 @@ def _snak(snak: _Snak) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def _names(document: _Document) -> tuple[str | None, tuple[str, ...]]:
+def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     """The label, English or `mul`, and every other name, sorted."""
     labels, aliases = document.labels, document.aliases
     found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
     label = found.value or None if found else None
-    if not isinstance(aliases, _Aliases):
+    if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
     others = {
         term.value
@@ -335,8 +331,7 @@ def _links(raw: Raw) -> tuple[int, str | None]:
     count = len(_sitelink_map(text))
     if b'"enwiki"' not in text or text[:1] != b"{":
         return count, None
-    page = _sitelinks(text).enwiki
-    return count, page.title if page else None
+    return count, read_title(_sitelinks(text).enwiki)
 
 
 def lives(dates: Mapping[str, Sequence[Dated]]) -> tuple[PartialDate | None, PartialDate | None]:
@@ -354,20 +349,27 @@ def _dated(claims: Sequence[Raw]) -> list[Dated]:
     return found
 
 
-def read_group(raw: bytes) -> Sequence[Raw | Told]:
-    """The statements of a relation; undecoded where one of them is unusual or malformed."""
+def main_item(raw: Raw) -> tuple[str | None, str | None]:
+    """`main_value` of a snak; `ValueError` where it is malformed."""
     try:
-        group = _group(raw)
+        given = _item_snak(raw)
     except msgspec.ValidationError:
-        return _raws(raw)
-    told = []
-    for one in group:
-        snak = one.mainsnak
-        given, value = snak.datavalue, snak.datavalue.value
-        if (snak.snaktype, snak.datatype, given.type, value.kind) != _AS_EVER or not value.id:
-            return _raws(raw)
-        told.append(Told(one.id, None, value.id, one.rank, one.qualifiers))
-    return told
+        return main_value(_one_snak(raw))
+    value = given.datavalue.value
+    if (given.snaktype, given.datatype, given.datavalue.type, value.kind) == _AS_EVER and value.id:
+        return None, value.id
+    return main_value(_one_snak(raw))
+
+
+def read_datatype(raw: Raw) -> str | None:
+    """The type of all values of a property, by one of its snaks; None: not said."""
+    return _datatype(raw).datatype
+
+
+def read_title(raw: Raw) -> str | None:
+    """The title of the page that a sitelink names."""
+    page = _sitelink(raw)
+    return page.title if page else None
 
 
 def read_snak(raw: bytes) -> Snak:
@@ -382,14 +384,23 @@ def read_snak(raw: bytes) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def page_kind(claims: Sequence[Raw]) -> Kind | None:
-    """What kind of wiki page an item is by its P31, if any."""
-    for raw in claims:
-        try:
-            statement = read_statement(raw)
-            _, target = main_value(statement.mainsnak)
-        except ValueError:
-            continue
-        if target in KINDS and statement.rank != "deprecated":
-            return KINDS[target]
+def page_of(told: Iterable[Told]) -> Kind | None:
+    """What kind of wiki page an item with these P31 is, if any."""
+    for one in told:
+        if one.target in KINDS and one.rank != "deprecated":
+            return KINDS[one.target]
     return None
+
+
+def _instance_of(claims: Iterable[Raw]) -> Iterator[Told]:
+    for raw in claims:
+        with suppress(ValueError):
+            yield read_told(raw)
+
+
+def read_told(raw: Raw) -> Told:
+    """A statement, judged; `ValueError` where it is malformed."""
+    statement = read_statement(raw)
+    given = statement.qualifiers
+    times = None if isinstance(given, list) else given
+    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)
