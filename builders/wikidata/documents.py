@@ -6,20 +6,19 @@ statements without an id, snaks without a datatype.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from builders.core.dates import PartialDate
-from builders.wikidata.parts import KINDS, Kind
+from builders.wikidata.parts import KINDS, Kind, RawEntity
 from builders.wikidata.statements import TIMES, Dated, Snak, life
 from builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
 _NO_RAW = Raw(b"")
-_AS_EVER = ("value", "wikibase-item", _ITEM, "item")
 _TIMES = frozenset(TIMES)
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
@@ -69,22 +68,15 @@ class _Document(Named, gc=False):
 
 
 class Document(NamedTuple):
-    """What is read of one line: an entity, or, where `id` is empty, nothing but redirects.
+    """What is read of one line: an entity, or, where `entity` is None, nothing but redirects.
 
-    `groups`: the statements of each relation about items that has a time or is kept without;
-    `passed`: how many statements the other relations about items have; `page`: its kind of page.
+    `type`: `item`, `property`, or what else it says. `groups`: the statements of each relation
+    about items that has a time or is kept without; `passed`: how many statements the other
+    relations about items have.
     """
 
-    id: str
     type: str
-    label: str | None = None
-    aliases: tuple[str, ...] = ()
-    enwiki: str | None = None
-    sitelinks: int = 0
-    statements: int = 0
-    page: Kind | None = None
-    began: PartialDate | None = None
-    ended: PartialDate | None = None
+    entity: RawEntity | None
     groups: Mapping[str, Sequence["Raw | Told"]] = {}
     passed: Mapping[str, int] = {}
     redirects: Sequence[tuple[str, str]] = ()
@@ -164,17 +156,22 @@ class _Item(Struct, gc=False):
     kind: str = msgspec.field(default="item", name="entity-type")
 
 
+class _UsualItem(Struct, gc=False):
+    id: str
+    kind: Literal["item"] = msgspec.field(default="item", name="entity-type")
+
+
 class _ItemValue(Struct, gc=False):
-    value: _Item
-    type: str
+    value: _UsualItem
+    type: Literal["wikibase-entityid"]
 
 
 class _ItemSnak(Struct, gc=False):
     """A main value as nearly all are: the rest is left to `main_value`."""
 
-    snaktype: str
+    snaktype: Literal["value"]
     datavalue: _ItemValue
-    datatype: str
+    datatype: Literal["wikibase-item"]
 
 
 class _Time(Struct, gc=False):
@@ -220,7 +217,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
     if not document.id:
         if not document.entity or not document.redirect:
             raise ValueError("no entity id")
-        return Document("", "", redirects=[(document.entity, document.redirect)])
+        return Document("", None, redirects=[(document.entity, document.redirect)])
     claims = document.claims if isinstance(document.claims, dict) else {}
     groups: dict[str, Sequence[Raw | Told]] = {}
     passed = {}
@@ -233,15 +230,19 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
             passed[relation] = len(group)
     links, title = _links(document.sitelinks)
     told = document.redirects
-    return Document(
+    entity = RawEntity(
         document.id,
-        document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
         *names(document),
         title,
         links,
         sum(map(len, claims.values())),
         page_of(_instance_of(claims.get("P31", ()))),
+        None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
+    )
+    return Document(
+        document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
+        entity,
         groups,
         passed,
         [(told.source, told.to or document.id)]
@@ -352,13 +353,10 @@ def _dated(claims: Sequence[Raw]) -> list[Dated]:
 def main_item(raw: Raw) -> tuple[str | None, str | None]:
     """`main_value` of a snak; `ValueError` where it is malformed."""
     try:
-        given = _item_snak(raw)
+        item = _item_snak(raw).datavalue.value.id
     except msgspec.ValidationError:
-        return main_value(_one_snak(raw))
-    value = given.datavalue.value
-    if (given.snaktype, given.datatype, given.datavalue.type, value.kind) == _AS_EVER and value.id:
-        return None, value.id
-    return main_value(_one_snak(raw))
+        item = ""
+    return (None, item) if item else main_value(_one_snak(raw))
 
 
 def read_datatype(raw: Raw) -> str | None:

@@ -11,6 +11,9 @@ from builders.wikidata.parts import RawEntity
 from builders.wikidata.quick import QuickReader
 from builders.wikidata.statements import shown
 
+_COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
+"""What entities of a type are counted as."""
+
 
 class Rows(Claims):
     """Rows and counts of the entities that were read; `read` adds one line.
@@ -29,23 +32,22 @@ class Rows(Claims):
         """Add one entity or redirect; `ValueError` where the line is neither."""
         found = self._quick.read(line) if self._quick else None
         document = found or read_document(line, self._undated)
-        name, kind = document.id, document.type
-        if name and kind not in ("item", "property"):
-            self.counts["lexemes" if kind == "lexeme" else "other_entities"] += 1
-            return
-        if name:
-            self.entities.append(RawEntity(name, *document[2:8], None, *document[8:10]))
-            self.counts["items" if kind == "item" else "properties"] += 1
+        entity = document.entity
+        if entity is not None:
+            counted = _COUNTED.get(document.type, "other_entities")
+            self.counts[counted] += 1
+            if counted not in ("items", "properties"):
+                return
+            self.entities.append(entity)
         for source, target in document.redirects:
             self.counts["redirects"] += 1
             self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
-        if kind == "item":
-            counts = self.counts
+        if entity is not None and document.type == "item":
             for relation, number in document.passed.items():
-                counts[relation + "/undated"] += number
+                self.counts[relation + "/undated"] += number
             for relation, group in document.groups.items():
                 for raw in group:
-                    self._claim(name, relation, raw)
+                    self._claim(entity.id, relation, raw)
 
     def _claim(self, subject: str, relation: str, raw: Raw | Told) -> None:
         try:

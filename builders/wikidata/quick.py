@@ -5,6 +5,7 @@ A line with a part of any other form than the dumps have had for years is left t
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
@@ -24,10 +25,12 @@ from builders.wikidata.documents import (
     read_snak,
     read_title,
 )
+from builders.wikidata.parts import RawEntity
 from builders.wikidata.statements import Dated
 
 _LIFE = (*BIRTHS, *DEATHS)
-_UNTIMED = (None, Qualifiers())
+_NO_TIMES = Qualifiers()
+_qualifiers = attrgetter("qualifiers")
 
 
 class _Claim(Struct, gc=False):
@@ -80,18 +83,17 @@ class QuickReader:
                 passed[relation] = len(group)
         links = entity.sitelinks or {}
         dates = {p: list(map(_dated, claims[p])) for p in _LIFE if p in claims}
-        return Document(
+        made = RawEntity(
             entity.id,
-            entity.type,
             *names(entity),
             read_title(links["enwiki"]) if "enwiki" in links else None,
             len(links),
             sum(map(len, claims.values())),
             page_of(groups["P31"] if "P31" in groups else map(_told, claims.get("P31", ()))),
+            None,
             *(lives(dates) if dates else (None, None)),
-            groups,
-            passed,
         )
+        return Document(entity.type, made, groups, passed)
 
     def _items(self, claims: _Claims) -> list[str]:
         """The relations whose values are items: by its datatype, the same everywhere."""
@@ -111,7 +113,8 @@ class QuickReader:
 
 
 def _has_time(group: Sequence[_Claim]) -> bool:
-    return any(claim.qualifiers not in _UNTIMED for claim in group)
+    qualified = filter(None, map(_qualifiers, group))
+    return any(map(_NO_TIMES.__ne__, qualified))
 
 
 def _told(claim: _Claim) -> Told:
