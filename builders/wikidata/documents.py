@@ -6,7 +6,7 @@ statements without an id, snaks without a datatype.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -67,7 +67,7 @@ class _Document(Named, gc=False):
     redirects: _Redirects | list[Raw] | None = None
 
 
-class Document(NamedTuple):
+class Document(Struct, gc=False):
     """What is read of one line: an entity, or, where `entity` is None, nothing but redirects.
 
     `type`: `item`, `property`, or what else it says. `groups`: the statements of each relation

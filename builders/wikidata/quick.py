@@ -5,7 +5,6 @@ A line with a part of any other form than the dumps have had for years is left t
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from operator import attrgetter
 from typing import Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
@@ -29,8 +28,7 @@ from builders.wikidata.parts import RawEntity
 from builders.wikidata.statements import Dated
 
 _LIFE = (*BIRTHS, *DEATHS)
-_NO_TIMES = Qualifiers()
-_qualifiers = attrgetter("qualifiers")
+_UNTIMED = (None, Qualifiers())
 
 
 class _Claim(Struct, gc=False):
@@ -59,8 +57,7 @@ class QuickReader:
 
     def __init__(self, undated: Collection[str]) -> None:
         self._undated = frozenset(undated)
-        self._about_items: set[str] = set()
-        self._known: set[str] = set()
+        self._about_items: dict[str, bool] = {}
 
     def read(self, line: memoryview | bytes) -> Document | None:
         """What a line says; None where it has to be read otherwise."""
@@ -75,9 +72,10 @@ class QuickReader:
         claims = entity.claims if isinstance(entity.claims, dict) else {}
         groups: dict[str, list[Told]] = {}
         passed = {}
-        for relation in self._items(claims):
-            group = claims[relation]
-            if relation in self._undated or _has_time(group):
+        for relation, group in claims.items():
+            if not group or not (self._about_items.get(relation) or self._is_new(relation, group)):
+                continue
+            if relation in self._undated or _timed(group):
                 groups[relation] = list(map(_told, group))
             else:
                 passed[relation] = len(group)
@@ -95,26 +93,19 @@ class QuickReader:
         )
         return Document(entity.type, made, groups, passed)
 
-    def _items(self, claims: _Claims) -> list[str]:
-        """The relations whose values are items: by its datatype, the same everywhere."""
-        if self._known.issuperset(claims) and all(claims.values()):
-            return [relation for relation in claims if relation in self._about_items]
-        return [p for p, group in claims.items() if group and self._is_about_items(p, group)]
-
-    def _is_about_items(self, relation: str, group: Sequence[_Claim]) -> bool:
-        if relation not in self._known:
-            datatype = read_datatype(group[0].mainsnak)
-            if datatype is None:
-                raise ValueError("unusual")
-            if datatype == "wikibase-item":
-                self._about_items.add(relation)
-            self._known.add(relation)
-        return relation in self._about_items
+    def _is_new(self, relation: str, group: Sequence[_Claim]) -> bool:
+        """Whether a relation that was not seen before is about items: the same everywhere."""
+        if relation in self._about_items:
+            return False
+        datatype = read_datatype(group[0].mainsnak)
+        if datatype is None:
+            raise ValueError("unusual")
+        self._about_items[relation] = datatype == "wikibase-item"
+        return self._about_items[relation]
 
 
-def _has_time(group: Sequence[_Claim]) -> bool:
-    qualified = filter(None, map(_qualifiers, group))
-    return any(map(_NO_TIMES.__ne__, qualified))
+def _timed(group: Sequence[_Claim]) -> list[_Claim]:
+    return [claim for claim in group if claim.qualifiers not in _UNTIMED]
 
 
 def _told(claim: _Claim) -> Told:
