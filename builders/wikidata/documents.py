@@ -4,7 +4,7 @@ The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, m
 statements without an id, snaks without a datatype.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -236,7 +236,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
         title,
         links,
         sum(map(len, claims.values())),
-        page_of(_instance_of(claims.get("P31", ()))),
+        _page(claims.get("P31", ())),
         None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
     )
@@ -382,18 +382,14 @@ def read_snak(raw: bytes) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def page_of(told: Iterable[Told]) -> Kind | None:
-    """What kind of wiki page an item with these P31 is, if any."""
-    for one in told:
-        if one.target in KINDS and one.rank != "deprecated":
-            return KINDS[one.target]
-    return None
-
-
-def _instance_of(claims: Iterable[Raw]) -> Iterator[Told]:
+def _page(claims: Iterable[Raw]) -> Kind | None:
+    """What kind of wiki page an item is by its P31, if any."""
     for raw in claims:
         with suppress(ValueError):
-            yield read_told(raw)
+            told = read_told(raw)
+            if told.target in KINDS and told.rank != "deprecated":
+                return KINDS[told.target]
+    return None
 
 
 def read_told(raw: Raw) -> Told:

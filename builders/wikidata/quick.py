@@ -19,12 +19,11 @@ from builders.wikidata.documents import (
     lives,
     main_item,
     names,
-    page_of,
     read_datatype,
     read_snak,
     read_title,
 )
-from builders.wikidata.parts import RawEntity
+from builders.wikidata.parts import KINDS, Kind, RawEntity
 from builders.wikidata.statements import Dated
 
 _LIFE = (*BIRTHS, *DEATHS)
@@ -74,7 +73,10 @@ class QuickReader:
         groups: dict[str, list[Told]] = {}
         passed = {}
         for relation, group in claims.items():
-            if not group or not (self._about_items.get(relation) or self._is_new(relation, group)):
+            about_items = self._about_items.get(relation)
+            if about_items is None and group:
+                about_items = self._learn(relation, group[0])
+            if not about_items or not group:
                 continue
             if relation in self._undated or _timed(group):
                 groups[relation] = list(map(_told, group))
@@ -87,21 +89,18 @@ class QuickReader:
             read_title(links["enwiki"]) if "enwiki" in links else None,
             len(links),
             sum(map(len, claims.values())),
-            page_of(groups["P31"] if "P31" in groups else map(_told, claims.get("P31", ()))),
+            _page(claims["P31"]) if "P31" in claims else None,
             None,
             *(lives(dates) if dates else (None, None)),
         )
         return Document(entity.type, made, groups, passed)
 
-    def _is_new(self, relation: str, group: Sequence[_Claim]) -> bool:
-        """Whether a relation that was not seen before is about items: the same everywhere."""
-        if relation in self._about_items:
-            return False
-        datatype = read_datatype(group[0].mainsnak)
+    def _learn(self, relation: str, claim: _Claim) -> bool:
+        """Whether the values of a relation are items: by its datatype, the same everywhere."""
+        datatype = read_datatype(claim.mainsnak)
         if datatype is None:
             raise ValueError("unusual")
-        self._about_items[relation] = datatype == "wikibase-item"
-        return self._about_items[relation]
+        return self._about_items.setdefault(relation, datatype == "wikibase-item")
 
 
 def _timed(group: Sequence[_Claim]) -> list[_Claim]:
@@ -110,6 +109,15 @@ def _timed(group: Sequence[_Claim]) -> list[_Claim]:
 
 def _told(claim: _Claim) -> Told:
     return Told(claim.id, *main_item(claim.mainsnak), claim.rank, claim.qualifiers)
+
+
+def _page(group: Sequence[_Claim]) -> Kind | None:
+    """What kind of wiki page an item with these P31 is, if any."""
+    for claim in group:
+        _, target = main_item(claim.mainsnak)
+        if target in KINDS and claim.rank != "deprecated":
+            return KINDS[target]
+    return None
 
 
 def _dated(claim: _Claim) -> Dated:
