@@ -14,8 +14,6 @@ from tests.conftest import DATA
 from tests.dumps import Json, item, prop, statement, time_snak, world
 from torture.mutations import damaged
 
-pytest.importorskip("simdjson")
-
 UNDATED = ("P19", "P31")
 
 

@@ -27,20 +27,21 @@ class Claims:
 
         `name` is its id.
         """
-        place = (name, subject, relation, target)
-        undated = (*place, *UNDATED, rank)
         if not times or not any(times.values()):
-            self.statements.append(RawStatement(*undated, "undated"))
+            self.statements.append(
+                RawStatement(name, subject, relation, target, *UNDATED, rank, "undated")
+            )
             return
         if unusable(times):
             self.counts[f"{relation}/coarse_time"] += 1
         said = held(times)
         for one in said.intervals:
-            dated = (*place, *one, rank)
-            self.statements.append(RawStatement(*dated, None))
+            self.statements.append(RawStatement(name, subject, relation, target, *one, rank, None))
         if said.contradictory:
             self.drop("contradictory", name, subject, relation, shown(times))
-            self.statements.append(RawStatement(*undated, "contradictory"))
+            self.statements.append(
+                RawStatement(name, subject, relation, target, *UNDATED, rank, "contradictory")
+            )
 
     def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
         """Drop a statement, with at most 200 characters of why."""

@@ -4,22 +4,21 @@ The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, m
 statements without an id, snaks without a datatype.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from builders.core.dates import PartialDate
-from builders.wikidata.parts import KINDS, Kind
+from builders.wikidata.parts import KINDS, Kind, RawEntity
 from builders.wikidata.statements import TIMES, Dated, Snak, life
 from builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
 _NO_RAW = Raw(b"")
-_AS_EVER = ("value", "wikibase-item", _ITEM, "item")
 _TIMES = frozenset(TIMES)
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
@@ -49,13 +48,18 @@ class _Redirects(Struct, gc=False):
     to: str = ""
 
 
-class _Document(Struct, gc=False):
+class Named(Struct, gc=False):
+    """What of a line says how its entity is called."""
+
+    labels: _Labels | list[Raw] | None = None
+    aliases: _Aliases | list[Raw] | None = None
+
+
+class _Document(Named, gc=False):
     """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
 
     id: str = ""
     type: str = ""
-    labels: _Labels | list[Raw] | None = None
-    aliases: _Aliases | list[Raw] | None = None
     claims: dict[str, list[Raw]] | list[Raw] | None = None
     sitelinks: Raw = _NO_RAW
     entity: str | None = None
@@ -63,23 +67,16 @@ class _Document(Struct, gc=False):
     redirects: _Redirects | list[Raw] | None = None
 
 
-class Document(NamedTuple):
-    """What is read of one line: an entity, or, where `id` is empty, nothing but redirects.
+class Document(Struct, gc=False):
+    """What is read of one line: an entity, or, where `entity` is None, nothing but redirects.
 
-    `groups`: the statements of each relation about items that has a time or is kept without;
-    `passed`: how many statements the other relations about items have; `page`: its kind of page.
+    `type`: `item`, `property`, or what else it says. `groups`: the statements of each relation
+    about items that has a time or is kept without; `passed`: how many statements the other
+    relations about items have.
     """
 
-    id: str
     type: str
-    label: str | None = None
-    aliases: tuple[str, ...] = ()
-    enwiki: str | None = None
-    sitelinks: int = 0
-    statements: int = 0
-    page: Kind | None = None
-    began: PartialDate | None = None
-    ended: PartialDate | None = None
+    entity: RawEntity | None
     groups: Mapping[str, Sequence["Raw | Told"]] = {}
     passed: Mapping[str, int] = {}
     redirects: Sequence[tuple[str, str]] = ()
@@ -90,7 +87,7 @@ class _Sitelink(Struct, gc=False):
 
 
 class _Sitelinks(Struct, gc=False):
-    enwiki: _Sitelink | None = None
+    enwiki: Raw = Raw(b"null")
 
 
 class _Timed(Struct, gc=False):
@@ -159,26 +156,22 @@ class _Item(Struct, gc=False):
     kind: str = msgspec.field(default="item", name="entity-type")
 
 
+class _UsualItem(Struct, gc=False):
+    id: str
+    kind: Literal["item"] = msgspec.field(default="item", name="entity-type")
+
+
 class _ItemValue(Struct, gc=False):
-    value: _Item
-    type: str
+    value: _UsualItem
+    type: Literal["wikibase-entityid"]
 
 
 class _ItemSnak(Struct, gc=False):
     """A main value as nearly all are: the rest is left to `main_value`."""
 
-    snaktype: str
+    snaktype: Literal["value"]
     datavalue: _ItemValue
-    datatype: str
-
-
-class _Usual(Struct, gc=False):
-    """A statement as nearly all are."""
-
-    mainsnak: _ItemSnak
-    id: str
-    rank: str
-    qualifiers: Qualifiers | None = None
+    datatype: Literal["wikibase-item"]
 
 
 class _Time(Struct, gc=False):
@@ -201,16 +194,16 @@ class _TimeSnak(Struct, gc=False):
 
 _document = msgspec.json.Decoder(_Document).decode
 _kind = msgspec.json.Decoder(_Kind).decode
+_datatype = msgspec.json.Decoder(_Datatype).decode
 _timed = msgspec.json.Decoder(_Timed).decode
 _sitelinks = msgspec.json.Decoder(_Sitelinks).decode
+_sitelink = msgspec.json.Decoder(_Sitelink | None).decode
 _sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
 read_statement = msgspec.json.Decoder(Statement).decode
 _date = msgspec.json.Decoder(_Date).decode
 _one_snak = msgspec.json.Decoder(_Snak).decode
 _time_snak = msgspec.json.Decoder(_TimeSnak).decode
 _item_snak = msgspec.json.Decoder(_ItemSnak).decode
-_group = msgspec.json.Decoder(list[_Usual]).decode
-_raws = msgspec.json.Decoder(list[Raw]).decode
 _item = msgspec.json.Decoder(_Item).decode
 _time = msgspec.json.Decoder(_Time).decode
 
@@ -224,7 +217,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
     if not document.id:
         if not document.entity or not document.redirect:
             raise ValueError("no entity id")
-        return Document("", "", redirects=[(document.entity, document.redirect)])
+        return Document("", None, redirects=[(document.entity, document.redirect)])
     claims = document.claims if isinstance(document.claims, dict) else {}
     groups: dict[str, Sequence[Raw | Told]] = {}
     passed = {}
@@ -237,15 +230,19 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
             passed[relation] = len(group)
     links, title = _links(document.sitelinks)
     told = document.redirects
-    return Document(
+    entity = RawEntity(
         document.id,
-        document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
-        *_names(document),
+        *names(document),
         title,
         links,
         sum(map(len, claims.values())),
-        page_kind(claims.get("P31", ())),
+        _page(claims.get("P31", ())),
+        None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
+    )
+    return Document(
+        document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
+        entity,
         groups,
         passed,
         [(told.source, told.to or document.id)]
@@ -311,12 +308,12 @@ def _snak(snak: _Snak) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def _names(document: _Document) -> tuple[str | None, tuple[str, ...]]:
+def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     """The label, English or `mul`, and every other name, sorted."""
     labels, aliases = document.labels, document.aliases
     found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
     label = found.value or None if found else None
-    if not isinstance(aliases, _Aliases):
+    if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
     others = {
         term.value
@@ -335,8 +332,7 @@ def _links(raw: Raw) -> tuple[int, str | None]:
     count = len(_sitelink_map(text))
     if b'"enwiki"' not in text or text[:1] != b"{":
         return count, None
-    page = _sitelinks(text).enwiki
-    return count, page.title if page else None
+    return count, read_title(_sitelinks(text).enwiki)
 
 
 def lives(dates: Mapping[str, Sequence[Dated]]) -> tuple[PartialDate | None, PartialDate | None]:
@@ -354,20 +350,24 @@ def _dated(claims: Sequence[Raw]) -> list[Dated]:
     return found
 
 
-def read_group(raw: bytes) -> Sequence[Raw | Told]:
-    """The statements of a relation; undecoded where one of them is unusual or malformed."""
+def main_item(raw: Raw) -> tuple[str | None, str | None]:
+    """`main_value` of a snak; `ValueError` where it is malformed."""
     try:
-        group = _group(raw)
+        item = _item_snak(raw).datavalue.value.id
     except msgspec.ValidationError:
-        return _raws(raw)
-    told = []
-    for one in group:
-        snak = one.mainsnak
-        given, value = snak.datavalue, snak.datavalue.value
-        if (snak.snaktype, snak.datatype, given.type, value.kind) != _AS_EVER or not value.id:
-            return _raws(raw)
-        told.append(Told(one.id, None, value.id, one.rank, one.qualifiers))
-    return told
+        item = ""
+    return (None, item) if item else main_value(_one_snak(raw))
+
+
+def read_datatype(raw: Raw) -> str | None:
+    """The type of all values of a property, by one of its snaks; None: not said."""
+    return _datatype(raw).datatype
+
+
+def read_title(raw: Raw) -> str | None:
+    """The title of the page that a sitelink names."""
+    page = _sitelink(raw)
+    return page.title if page else None
 
 
 def read_snak(raw: bytes) -> Snak:
@@ -382,14 +382,19 @@ def read_snak(raw: bytes) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def page_kind(claims: Sequence[Raw]) -> Kind | None:
+def _page(claims: Iterable[Raw]) -> Kind | None:
     """What kind of wiki page an item is by its P31, if any."""
     for raw in claims:
-        try:
-            statement = read_statement(raw)
-            _, target = main_value(statement.mainsnak)
-        except ValueError:
-            continue
-        if target in KINDS and statement.rank != "deprecated":
-            return KINDS[target]
+        with suppress(ValueError):
+            told = read_told(raw)
+            if told.target in KINDS and told.rank != "deprecated":
+                return KINDS[told.target]
     return None
+
+
+def read_told(raw: Raw) -> Told:
+    """A statement, judged; `ValueError` where it is malformed."""
+    statement = read_statement(raw)
+    given = statement.qualifiers
+    times = None if isinstance(given, list) else given
+    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)

@@ -1,59 +1,57 @@
 """Lines of the entity JSON as raw rows: what a dump says, with nothing inferred."""
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 from msgspec import Raw
 
 from builders.core.hashing import text_sha256
 from builders.wikidata.claims import Claims, usable_rank
-from builders.wikidata.documents import Told, main_value, read_document, read_statement, times
+from builders.wikidata.documents import Told, read_document, read_told, times
 from builders.wikidata.parts import RawEntity
+from builders.wikidata.quick import QuickReader
 from builders.wikidata.statements import shown
+
+_COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
+"""What entities of a type are counted as."""
 
 
 class Rows(Claims):
     """Rows and counts of the entities that were read; `read` adds one line.
 
     `undated`: the relations whose undated statements are kept even where no dated one of the same
-    subject stands beside them. `quick`: whether usual lines are read by simdjson.
+    subject stands beside them. `quick`: whether usual lines are decoded at one go.
     """
 
     def __init__(self, undated: Iterable[str], quick: bool = True) -> None:
         super().__init__()
         self._undated = frozenset(undated)
-        self._quick = None
-        if quick and find_spec("simdjson"):  # without it, every line is read by msgspec
-            from builders.wikidata.quick import QuickReader
-
-            self._quick = QuickReader(self._undated)
+        self._quick = QuickReader(self._undated) if quick else None
         self.entities: list[RawEntity] = []
 
     def read(self, line: memoryview | bytes) -> None:
         """Add one entity or redirect; `ValueError` where the line is neither."""
         found = self._quick.read(line) if self._quick else None
         document = found or read_document(line, self._undated)
-        name, kind = document.id, document.type
-        if name and kind not in ("item", "property"):
-            self.counts["lexemes" if kind == "lexeme" else "other_entities"] += 1
-            return
-        if name:
-            self.entities.append(RawEntity(name, *document[2:8], None, *document[8:10]))
-            self.counts["items" if kind == "item" else "properties"] += 1
+        entity = document.entity
+        if entity is not None:
+            counted = _COUNTED.get(document.type, "other_entities")
+            self.counts[counted] += 1
+            if counted not in ("items", "properties"):
+                return
+            self.entities.append(entity)
         for source, target in document.redirects:
             self.counts["redirects"] += 1
             self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
-        if kind == "item":
-            counts = self.counts
+        if entity is not None and document.type == "item":
             for relation, number in document.passed.items():
-                counts[relation + "/undated"] += number
+                self.counts[relation + "/undated"] += number
             for relation, group in document.groups.items():
                 for raw in group:
-                    self._claim(name, relation, raw)
+                    self._claim(entity.id, relation, raw)
 
     def _claim(self, subject: str, relation: str, raw: Raw | Told) -> None:
         try:
-            told = raw if isinstance(raw, Told) else _told(raw)
+            told = raw if isinstance(raw, Told) else read_told(raw)
         except ValueError as error:
             item = f"{subject}/{relation}"
             self.drop("malformed_statement", item, subject, relation, str(error))
@@ -69,10 +67,3 @@ class Rows(Claims):
             text = repr((subject, relation, told.target, rank, shown(said)))
             name = f"{subject}${text_sha256(text)[:32]}"
         self.claim(name, subject, relation, told.target, rank, said)
-
-
-def _told(raw: Raw) -> Told:
-    statement = read_statement(raw)
-    given = statement.qualifiers
-    times = None if isinstance(given, list) else given
-    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)

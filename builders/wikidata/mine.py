@@ -20,7 +20,7 @@ from builders.wikidata.parts import Blocks, read_parts, write_part
 from builders.wikidata.reader import READING, Alone, Processes, Share, Slot, Tuning, Work
 from builders.wikidata.shards import Cutter, find_shards, open_shard, snapshot_of
 
-_VERSION = 2
+_VERSION = 3
 """Raise it when parts written by older code must not be gone on with."""
 SHARE = "share.json"
 """What a folder with one of several shares says of itself."""

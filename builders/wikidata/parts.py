@@ -1,7 +1,7 @@
 """Raw parts: what a reader writes before labels, redirects and kinds are known.
 
-A part is a folder with `part.json` and, as JSON lines, those of
-`statements.json.gz`, `entities.json.gz`, `redirects.json.gz` and `dropped.json.gz` that have a row;
+A part is a folder with `part.json` and, as JSON lines, those of `statements.json.zst`,
+`entities.json.zst`, `redirects.json.zst` and `dropped.json.zst` that have a row;
 `builders.wikidata.finish` reads the parts of both routes, dump and SPARQL. They are JSON and
 not Parquet so that reading processes need not import Arrow, which took each of them longer than
 to read 100 MB of a dump.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-from isal import igzip
+import zstandard
 
 from builders.core.dates import PartialDate
 from builders.rows import Dropped, Rank
@@ -118,7 +118,7 @@ def write_part(
     }
     for table, rows in tables.items():
         if rows:
-            (temporary / f"{table}.json.gz").write_bytes(igzip.compress(encode(rows), 1))
+            (temporary / f"{table}.json.zst").write_bytes(zstandard.compress(encode(rows), 1))
     about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
     (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
     shutil.rmtree(folder, ignore_errors=True)

@@ -63,13 +63,14 @@ def held(times: Times) -> Held:
 
     Source: TimeQA (arXiv 2108.06314) section 2.1; DynamicTempLAMA (arXiv 2302.12297) section 3.
     """
+    starts, ends = _dates(times.get(START, ())), _dates(times.get(END, ()))
+    if _SPAN.issuperset(times) and len(starts) < 2 > len(ends):  # nearly all are so
+        end = ends[0] if ends else None
+        one = _interval(starts[0] if starts else UNKNOWN, end, sighting=False)
+        return Held([one] if one else [], not one)
     given: dict[str, Sequence[PartialDate]] = dict.fromkeys(TIMES, ())
     given |= {p: _dates(snaks) for p, snaks in times.items()}
-    if _SPAN.issuperset(times) and len(given[START]) < 2 > len(given[END]):  # nearly all are so
-        end = given[END][0] if given[END] else None
-        one = _interval(given[START][0] if given[START] else UNKNOWN, end, sighting=False)
-        return Held([one] if one else [], not one)
-    starts, ends, points = given[START], given[END], given[POINT]
+    points = given[POINT]
     start_bound, end_bound, point_bound = _bounds(given)
     found: list[tuple[PartialDate, PartialDate | None]]
     sighting = bool(points) and not starts and not ends
@@ -123,9 +124,9 @@ def life(given: Iterable[Sequence[Dated]], latest: bool) -> PartialDate | None:
     found = []
     for dates in given:
         stated = [d for d in dates if d.rank != "deprecated" and d.snak.kind != "novalue"]
-        some = [d for d in stated if d.rank == "preferred"] or stated
-        if some:
-            days = [d.snak.date or UNKNOWN for d in some]
+        if stated:
+            best = [d for d in stated if d.rank == "preferred"] if len(stated) > 1 else ()
+            days = [d.snak.date or UNKNOWN for d in best or stated]
             found.append(days[0] if len(days) == 1 else _hull(days))
     if len(found) < 2:
         return found[0] if found else None
@@ -186,16 +187,15 @@ def _hull(dates: Sequence[PartialDate]) -> PartialDate:
 def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Interval | None:
     """Start and end without the days that the other rules out; None where no day is left."""
     until = end or UNKNOWN
-    days = (
-        start.first,
-        min(start.last, until.last),
-        max(until.first, start.first) if end else date.min,
-        until.last,
+    start_last = min(start.last, until.last)
+    end_first = max(until.first, start.first) if end else date.min
+    if start.first > start_last or until.first > until.last or end_first > until.last:
+        return None
+    return Interval(
+        None if start.first == date.min else start.first,
+        None if start_last == date.max else start_last,
+        None if end_first == date.min else end_first,
+        None if until.last == date.max else until.last,
+        end is None,
+        sighting,
     )
-    if start.first > start.last or until.first > until.last:
-        return None
-    if days[0] > days[1] or days[2] > days[3]:
-        return None
-    start_first, end_first = (None if day == date.min else day for day in days[::2])
-    start_last, end_last = (None if day == date.max else day for day in days[1::2])
-    return Interval(start_first, start_last, end_first, end_last, end is None, sighting)

@@ -43,11 +43,11 @@ def load(con: "duckdb.DuckDBPyConnection", parts: Path) -> None:
     }
     for table, row in tables.items():
         types = dict(_sql_types(row))
-        files = sorted(parts.glob(f"[!.]*/{table}.json.gz"))
+        files = sorted(parts.glob(f"[!.]*/{table}.json.zst"))
         if files:
             columns = ", ".join(f"{_text(name)}: {_text(kind)}" for name, kind in types.items())
             source = f"""FROM read_json([{", ".join(map(_file, files))}],
-                columns = {{{columns}}}, format = 'newline_delimited', compression = 'gzip',
+                columns = {{{columns}}}, format = 'newline_delimited', compression = 'zstd',
                 maximum_object_size = {_LONGEST})"""
         else:
             columns = ", ".join(f"NULL::{kind} AS {name}" for name, kind in types.items())
