@@ -26,9 +26,11 @@ on annotated answers (`builders.timeqa.measure`), of which a part was held back.
 """
 
 import re
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from builders import rows
@@ -138,11 +140,12 @@ def matched(
     first = min(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
     stints = _stints(segments)
     scores: list[dict[int, float]] = [{} for _ in segments]
+    owned = _owned(page, mentions)
     for n, mention in enumerate(mentions):
         born = _of_birth(page, mention)
         if born and mention.weak:
             continue
-        near = _near(page, mention)
+        near = _near(page, mention, owned[n])
         tells = [near.tells(s) for s in segments]
         fits = [
             near.in_unit(s) or near.fits(*stint) for s, stint in zip(segments, stints, strict=True)
@@ -255,7 +258,45 @@ def _later(day: date, slack: timedelta = _SLACK) -> date:
     return day + slack if day < date.max - slack else date.max
 
 
-def _near(page: PageText, mention: Mention) -> _Near:
+def _owned(page: PageText, mentions: Sequence[Mention]) -> list[list[Written]]:
+    """The dates and stretches of the paragraph of each mention that are its own.
+
+    Those of a sentence (list item, row, pair) with mentions are the nearest one's, those of a
+    sentence without any the last one's before it and the next one's. The two dates of a stretch
+    stay together.
+    """
+    owned: list[list[Written]] = [[] for _ in mentions]
+    order = sorted(range(len(mentions)), key=lambda n: mentions[n][:3])
+    for paragraph, group in groupby(order, key=lambda n: mentions[n].paragraph):
+        own = list(group)
+        text = page.page.paragraphs[paragraph].text
+        begins = [mentions[n].start for n in own]
+        for whole, parts in _together(page.dates(text)):
+            at = bisect_right(begins, whole.start)
+            around = own[max(0, at - 1) : at + 1]
+            left, right = sentence_at(
+                page.sentences(paragraph), len(text), whole.start, whole.end
+            )
+            inside = [n for n in around if left <= mentions[n].start < right]
+            least = min((_distance(whole, mentions[n]) for n in inside), default=0)
+            nearest = [n for n in inside if _distance(whole, mentions[n]) == least]
+            for n in nearest or around:
+                owned[n] += parts
+    return owned
+
+
+def _together(dates: Dates) -> Iterator[tuple[Written, Sequence[Written]]]:
+    """The stretches with the dates that they are made of, and the dates by themselves."""
+    left = list(dates.written)
+    for stretch in dates.stretches:
+        inside = [w for w in left if stretch.start <= w.start and w.end <= stretch.end]
+        left = [w for w in left if w not in inside]
+        yield stretch, [*inside, stretch]
+    for one in left:
+        yield one, [one]
+
+
+def _near(page: PageText, mention: Mention, own: Sequence[Written]) -> _Near:
     one = page.page.paragraphs[mention.paragraph]
     dates, section = page.dates(one.text), _section(page, one)
     left, right = sentence_at(
@@ -263,11 +304,10 @@ def _near(page: PageText, mention: Mention) -> _Near:
     )
     first, bracket = page.opening
     bracket = bracket if mention.paragraph == first else range(0)
-    every = (*dates.written, *dates.stretches)
-    lives = {w for w in every if w.start in bracket or of_birth(one.text, w)}
-    written = [w for w in dates.written if w not in lives]
+    lives = {w for w in own if w.start in bracket or of_birth(one.text, w)}
+    written = [w for w in dates.written if w in own and w not in lives]
     unit = [w for w in written if left <= w.start and w.end <= right]
-    held = [s for s in dates.stretches if left <= s.start and s.end <= right and s not in lives]
+    held = [s for s in dates.stretches if left <= s.start and s.end <= right and s in own and s not in lives]
     telling = [w for w in (*unit, *held) if _distance(w, mention) <= _NEAR]
     telling = telling or [*section.written, *section.stretches]
     around = (*written, *section.written)
