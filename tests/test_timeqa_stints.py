@@ -218,7 +218,7 @@ CASES: list[tuple[str, str, str, str]] = [
     # Written after the rules were set on the cases above, and not looked at before.
     ("a manager's two spells in sections", "Parma", "1996..1998 2004..2007",
      "= Managerial career / Early years\nHe was appointed by <0>Parma in the summer of 1996 and "
-     "led them to second place. He was sacked in 1998.\n= Managerial career / Juventus\nHe replaced "
+     "led them to second place. He was sacked in 1998.\n= Managerial career / Turin\nHe replaced "
      "Lippi in February 1999. His side lost to Parma in 2000.\n= Managerial career / Return\nIn "
      "2004 the bankrupt <1>Parma called him back."),
     ("a mayor's terms with others between", "Mayor of Leuna", "1950..1954 1960..1966",
