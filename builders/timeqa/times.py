@@ -433,11 +433,12 @@ def empty_days(line: Timeline, years: int, life: tuple[int, int]) -> list[EmptyD
 
 
 def empty_time(days: EmptyDays, months: float, draws: Draws) -> Time | None:
-    """A time that lies in some days; None: no unit of time has room.
+    """A time that lies in some days; None: no month has room, for no single day is asked about.
 
     `months`: the chance that a month is named where a year would do.
     """
-    first, last, grain, _ = days
+    first, last = days.first, days.last
+    grain = max(days.grain, MONTH)
     by_month = draws.below(_THOUSAND) < months * _THOUSAND
     if draws.below(2) and (two := _draw_between(grain, first, last, by_month, draws)):
         return two
