@@ -311,7 +311,7 @@ class Timeline:
         self.snapshot = max((s.snapshot.toordinal() for s in segments), default=0)
         self.first = min((s.start_first for s in self.spans), default=-FAR)
         self.last = max((s.end_last for s in self.spans), default=FAR)
-        unnamed = [None] * len(gaps)
+        unnamed: list[TimeUnit | None] = [None] * len(gaps)
         starts, ends = (zip(units, segments, strict=True) for units in (self.starts, self.ends))
         self.stated_starts = [u if s.start_stated else None for u, s in starts] + unnamed
         self.stated_ends = [u if s.end_stated else None for u, s in ends] + unnamed

@@ -107,8 +107,8 @@ def told_days(
                     beside.add((date_.first, date_.last))
     undated = set(_undated(read, segments, subject, stems))
     days = {days for days, _ in undated}
-    listed = any(kind in _LISTED for _, kind in undated)
-    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(days)), listed)
+    in_list = any(kind in _LISTED for _, kind in undated)
+    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(days)), in_list)
 
 
 def _undated(
