@@ -5,30 +5,36 @@ problem: each segment gets the mention whose surroundings state its dates best (
 mention that another segment has costs `shared`. A mention near which a boundary of another segment
 stands, and none of this one, is that one's: it loses `others`.
 
-The dates near a mention are those of its unit (its sentence, list item, table row or infobox pair)
-at most `_NEAR` characters away; where it has none, those of the innermost heading that has some
-(`2003-2009: Leeds`). A birth says nothing, nor does the bracket that opens a page (`(1910-1990)`).
+Mentions of one paragraph share its dates out (`_owned`), so that `He joined Leeds in 2003 and
+rejoined Leeds in 2012` states one start at each. The dates near a mention are its own ones in its
+unit (its sentence, list item, table row or infobox pair) at most `_NEAR` characters away; where it
+has none, those of the innermost heading that has some (`2003-2009: Leeds`). A birth says nothing,
+nor does the bracket that opens a page (`(1910-1990)`).
+
 Segments that follow on one another are one *stint*. Dates contradict a stint where all of them lie
 before it, or all after it, by more than a year (`_SLACK`), for data and texts differ by seasons. A
-mention whose dates contradict the stint and state a boundary of another stint of the object is no
-evidence, unless its paragraph has a boundary of this segment: where nothing else is left, the
-segment is unanswerable from the page. Other contradicted mentions lose `contradicted`, for a page
-may well name a club first with the year of its foundation, and `far` where the dates miss the stint
-by more than ten years.
+mention whose dates contradict the stint is no evidence where some mention of the object states a
+boundary that it allows, unless its paragraph has a boundary of this segment: where nothing else is
+left, the segment is unanswerable from the page. Where the page dates no mention of the object so, a
+contradicted one loses `contradicted`, for a page may well name a club first with the year of its
+foundation, and `far` where the dates miss the stint by more than ten years.
 
 Where somebody was born says little (`birth`), and nothing about a club of that name.
 
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
-list item, or row), less in its paragraph or in the title of its section. The start counts for more
-than the end, for texts say when something begins and go on. The first mention is preferred too:
-pages introduce things once, and annotators keep to it. The weights are few and round, set by hand
-on annotated answers (`builders.timeqa.measure`), of which a part was held back.
+list item, or row; where its paragraph has no date, in the title of its section), less in its
+paragraph or that title. The start counts for more than the end, for texts say when something begins
+and go on. The mention that introduces a stint is preferred too (`_firsts`): pages introduce things
+once, and annotators keep to it. The weights are few and round, set by hand on annotated answers
+(`builders.timeqa.measure`), of which a part was held back.
 """
 
 import re
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import chain, groupby
 from typing import Final, NamedTuple
 
 from builders import rows
@@ -43,12 +49,15 @@ from builders.text.dates import (
 from builders.text.sentences import sentence_at
 from builders.timeqa.mentions import Mention, PageText
 
-_SLACK = timedelta(days=366)
+_SLACK = timedelta(days=365)
 """By how much dates may miss a stint."""
 _FAR = timedelta(days=3652)
 """By how much dates miss a stint that are of another time."""
 _NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
+_CLAUSE = 20
+"""Characters that a mark between two clauses counts for."""
+_MARKS: Final = re.compile("[,;:)]")
 _BIRTH: Final = re.compile(r"\bbirth")
 _BORN: Final = re.compile(r"\b[Bb]orn\b[^.;:]*\b(?:in|at|near)\b[^.;:]*$")
 _STEP = 1e-3
@@ -79,7 +88,7 @@ class _Weights(NamedTuple):
     inside: float = 1.0
     """A date inside the segment, in the paragraph."""
     first: float = 2.25
-    """First mention in text; where there is none in text in a list, then a table, an infobox."""
+    """First mention of a stint in text; else in a list, then a table, an infobox."""
     linked: float = 0.75
     weak: float = 0.25
     birth: float = 1.5
@@ -135,34 +144,34 @@ def matched(
     if not mentions:
         return [None] * len(segments)
     kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
-    first = min(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
+    order = sorted(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
     stints = _stints(segments)
+    every = [_near(page, m, own) for m, own in zip(mentions, _owned(page, mentions), strict=True)]
+    firsts = _firsts([every[n] for n in order], segments, stints)
+    both = list(zip(segments, stints, strict=True))
+    fits = [[near.in_unit(s) or near.fits(*stint) for s, stint in both] for near in every]
+    tells = [[near.tells(s) for s in segments] for near in every]
+    pairs = zip(chain(*fits), chain(*tells), strict=True)
+    told = any(fit and tell for fit, tell in pairs)
     scores: list[dict[int, float]] = [{} for _ in segments]
-    for n, mention in enumerate(mentions):
+    for n, (mention, near) in enumerate(zip(mentions, every, strict=True)):
         born = _of_birth(page, mention)
         if born and mention.weak:
             continue
-        near = _near(page, mention)
-        tells = [near.tells(s) for s in segments]
-        fits = [
-            near.in_unit(s) or near.fits(*stint) for s, stint in zip(segments, stints, strict=True)
-        ]
-        told = any(fit and tell for fit, tell in zip(fits, tells, strict=True))
         own = (
-            _W.first * (n == first)
-            + _W.linked * mention.linked
-            - _W.weak * mention.weak
-            - _W.birth * born
-            - _KIND[kinds[n]]
+            _W.linked * mention.linked - _W.weak * mention.weak - _W.birth * born - _KIND[kinds[n]]
         )
-        for i, segment in enumerate(segments):
-            if fits[i] is False and told and not near.in_paragraph(segment):
+        for i, (segment, stint) in enumerate(both):
+            contradicted = fits[n][i] is False
+            apart = not near.in_paragraph(segment)
+            if contradicted and told and apart:
                 continue
+            first = firsts[stint]
             score = own + _evidence(near, mention, segment)
-            score -= _W.contradicted * (fits[i] is False)
-            apart = near.fits(*stints[i], _FAR) is False and not near.in_paragraph(segment)
-            score -= _W.far * apart
-            score -= _W.others * (not tells[i] and any(tells))
+            score += _W.first * (first is not None and order[first] == n)
+            score -= _W.contradicted * contradicted
+            score -= _W.far * (apart and near.fits(*stint, _FAR) is False)
+            score -= _W.others * (not tells[n][i] and any(tells[n]))
             scores[i][n] = round(score, 6)
     return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
 
@@ -208,6 +217,12 @@ class _Near(NamedTuple):
     held: Sequence[Written]
     telling: Sequence[Written]
 
+    @property
+    def begun(self) -> Sequence[Written]:
+        """The dates of the unit that end no stretch."""
+        ends = {stretch.end for stretch in self.held}
+        return [w for w in self.unit if w.end not in ends]
+
     def fits(self, first: date, last: date, slack: timedelta = _SLACK) -> bool | None:
         """Whether the dates allow a stint of these days; None: there are none."""
         if not self.telling:
@@ -247,6 +262,22 @@ def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
     return found
 
 
+def _firsts(
+    every: Sequence["_Near"], segments: Sequence[rows.Segment], stints: Sequence[DayInterval]
+) -> dict[DayInterval, int | None]:
+    """Which mention introduces each stint: of the first one the first; of another the first that
+    states when it starts, None: none does. `every`: the mentions in order.
+    """
+    found: dict[DayInterval, int | None] = {}
+    opening = min(stints)
+    for stint in set(stints):
+        own = [s for s, of in zip(segments, stints, strict=True) if of == stint]
+        starts = [start for s in own if (start := boundaries(s)[0])]
+        telling = (n for n, near in enumerate(every) if any(touches(near.begun, s) for s in starts))
+        found[stint] = 0 if stint == opening else next(telling, None)
+    return found
+
+
 def _earlier(day: date, slack: timedelta = _SLACK) -> date:
     return day - slack if day > date.min + slack else date.min
 
@@ -255,7 +286,50 @@ def _later(day: date, slack: timedelta = _SLACK) -> date:
     return day + slack if day < date.max - slack else date.max
 
 
-def _near(page: PageText, mention: Mention) -> _Near:
+def _owned(page: PageText, mentions: Sequence[Mention]) -> list[list[Written]]:
+    """The dates and stretches of the paragraph of each mention that are its own.
+
+    Those of a sentence (list item, row, pair) with mentions are the nearest one's, those of a
+    sentence without any the last one's before it and the next one's. The two dates of a stretch
+    stay together.
+    """
+    owned: list[list[Written]] = [[] for _ in mentions]
+    order = sorted(range(len(mentions)), key=lambda n: mentions[n][:3])
+    for paragraph, group in groupby(order, key=lambda n: mentions[n].paragraph):
+        own = list(group)
+        text = page.page.paragraphs[paragraph].text
+        begins = [mentions[n].start for n in own]
+        for whole, parts in _together(page.dates(text)):
+            at = bisect_right(begins, whole.start)
+            around = own[max(0, at - 1) : at + 1]
+            left, right = sentence_at(page.sentences(paragraph), len(text), whole.start, whole.end)
+            inside = [n for n in around if left <= mentions[n].start < right]
+            apart = {n: _apart(text, whole, mentions[n]) for n in inside}
+            nearest = [n for n in inside if apart[n] == min(apart.values())]
+            for n in nearest or around:
+                owned[n] += parts
+    return owned
+
+
+def _together(dates: Dates) -> Iterator[tuple[Written, Sequence[Written]]]:
+    """The stretches with the dates that they are made of, and the dates by themselves."""
+    stretches = iter(dates.stretches)
+    stretch = next(stretches, None)
+    held: list[Written] = []
+    for one in dates.written:
+        while stretch and stretch.end <= one.start:
+            yield stretch, [*held, stretch]
+            stretch, held = next(stretches, None), []
+        if stretch and stretch.start <= one.start:
+            held.append(one)
+        else:
+            yield one, [one]
+    while stretch:
+        yield stretch, [*held, stretch]
+        stretch, held = next(stretches, None), []
+
+
+def _near(page: PageText, mention: Mention, own: Sequence[Written]) -> _Near:
     one = page.page.paragraphs[mention.paragraph]
     dates, section = page.dates(one.text), _section(page, one)
     left, right = sentence_at(
@@ -263,13 +337,13 @@ def _near(page: PageText, mention: Mention) -> _Near:
     )
     first, bracket = page.opening
     bracket = bracket if mention.paragraph == first else range(0)
-    every = (*dates.written, *dates.stretches)
-    lives = {w for w in every if w.start in bracket or of_birth(one.text, w)}
-    written = [w for w in dates.written if w not in lives]
+    mine = {w for w in own if not (w.start in bracket or of_birth(one.text, w))}
+    written = [w for w in dates.written if w in mine]
     unit = [w for w in written if left <= w.start and w.end <= right]
-    held = [s for s in dates.stretches if left <= s.start and s.end <= right and s not in lives]
+    held = [s for s in dates.stretches if left <= s.start and s.end <= right and s in mine]
     telling = [w for w in (*unit, *held) if _distance(w, mention) <= _NEAR]
     telling = telling or [*section.written, *section.stretches]
+    unit = unit if written else list(section.written)
     around = (*written, *section.written)
     return _Near(written, unit, around, [*held, *section.stretches], telling)
 
@@ -327,6 +401,13 @@ def _section(page: PageText, one: rows.Paragraph) -> Dates:
         if (dates := page.dates(innermost)).written:
             return dates
     return page.dates("")
+
+
+def _apart(text: str, written: Written, mention: Mention) -> int:
+    """How far a date is from a mention: in characters, and `_CLAUSE` a mark between them."""
+    left, right = sorted((written[:2], (mention.start, mention.end)))
+    marks = _MARKS.findall(text, left[1], right[0])
+    return _distance(written, mention) + _CLAUSE * len(marks)
 
 
 def _distance(written: Written, mention: Mention) -> int:
