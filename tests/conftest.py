@@ -16,6 +16,9 @@ import pytest
 from hypothesis import settings
 
 from builders.cli import main
+from tests.browser import chromium
+
+__all__ = ["chromium"]  # one browser for all files
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
