@@ -75,7 +75,7 @@ layouts: $(VENV)/.run ## check annotation/layouts, or LAYOUT=folder alone
 
 SLOW ?=
 RERUNS ?=
-test: $(VENV)/.dev ## run the tests (six or seven minutes); SLOW=1: the slow ones, too
+test: $(VENV)/.dev ## run the tests (about five minutes); SLOW=1: the slow ones, too
 	@PYTHONDONTWRITEBYTECODE= SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) \
 		--dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow")$(if $(RERUNS), --reruns $(RERUNS))
 
