@@ -258,8 +258,12 @@ except Exception as error:
 
 @pytest.mark.parametrize(
     ("limit", "rows", "pictures"),
-    [(2_000, 6, False), (40_000, 3_000, False), (13_000, 6, True), (13_000, 6, False)],
-    ids=["small Parquet", "large Parquet", "picture", "document"],
+    [
+        pytest.param(2_000, 6, False, id="small Parquet", marks=pytest.mark.slow),
+        pytest.param(40_000, 3_000, False, id="large Parquet"),
+        pytest.param(13_000, 6, True, id="picture", marks=pytest.mark.slow),
+        pytest.param(13_000, 6, False, id="document"),
+    ],
 )
 def test_full_disk(tmp_path: Path, limit: int, rows: int, pictures: bool) -> None:
     """A limit on file size plays the full disk, and each kind of writer meets it."""
