@@ -227,7 +227,8 @@ def load_manifest(folder: Path) -> BatchManifest:
     try:
         return BatchManifest.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", where=shown(path)) from None
+        hint = "is this the folder of a batch, hits/<layout>/<number>?"
+        raise UserError(f"cannot be read: {error.strerror}", where=shown(path), hint=hint) from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))

@@ -37,7 +37,7 @@ def hits(
             help="A dataset, a release folder, a Parquet or JSONL file; else the layout's."
         ),
     ] = None,
-    n: Annotated[int, typer.Option("--n", min=1, help="Rows at most.")] = 100,
+    n: Annotated[int, typer.Option("--n", min=1, help="Rows of the batch at most.")] = 100,
     config: Annotated[str | None, typer.Option(help="A config of the release.")] = None,
     split: Annotated[str | None, typer.Option(help="A split of it; by default all.")] = None,
     given: Mapping[str, list[str]],
@@ -63,7 +63,10 @@ def hits(
         typer.Option(help="JSON lines of fields and answers: attention items of your own."),
     ] = None,
     expert: Annotated[
-        bool, typer.Option("--expert", help="What is drawn of workers' batches for an expert.")
+        bool,
+        typer.Option(
+            "--expert", help="Write the batch of what an expert has to check of workers' batches."
+        ),
     ] = False,
     releases: Releases = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where a search index is kept.")] = Path("build"),
@@ -164,7 +167,7 @@ def mturk(
     production: Annotated[
         bool, typer.Option("--production", help="Spend money: not on the sandbox.")
     ] = False,
-    days: Annotated[int, typer.Option(min=1, help="How long the HITs can be found.")] = 7,
+    days: Annotated[int, typer.Option(min=1, help="Days that workers can find the HITs.")] = 7,
     qualification: Annotated[
         list[str] | None, typer.Option(help="Id of one that workers need. Repeatable.")
     ] = None,
@@ -194,7 +197,9 @@ def receive(
     batch: Annotated[Path, typer.Argument(help="The folder of a batch of pages.")],
     *,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")
+    ] = 8000,
     code: Annotated[
         str | None, typer.Option(help="Completion code, told once answers are on the disk.")
     ] = None,
@@ -205,7 +210,11 @@ def receive(
     ] = "127.0.0.1",
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.01, help="After which a HIT goes to others; else six times its pay's."),
+        typer.Option(
+            min=0.01,
+            help="Minutes without a visit after which a HIT goes to others; by default six times "
+            "those that it is paid for, 30 at least.",
+        ),
     ] = None,
     rate: Annotated[
         float, typer.Option(min=0, help="Requests a second from one address; 0: any number.")
@@ -258,8 +267,12 @@ def bands(
     *,
     platform: PlatformName = "static",
     rows: Annotated[int, typer.Option(min=1, help="Rows a band.")] = 50,
-    width: Annotated[float, typer.Option(min=0.01, max=0.5, help="Width of a band.")] = 0.05,
-    share: Annotated[float, typer.Option(min=0, max=1, help="Bands with less are clean.")] = 0.30,
+    width: Annotated[
+        float, typer.Option(min=0.01, max=0.5, help="Width of a band of scores.")
+    ] = 0.05,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of toxic rows below which a band is clean.")
+    ] = 0.30,
     seed: Seed = 0,
     again: Annotated[
         bool, typer.Option("--again", help="Send rows once more that are not judged enough.")

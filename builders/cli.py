@@ -21,6 +21,7 @@ from scoring import commands as scoring
 from scoring.export import FormatName
 
 if TYPE_CHECKING:
+    from builders.wikidata.mine import Reading
     from builders.wikidata.reader import Share
 
 app = typer.Typer(
@@ -39,7 +40,7 @@ Recipes = Annotated[
     typer.Argument(help="Recipes by name or path; by default all that need no argument."),
 ]
 Build = Annotated[Path, typer.Option(help="Where intermediate tables are kept.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
 
 
 def _size(text: str) -> str:
@@ -51,7 +52,9 @@ def _size(text: str) -> str:
 
 Memory = Annotated[
     str,
-    typer.Option(help="Limit for tables in memory; beyond it, on disk: 600MB.", callback=_size),
+    typer.Option(
+        help="Memory for tables, such as 600MB; what needs more uses disk.", callback=_size
+    ),
 ]
 Snapshot = Annotated[
     str | None,
@@ -88,7 +91,7 @@ def release(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Generated rows at most: a few to look at before the whole."),
+        typer.Option(min=1, help="Generated questions at most: a few to look at before the whole."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
@@ -152,7 +155,7 @@ def rebuild(
         list[Path] | None,
         typer.Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where it goes.")] = Path("rebuilt"),
+    out: Annotated[Path, typer.Option(help="Where the release made again goes.")] = Path("rebuilt"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -192,7 +195,11 @@ def clean(
         bool, typer.Option("--all", help="Also what releases need, and answers of models.")
     ] = False,
 ) -> None:
-    """Say what lies in the build folder, and remove what the newest releases do not need."""
+    """Say what lies in the build folder, and remove what the newest releases do not need.
+
+    A release that was moved or deleted since it was made needs nothing any more: what was mined
+    for it goes, too. --dry-run says it before.
+    """
     from builders.core.files import locked
     from builders.core.tidy import clean as remove
     from builders.core.tidy import look, table
@@ -227,6 +234,19 @@ def mine(
         str | None,
         typer.Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="Who reads a dump: duckdb (processes of this machine), spark, or where a Spark "
+            "is: spark://host:7077, local[4], sc://host:15002. The tables are DuckDB's in any case."
+        ),
+    ] = "duckdb",
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Tasks of a Spark that share the dump; by default one a file.", max=10**6
+        ),
+    ] = None,
     snapshot: Snapshot = None,
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -246,6 +266,7 @@ def mine(
         raise UserError("give either dump files or --endpoint")
     if dump and named:
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
+    reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
     if endpoint:
         from builders.wikidata.sparql import mine_sparql
 
@@ -269,6 +290,9 @@ def mine(
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"jobs": jobs, "say": say}
         if shares:
+            if reading:
+                text = "these are shares that have been read"
+                raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
             mined = merge(shares, out, memory=memory, **given)
         elif shard:
             given |= {"undated": undated, "snapshot": snapshot}
@@ -277,8 +301,27 @@ def mine(
             return
         else:
             given |= {"undated": undated, "snapshot": snapshot}
-            mined = mine_dump(dumps, out, memory=memory, **given)
+            mined = mine_dump(dumps, out, memory=memory, reading=reading, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
+
+
+def _reading(
+    engine: str, shards: int | None, jobs: int, out: Path, alone: bool
+) -> "Reading | None":
+    """How a Spark reads a dump, which it has to be there for; None: processes read it."""
+    if engine == "duckdb":
+        if shards:
+            hint = "give --engine spark, too; --shard I/N reads one share without Spark"
+            raise UserError("--shards is for the tasks of a Spark", hint=hint)
+        return None
+    from builders.core.engine import ready
+    from builders.wikidata.tasks import by_tasks
+
+    if alone:
+        raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
+    reading = by_tasks(engine, shards, jobs)
+    ready(engine, out / "build")
+    return reading
 
 
 def _share(text: str) -> "Share":
@@ -304,11 +347,15 @@ def corpus(
         typer.Option(help="A release folder made with `text: false`: its pages' text is put back."),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="Last day; a quarter's corpus ends so.")
+        str | None,
+        typer.Option(
+            metavar="YYYY-MM-DD", help="Last day of an article: the end of a quarter, say."
+        ),
     ] = None,
     keep: Annotated[Path | None, typer.Option(help="A list of article ids to keep.")] = None,
     near_duplicates: Annotated[
-        float, typer.Option(help="Similarity from which an article is left out; 0: none.")
+        float,
+        typer.Option(help="Similarity, 0 to 1, from which an article is left out; 0: none is."),
     ] = 0.0,
     original: Annotated[
         bool, typer.Option("--original", help="Passages to the letter as StreamingQA's own code.")
@@ -438,7 +485,10 @@ def push(
         bool, typer.Option("--dry-run", help="Say what would go; ask and send nothing.")
     ] = False,
     private: Annotated[
-        bool, typer.Option("--private", help="Where it is made: for its members alone.")
+        bool,
+        typer.Option(
+            "--private", help="If the repository is made now: visible to its members alone."
+        ),
     ] = False,
     croissant: Annotated[
         Path | None, typer.Option(help="Write croissant.json with the Hub's addresses here.")

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -28,6 +28,8 @@ DOCUMENTS = {
 """Documents of the repository that are pages as they are."""
 SECTIONS = {"score.md": ["Score a model", "Use a release"], "add.md": ["Add a …"]}
 """Sections of the README that are pages."""
+ROWS = (ROOT / "tests/golden/rows.md", ROOT / "docs/rows.md")
+"""A row of each dataset: of the samples' releases, and of those that need people's work."""
 RELEASES = ROOT / "releases"
 NO_CARD = (
     "None lies in `releases/`. After `make release`, `make docs` shows the newest one's card here, "
@@ -70,16 +72,48 @@ def dataset(name: str, model: Any) -> str:
     lines = [f"# {name}", ""]
     for heading in ("Motivation", "What it measures", "How it was made", "Known limits"):
         lines += [f"## {heading}", "", section(prose, heading), ""]
+        if heading == "What it measures":
+            lines += ["## What a row looks like", "", example(name), ""]
     found = released(one.dataset for one in mine.values())
     lines += ["## The card of a release", ""]
     lines += [f"- [{one.parent.name} {one.name}](cards/{one.parent.name}.md)" for one in found]
     lines += [] if found else [NO_CARD]
-    lines += ["", "## Recipes", "", "| recipe | what it makes |", "|:--|:--|"]
-    lines += [f"| `{path.stem}` | {one.summary} |" for path, one in mine.items()]
-    lines += ["", "```sh", *(f"factdrift release {path.stem}" for path in mine), "```", ""]
+    lines += [
+        "",
+        "## Recipes",
+        "",
+        "| recipe | what it makes | it may take, too |",
+        "|:--|:--|:--|",
+    ]
+    for path, one in mine.items():
+        more = ", ".join(f"`--{n}`" for n, i in one.inputs.items() if i.optional and not i.path)
+        lines.append(f"| `{path.stem}` | {one.summary} | {more} |")
+    lines += ["", "```sh", *(invocation(path.stem, one) for path, one in mine.items()), "```", ""]
     lines += ["## Keys of `build`", "", f"{title(model)}", "", table(model)]
     text = "\n".join(lines)
     return re.sub(r"\]\(#(\w+)\)", r"](../recipes.md#\1)", text)
+
+
+def example(name: str) -> str:
+    """A row of a dataset as the card of the sample's release shows it."""
+    return next(section(t, name) for f in ROWS if f"## {name}\n" in (t := f.read_text("utf-8")))
+
+
+INPUT_EXAMPLES = {
+    "dump": "wikidata-20261109-all.json.gz",
+    "news": "wmt-archives",
+    "pages": "enwiki-20261101-pages-articles-multistream.xml.bz2",
+    "trex": "TREx",
+    "gold": "judgments",
+}
+"""What a command of a page gives as each input that a bundled recipe waits for."""
+
+
+def invocation(name: str, recipe: Any) -> str:
+    """The command that builds a bundled recipe, with the inputs that it waits for."""
+    waits = recipe.waits_for(())
+    given = [f"--{n} {INPUT_EXAMPLES[n]}" for n in recipe.inputs if n in waits]
+    return " ".join(["factdrift release", name, *given])
 
 
 def released(datasets: Iterable[str]) -> list[Path]:
@@ -158,7 +192,7 @@ def commands() -> str:
 
 
 def _options(command: Any) -> Iterator[str]:
-    yield "| argument or option | default | what it is |"
+    yield "| argument or option | what it is | default |"
     yield "|:--|:--|:--|"
     for one in command.params:
         if getattr(one, "hidden", False) or one.name == "help":
@@ -171,7 +205,16 @@ def _options(command: Any) -> Iterator[str]:
         if str(ROOT) in str(value):
             value = "the project's"
         text = (getattr(one, "help", None) or "").replace("|", "\\|")
-        yield f"| {names} | {'needed' if one.required else value} | {text} |"
+        if choices := _choices(one.type_descriptor.annotation):
+            text += f" One of {', '.join(f'`{choice}`' for choice in choices)}."
+        yield f"| {names} | {text} | {'needed' if one.required else value} |"
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """The values of a `Literal`, also of one that may be absent."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return next((found for one in get_args(hint) if (found := _choices(one))), ())
 
 
 def pictures() -> Iterator[tuple[str, Path]]:

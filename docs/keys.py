@@ -104,7 +104,7 @@ def default(field: FieldInfo) -> str:
     if isinstance(value, (tuple, list, frozenset)):
         return f"`[{', '.join(map(str, value))}]`"
     if isinstance(value, dict) or hasattr(value, "keys"):
-        return "`{}`" if not value else "see the model"
+        return f"`{{{', '.join(f'{k}: {v}' for k, v in value.items())}}}`"
     return f"`{value}`"
 
 

@@ -19,10 +19,14 @@ def score(
     ],
     cutoff: Annotated[
         str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Last day the model knows of: scores by lag."),
+        typer.Option(
+            metavar="YYYY-MM-DD",
+            help="Last day that the model knows of; adds scores by lag behind it.",
+        ),
     ] = None,
     config: Annotated[
-        list[str] | None, typer.Option(help="A config of the release. Repeatable.")
+        list[str] | None,
+        typer.Option(help="A config of the release; by default all that ask. Repeatable."),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="Name of the model; else of the predictions.")
@@ -32,9 +36,13 @@ def score(
         typer.Option(help="Folder of the scores.", show_default="scores/<dataset>/<model>"),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Score the rows that have a prediction.")
+        bool,
+        typer.Option(
+            "--partial",
+            help="Leave out rows without a prediction, and predictions of unknown rows.",
+        ),
     ] = False,
-    rouge: Annotated[bool, typer.Option("--rouge", help="ROUGE-L, too.")] = False,
+    rouge: Annotated[bool, typer.Option("--rouge", help="Adds ROUGE-L.")] = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
     from scoring.score import Options
@@ -113,22 +121,31 @@ def run_model(
         typer.Option(help="What a model that writes gets for the gap: <extra_id_0> for T5."),
     ] = None,
     answers: Annotated[
-        int, typer.Option(min=1, help="Accepted answers, and earlier ones, of a likelihood.")
+        int,
+        typer.Option(
+            min=1, help="Accepted answers, and as many earlier ones, whose likelihood is asked."
+        ),
     ] = 8,
     masks: Annotated[int, typer.Option(min=1, help="Most masks in a gap.")] = 5,
     top: Annotated[int, typer.Option(min=1, help="Tokens that are ranked.")] = 100,
     pll: Annotated[
         Literal["original", "within_answer"],
-        typer.Option(help="What a pseudo-log-likelihood masks beside the token itself."),
+        typer.Option(
+            help="What a pseudo-log-likelihood masks beside a token: nothing, or the answer's "
+            "later tokens."
+        ),
     ] = "original",
     batch: Annotated[int, typer.Option(min=1, help="Texts at a time.")] = 8,
     concurrency: Annotated[int, typer.Option(min=1, help="Calls of a server at a time.")] = 4,
     new_tokens: Annotated[int, typer.Option(min=1, help="Longest answer, in tokens.")] = 32,
     temperature: Annotated[float, typer.Option(min=0, help="0: the likeliest text.")] = 0.0,
-    characters: Annotated[int, typer.Option(min=200, help="Most of a page that is shown.")] = 4000,
+    characters: Annotated[
+        int, typer.Option(min=200, help="Characters of a page that are shown at most.")
+    ] = 4000,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps or auto.")] = "cpu",
     dtype: Annotated[
-        Literal["float32", "float16", "bfloat16", "auto"], typer.Option(help="Its numbers.")
+        Literal["float32", "float16", "bfloat16", "auto"],
+        typer.Option(help="How the model's numbers are held."),
     ] = "float32",
     seed: Annotated[int, typer.Option(help="Draws rows, and texts with a temperature.")] = 0,
     out: Annotated[

@@ -41,7 +41,7 @@ def order(tmp: Path, rows: int = 20, **more: Any) -> BatchOrder:
     lines = (json.dumps({"id": f"r{n}", "question": f"Is {n} odd?"}) for n in range(rows))
     (tmp / "rows.jsonl").write_text("\n".join(lines), "utf-8")
     made = BatchOrder(str(folder), str(tmp / "rows.jsonl"), "static", 6, out=tmp / "hits")
-    return replace(made, **more)
+    return replace(made, releases=tmp / "releases", **more)
 
 
 def batch_of(tmp: Path, **more: Any) -> Batch:

@@ -6,6 +6,7 @@ S3 is spoken below `/bucket/…`, as `ListObjectsV2`, `HeadObject` and `GetObjec
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class Files:
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     faults: dict[str, list[int | str]] = field(default_factory=dict)
-    """A status; `cut`: half of what is left; `whole`: ranges are not known; `bare`: no ETag."""
+    """A status; `cut`: half of what is left; `whole`: ranges are not known; `bare`: no ETag;
+    `drip`: a byte now and then, until the caller goes."""
     asked: list[str] = field(default_factory=list)
     sent: int = 0
 
@@ -59,14 +61,15 @@ def _handler(served: Files) -> type[BaseHTTPRequestHandler]:
             asked = self.headers.get("Range", "")
             served.asked.append(f"{self.command} {path} {asked}".strip())
             fault = next(iter(served.faults.get(path, [])), None)
-            if fault is not None and (fault != "cut" or self.command == "GET"):
+            if fault is not None and (fault not in ("cut", "drip") or self.command == "GET"):
                 served.faults[path].pop(0)
             if isinstance(fault, int):
                 return self._send(fault, b"", {"Retry-After": "0"})
             if "list-type" in query:
                 return self._send(200, _listing(path, query, served), {})
             if path.endswith("/"):
-                return self._send(200, _page(path, served), {"Content-Type": "text/html"})
+                page = _page(path, served)
+                return self._send(200, page, {"Content-Type": "text/html"}, str(fault))
             if path not in served.files:
                 return self._send(404, b"no such file", {})
             data = served.files[path]
@@ -81,20 +84,22 @@ def _handler(served: Files) -> type[BaseHTTPRequestHandler]:
                 status = 206
                 headers["Content-Range"] = f"bytes {first}-{last}/{len(data)}"
                 data = data[first : last + 1]
-            return self._send(status, data, headers, cut=fault == "cut")
+            return self._send(status, data, headers, str(fault))
 
-        def _send(
-            self, status: int, data: bytes, headers: dict[str, str], cut: bool = False
-        ) -> None:
+        def _send(self, status: int, data: bytes, headers: dict[str, str], fault: str = "") -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             for name, text in headers.items():
                 self.send_header(name, text)
             self.end_headers()
             if self.command == "GET":
-                self.wfile.write(data[: len(data) // 2] if cut else data)
+                if fault == "drip":
+                    for byte in data:
+                        self.wfile.write(bytes([byte]))
+                        time.sleep(0.02)
+                self.wfile.write(data[: len(data) // 2] if fault == "cut" else data)
                 served.sent += len(data)
-            if cut:
+            if fault == "cut":
                 self.close_connection = True
 
     return Handler

@@ -3,8 +3,10 @@
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -90,6 +92,26 @@ def test_a_file_of_a_web_server(name: str, served: Files, tmp_path: Path) -> Non
     assert not list(tmp_path.rglob(".*.part"))
     made = [line.replace(" /bucket/dump/a 1.json.gz", "") for line in served.asked]
     assert [line[: len(start)] for line, start in zip(made, asked, strict=True)] == asked
+
+
+@pytest.mark.parametrize(
+    ("path", "drips", "tries", "done"),
+    [("a 1.json.gz", 2, 7, True), ("a 1.json.gz", 9, 3, False), ("", 9, 3, False)],
+)
+def test_what_drips_is_asked_for_again(
+    path: str, drips: int, tries: int, done: bool, served: Files, tmp_path: Path
+) -> None:
+    """A byte now and then does not begin patience anew, in a file or in a folder's page."""
+    served.faults[f"/bucket/dump/{path}"] = [*["ok"] * bool(path), *["drip"] * drips]
+    patience = replace(QUICK, timeout=1.0, tries=tries, least=1000)
+    given = [f"{served.url}/bucket/dump/{quote(path)}"]
+    if done:
+        (found,) = local(given, tmp_path, bool, say=lambda _: None, patience=patience)
+        assert Path(found).read_bytes() == DATA
+        return
+    slow = f"still (too slow: |.*[tT]ime)(.|\\s)* after {tries} attempts"
+    with pytest.raises(UserError, match=slow):
+        local(given, tmp_path, bool, say=lambda _: None, patience=patience)
 
 
 def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:

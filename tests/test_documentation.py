@@ -1,8 +1,11 @@
 """The documentation: every key and command says what it is, and no link is dead."""
 
+import doctest
 import importlib.util
+import json
 import re
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,10 @@ from pydantic import BaseModel, Field
 
 from builders.core.config import Strict
 from builders.facts.relations import Relation
-from builders.recipes.recipe import Recipe
+from builders.recipes.recipe import Recipe, recipes
+from builders.rows import ckl
 from docs import hooks
-from docs.hooks import dataset, pages, relinked, section
+from docs.hooks import dataset, example, invocation, pages, relinked, section
 from docs.keys import Key, keys, nested
 from tests.conftest import ROOT
 
@@ -74,9 +78,7 @@ def test_every_command_says_what_its_options_are() -> None:
     assert {"release", "diff", "score", "run-model", "push"} <= set(
         re.findall(r"^## (\S+)", text, re.M)
     )
-    silent = [
-        line for line in text.splitlines() if line.startswith("| `") and line.endswith("|  |")
-    ]
+    silent = [line for line in text.splitlines() if line.startswith("| `") and "|  |" in line[:-4]]
     assert silent == []
     assert str(ROOT) not in text
 
@@ -103,6 +105,11 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
     group.commands[name].make_context(name, given)
 
 
+def test_the_examples_of_the_answers_run() -> None:
+    result = doctest.testfile(str(ROOT / "docs/faq.md"), module_relative=False)
+    assert result.attempted and not result.failed
+
+
 def test_a_link_to_what_is_no_page_is_a_name() -> None:
     text = "[a](PEOPLE.md), [b](Makefile), [c](https://example.org), [d](#x), [e](TOUR.md#y)"
     assert (
@@ -122,6 +129,31 @@ def test_recipes_that_a_page_of_a_dataset_names() -> None:
     text = dataset("dynamic-templama", DynamicTempLAMA)
     assert "factdrift release dynamic-templama-paper" in text
     assert "](../recipes.md#window)" in text
+
+
+REHEARSED: dict[str, type] = {
+    "ckl-clozes": ckl.NewsCloze,
+    "new-lama": ckl.NewCloze,
+    "new-lama-easy": ckl.NewEasyCloze,
+    "new-lama-easy-clozes": ckl.EasyCloze,
+    "updated-lama": ckl.UpdatedCloze,
+}
+
+
+def test_every_dataset_shows_a_row() -> None:
+    """Rows of the samples' releases are a golden; the others have the columns of today."""
+    for name in hooks._builders():
+        found = re.search(r"```json\n(.*?)```", example(name), re.S)
+        assert found, name
+        columns = set(json.loads(found[1]))
+        assert name not in REHEARSED or columns == {f.name for f in fields(REHEARSED[name])}
+
+
+@pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
+def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
+    one = recipes()[path]
+    command = invocation(path.stem, one)
+    assert not one.waits_for(re.findall(r"--(\w+)", command))
 
 
 def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

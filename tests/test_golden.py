@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from docs.hooks import section
 from tests.asking_rows import asking_tables
 
 FOLDER = Path(__file__).parent / "golden"
@@ -58,6 +59,15 @@ def prompts(release: Path) -> str:
     return "".join(f"{line}\n" for _, line in first.values())
 
 
+def rows(release: Path) -> str:
+    """A row of every dataset as its card shows it; the documentation shows these, too."""
+    shown = []
+    for folder in sorted(release.parents[1].iterdir()):
+        card = (folder / "1.0.0" / "README.md").read_text("utf-8")
+        shown.append(f"## {folder.name}\n\n{section(card, 'What a row looks like')}\n")
+    return "\n".join(shown)
+
+
 def counts(release: Path) -> str:
     """Rows of each config, drops of each reason, what mining counted."""
     manifest = json.loads((release / "manifest.json").read_text("utf-8"))
@@ -73,6 +83,7 @@ GOLDEN: dict[str, Callable[[Path], str]] = {
     "queries.tsv": queries,
     "prompts.tsv": prompts,
     "counts.json": counts,
+    "rows.md": rows,
 }
 
 

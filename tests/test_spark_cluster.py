@@ -152,6 +152,68 @@ def release(home: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "builders", "release", "dynamic-templama", *folders, *options]
 
 
+TWO_EXECUTORS = "local-cluster[2,1,1024]"
+
+
+def two_executors(home: Path) -> dict[str, str]:
+    """The environment of a process that starts them; they work below `home`.
+
+    That is SPARK_HOME, which is not to be the folder of installed packages.
+    """
+    import pyspark as distribution
+
+    home.mkdir()
+    for part in Path(distribution.__file__).parent.iterdir():
+        (home / part.name).symlink_to(part)
+    given = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
+    submit = {"SPARK_HOME": str(home), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}
+    return {**submit, "PYSPARK_PYTHON": sys.executable, **FRUGAL}
+
+
+def each_had_work(home: Path) -> bool:
+    """Whether every cluster that was started there had its two executors."""
+    executors = [sorted(one.name for one in app.iterdir()) for app in (home / "work").iterdir()]
+    return bool(executors) and all(names == ["0", "1"] for names in executors)
+
+
+@contextmanager
+def connect_server(home: Path, **environment: str) -> Iterator[str]:
+    """The address of a Spark Connect server, from PySpark's own distribution."""
+    import pyspark as distribution
+
+    spark_home = Path(distribution.__file__).parent
+    settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
+    given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
+    command = [str(spark_home / "bin/spark-submit"), "--master", "local[2]", *given]
+    more = {"SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable, **FRUGAL}
+    server = subprocess.Popen(
+        [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
+        cwd=home,
+        env={**os.environ, **more, **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    drained = None
+    try:
+        assert server.stderr
+        said = []
+        for line in server.stderr:
+            said.append(line)
+            if started := re.search(r"server started at: .*:(\d+)", line):
+                break
+        else:
+            pytest.fail("".join(said))
+        # What else it says must not fill the pipe.
+        drained = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
+        yield f"sc://localhost:{started[1]}"
+    finally:
+        server.terminate()
+        server.wait()
+        if drained:
+            drained.wait()
+
+
 @pytest.fixture(scope="module")
 def by_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the sample's release by DuckDB, and its build folder."""
@@ -202,25 +264,9 @@ def test_a_master_in_this_process(tmp_path: Path) -> None:
 @java
 def test_two_executors(by_duckdb: Path, tmp_path: Path) -> None:
     """A cluster with two executors, each a JVM of its own, makes the sample to the byte."""
-    import pyspark as distribution
-
-    # Executors work below SPARK_HOME, which is not to be the folder of installed packages.
-    home = tmp_path / "spark"
-    home.mkdir()
-    for part in Path(distribution.__file__).parent.iterdir():
-        (home / part.name).symlink_to(part)
-    given = " ".join(f"--conf {name}={value}" for name, value in SETTINGS.items())
-    same_release(
-        by_duckdb,
-        tmp_path / "cluster",
-        "local-cluster[2,1,1024]",
-        SPARK_HOME=str(home),
-        PYSPARK_SUBMIT_ARGS=f"{given} pyspark-shell",
-        **FRUGAL,
-    )
-    executors = [sorted(one.name for one in app.iterdir()) for app in (home / "work").iterdir()]
-    assert executors
-    assert all(names == ["0", "1"] for names in executors), executors
+    given = two_executors(tmp_path / "spark")
+    same_release(by_duckdb, tmp_path / "cluster", TWO_EXECUTORS, **given)
+    assert each_had_work(tmp_path / "spark")
 
 
 @pytest.mark.slow
@@ -228,33 +274,5 @@ def test_two_executors(by_duckdb: Path, tmp_path: Path) -> None:
 @java
 def test_connect_server(by_duckdb: Path, tmp_path: Path) -> None:
     """A Spark Connect server, met over its protocol, makes the sample to the byte."""
-    import pyspark as distribution
-
-    home = Path(distribution.__file__).parent
-    settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
-    given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
-    command = [str(home / "bin/spark-submit"), "--master", "local[2]", *given]
-    server = subprocess.Popen(
-        [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
-        cwd=tmp_path,
-        env={**os.environ, "SPARK_HOME": str(home), **FRUGAL},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert server.stderr
-        said = []
-        for line in server.stderr:
-            said.append(line)
-            if started := re.search(r"server started at: .*:(\d+)", line):
-                break
-        else:
-            pytest.fail("".join(said))
-        # What else it says must not fill the pipe.
-        drained = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
-        same_release(by_duckdb, tmp_path / "client", f"sc://localhost:{started[1]}")
-    finally:
-        server.terminate()
-        server.wait()
-    drained.wait()
+    with connect_server(tmp_path) as address:
+        same_release(by_duckdb, tmp_path / "client", address)

@@ -33,7 +33,7 @@ FEW = {"kills": 12, "disks": 8, "rivals": 3, "lines": 20_000, "servers": 60}
 def main(words: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; 1 where something was lost."""
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="all that is random comes from it (0)")
     parser.add_argument("--hours", type=float, help="go round all campaigns for so long")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")

@@ -29,8 +29,6 @@ _AGENT = "torture/1.0 (mailto:nobody@example.org)"
 _PATIENCE = Patience(timeout=1.5, tries=3, first_wait=0.02, longest_wait=0.1, gives_up=True)
 _SECONDS = 15
 """Longer than three tries with all their waits, far less than a server can drip."""
-_FILE_SECONDS = 900.0
-"""A file may come slowly: patience begins anew with every piece that it sends."""
 _ROOM = 400 << 20
 """Bytes of memory that an answer may cost."""
 _DRIP = 0.2
@@ -268,8 +266,7 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
             server.fault, server.bad, server.good = fault, random.choice((1, 2, 10**6)), good
             server.elsewhere = f"http://localhost:{other.server_port}/elsewhere"
             other.good = good
-            most = _FILE_SECONDS if (name, fault) == ("fetch", "drip") else _SECONDS
-            lost = list(_asked(client, f"127.0.0.1:{server.server_port}", folder, most))
+            lost = list(_asked(client, f"127.0.0.1:{server.server_port}", folder))
             if KEY in other.heard:
                 lost.append("the key went to another host")
     finally:
@@ -278,7 +275,7 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     yield Outcome(name, 1, tuple(f"{fault[:40]!a}: {text}" for text in lost))
 
 
-def _asked(client: Client, host: str, folder: Path, most: float) -> Iterator[str]:
+def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
     begun, before = time.monotonic(), _peak()
     try:
         said = client(host, folder)
@@ -287,7 +284,7 @@ def _asked(client: Client, host: str, folder: Path, most: float) -> Iterator[str
     except Exception:
         said = traceback.format_exc()
         yield f"a traceback: {said[-2000:]}"
-    if time.monotonic() - begun > most:
+    if time.monotonic() - begun > _SECONDS:
         yield f"it took {time.monotonic() - begun:.0f} seconds: {said[-200:]}"
     if (more := _peak() - before) > _ROOM:
         yield f"it took {more / 1e6:.0f} MB of memory: {said[-200:]}"

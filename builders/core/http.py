@@ -46,7 +46,8 @@ class Patience:
     """How long to wait, in seconds, and how often to ask the same thing.
 
     `first_wait` is doubled each time, up to `longest_wait`. A server that asks for more than that
-    is asked again after `longest_wait`, or not at all where `gives_up`.
+    is asked again after `longest_wait`, or not at all where `gives_up`. An answer has to come
+    within `timeout`; of a file, `least` bytes have to come in each such time, or its end.
     """
 
     timeout: float = 75.0
@@ -54,6 +55,7 @@ class Patience:
     first_wait: float = 1.0
     longest_wait: float = 600.0
     gives_up: bool = False
+    least: int = 1 << 16
 
 
 def insist(

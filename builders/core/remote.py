@@ -14,6 +14,7 @@ stands behind `?` in an address are never shown, written or hashed: they may be 
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -36,7 +37,7 @@ from builders.core.progress import progress
 T = TypeVar("T")
 
 PATIENCE = Patience(timeout=60.0, tries=7, longest_wait=120.0, gives_up=True)
-"""How long a server is asked again that sends nothing more; what it sends begins the count anew."""
+"""How long a server is asked again that sends too little; what it sends begins the count anew."""
 _PATTERN = re.compile(r"[*\[]")
 _PIECE = 1 << 20
 _LISTING = 16 << 20
@@ -140,7 +141,7 @@ class _Server:
     """What a given address leads to; asked again where it does not answer."""
 
     def __init__(self, given: str, patience: Patience) -> None:
-        self.given, self._patience = given, patience
+        self.given, self.patience = given, patience
         self.is_web = given.lower().startswith(("http://", "https://"))
 
         def opened(_: int) -> _Transport:
@@ -150,7 +151,7 @@ class _Server:
 
     def insist(self, call: Callable[[int], T]) -> T:
         """`call(attempt)` until it does not raise `AskAgainError`, or patience ends."""
-        return insist(call, self._patience, where=plain(self.given), hint=_LATER)
+        return insist(call, self.patience, where=plain(self.given), hint=_LATER)
 
     def names(self, base: str, deep: bool) -> list[str]:
         return self.insist(lambda _: self._transport.names(base, deep))
@@ -189,7 +190,7 @@ def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]
     with progress(head.size, "B", f"fetch {path.name}") as bar:
 
         def stretch(_: int) -> bool:
-            """Read on; whether the file is whole. False: it broke off, but went further."""
+            """Read on; whether the file is whole. False: it broke off, but went far enough."""
             nonlocal reached
             start = part.stat().st_size if part.is_file() and head.same else 0
             before = max(reached, start)
@@ -209,7 +210,7 @@ def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]
                 if head.size is not None and part.stat().st_size < head.size:
                     raise AskAgainError("an answer that breaks off")
             except AskAgainError:
-                if reached > before:
+                if reached - before >= server.patience.least:
                     return False
                 raise
             if head.size is not None and part.stat().st_size > head.size:
@@ -255,12 +256,13 @@ class _Http:
             text = "folders of folders are not listed by web servers"
             raise UserError(text, where=base, hint="give the address of each file")
         with self._get(self.address(""), {}) as response:
-            try:
-                page = response.raw.read(_LISTING, decode_content=True).decode("utf-8", "replace")
-            except (HTTPError, OSError):
-                raise AskAgainError("an answer that breaks off") from None
+            page = bytearray()
+            for piece in self._pieces(response, unpacked=True):
+                page += piece
+                if len(page) >= _LISTING:
+                    break
         links = _Links()
-        links.feed(page)
+        links.feed(page[:_LISTING].decode("utf-8", "replace"))
         found: dict[str, None] = {}
         for link in links.found:
             whole = plain(urljoin(base, link))
@@ -283,13 +285,28 @@ class _Http:
             if now.same != head.same or (now.size is not None and now.size + at != head.size):
                 hint = "run it again: the new file is fetched"
                 raise UserError("it changed while it was read", where=plain(address), hint=hint)
+            for piece in self._pieces(response):
+                yield at, piece
+                at += len(piece)
+
+    def _pieces(self, response: requests.Response, unpacked: bool = False) -> Iterator[bytes]:
+        """What has come, as it comes. `AskAgainError`: it breaks off, or comes too slowly."""
+        most, least = self._patience.timeout, self._patience.least
+        begun, came = time.monotonic(), 0
+        while True:
             try:
-                for piece in response.raw.stream(_PIECE, decode_content=False):
-                    yield at, piece
-                    at += len(piece)
+                piece = response.raw.read1(_PIECE, decode_content=unpacked)
             except (HTTPError, OSError) as error:
                 reason = "an answer that breaks off"
                 raise AskAgainError(f"{reason} ({type(error).__name__})") from None
+            if not piece:
+                return
+            came += len(piece)
+            yield piece
+            if time.monotonic() - begun >= most:
+                if came < least:
+                    raise AskAgainError(f"too slow: {came:,} bytes in {most:g} seconds")
+                begun, came = time.monotonic(), 0
 
     @contextmanager
     def _get(self, address: str, headers: dict[str, str]) -> Iterator[requests.Response]:

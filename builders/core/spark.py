@@ -10,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,12 @@ _MASTER = re.compile(
     + r"|local-cluster\[\d+, ?\d+, ?\d+\]|yarn|k8s://\S+|spark://[^\s/,@]+(,[^\s/,@]+)*"
 )
 _KEY = re.compile(r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE)
+_TRACEBACK = re.compile(
+    r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+((?:\w+\.)*\w+(?::.*)?)"
+)
+"""Python's, in what Spark says of a task; its last line says what was the matter."""
+_LOST = re.compile(r"most recent failure: .*?\): (.*)")
+"""What Spark says of a task that it started a few times."""
 _GIVEN = frozenset({"PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS"})
 """Set where spark-submit, or the user, has settings for Spark."""
 
@@ -117,6 +124,28 @@ def session(
                 opened.stop()
 
 
+@contextmanager
+def failures(address: str | None, hint: str) -> Iterator[None]:
+    """`UserError`, in one line, where Spark gives up; `hint` says what to do then.
+
+    `RuntimeError` with Python's traceback where our own code failed in a task.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        said = str(error)
+        python = _TRACEBACK.search(said)
+        if python and "/builders/" in python[0]:
+            raise RuntimeError(f"in a task of Spark:\n{python[0]}") from None
+        lost = _LOST.search(said)
+        reason = (python and python[1]) or (lost and lost[1]) or _first(error)
+        where = f" at {shown(away)}" if (away := remote(address)) else ""
+        raise UserError(f"Spark{where} gave up: {reason[:300]}", hint=hint) from error
+
+
 def uri(path: Path | str) -> str:
     """A file of this machine for Spark, whose own file system may be another."""
     return f"file://{Path(path).absolute()}"
@@ -145,6 +174,7 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
     if away is None:
         if address or not _GIVEN & os.environ.keys():
             local = _local(scratch, memory, threads or os.cpu_count() or 2)
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # what tasks run in
             builder = builder.config(map=local | ({"spark.master": address} if address else {}))
         return builder.getOrCreate()
     if away.startswith(CONNECT):

@@ -56,10 +56,10 @@ class Recipe(Strict):
     """Inputs, parameters and seed of one dataset version, and what its card says.
 
     `dataset`: the name of the dataset and of its folder, in small letters, digits and hyphens;
-    `version`: `1.2.3`, or `auto` for the smallest that the rule allows; `title`, `summary`: what
-    heads the card; `licence`: that of the rows, as SPDX names it; `tags`: words that the Hub finds
-    it by; `inputs`: what it is made from, by name; `build`: the parameters of one builder; `seed`:
-    what every draw derives from.
+    `version`: `1.2.3`, or `auto` for the smallest that the rule allows; `title`: the
+    heading of the card; `summary`: the sentences below it; `licence`: that of the rows, as SPDX
+    names it; `tags`: words that the Hub finds it by; `inputs`: what it is made from, by name;
+    `build`: the parameters of one builder; `seed`: what every draw derives from.
     """
 
     dataset: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]

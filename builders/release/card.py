@@ -195,9 +195,10 @@ def _groups(configs: tuple[ConfigEntry, ...]) -> list[_Columns]:
 
 
 def _example(path: Path) -> str:
-    """The first row of a file as JSON, long lists and texts cut short."""
-    batch = next(reading(path).iter_batches(batch_size=1))
-    return json.dumps(_cut(batch.to_pylist()[0]), indent=2, ensure_ascii=False, default=str)
+    """The first row of a file that has an answer, as JSON, long lists and texts cut short."""
+    rows = next(reading(path).iter_batches(batch_size=100)).to_pylist()
+    row = next((row for row in rows if row.get("targets", True)), rows[0])
+    return json.dumps(_cut(row), indent=2, ensure_ascii=False, default=str)
 
 
 def _cut(value: Any) -> Any:

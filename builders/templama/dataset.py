@@ -32,12 +32,10 @@ _ABOUT = {
 class Window(Strict):
     """The periods that are built: from `first` to `last`, or the `latest` N before the snapshot.
 
-    The first of a window has nothing before it to compare with and so no split; of `latest` ones
-    each has a split, for the period before them is built too.
-
     `granularity`: the length of a period; `first`: the first period, such as `2019Q1`, `2021M07`
-    or `2021`; `last`: the last one, by default the last that had ended on the day of the dump;
-    `latest`: so many periods before the snapshot, in place of `first`.
+    or `2021`, with which the next one is compared, so that it has no test set of its own; `last`:
+    the last one, by default the last that had ended on the day of the dump; `latest`: so many
+    periods before the snapshot, in place of `first`, each with a test set.
     """
 
     granularity: Granularity = "quarter"

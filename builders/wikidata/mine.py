@@ -5,8 +5,10 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 from builders.core.errors import UserError
 from builders.core.files import locked, wait_for_sharers
@@ -22,7 +24,20 @@ _VERSION = 2
 """Raise it when parts written by older code must not be gone on with."""
 SHARE = "share.json"
 """What a folder with one of several shares says of itself."""
-_GO_ON = "run the same command again: it goes on where this run stopped"
+GOING = ".going"
+"""The file, in the folder of parts, without which tasks of a Spark stop."""
+GO_ON = "run the same command again: it goes on where this run stopped"
+
+
+class Left(NamedTuple):
+    """What is left to read: `covered`, the blocks that parts hold, and the `files` with others."""
+
+    covered: Blocks
+    files: list[int]
+
+
+Reading = Callable[[Work, Left], None]
+"""What makes parts of all that is left."""
 
 
 def mine(
@@ -36,6 +51,7 @@ def mine(
     work: Path | None = None,
     checksums: Sequence[str] | None = None,
     tuning: Tuning | None = None,
+    reading: Reading | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Mined:
     """Read dumps and write the tables of one snapshot into `out` (see `finish`).
@@ -47,8 +63,9 @@ def mine(
     DuckDB's limit at the end. `work`: a folder for half-done work, by default `out/build`; a run
     that was stopped is gone on with there, if files and `undated` are the same. `checksums`: sha256
     of each file, in the order of `find_shards`; without them a file is known by name and size.
-    `say` is told what a user should know. The tables are the same, byte for byte, for any
-    number of jobs, any compression and any division into shards.
+    `reading`: who reads, by default the processes (`builders.wikidata.tasks`: a Spark). `say` is
+    told what a user should know. The tables are the same, byte for byte, for any number of jobs,
+    any compression, any division into shards and any `reading`.
 
     `UserError`: no such file, not a dump, cut short, no day, no room on the disk, stopped by
     Ctrl-C, another run at work. Source: TimeQA (arXiv 2108.06314) section 2.1.
@@ -56,7 +73,7 @@ def mine(
     work = work or out / "build"
     given, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
     with _reading(given, out) as lock:
-        _read(given, jobs, lock, say)
+        _read(given, reading or partial(_by_processes, jobs=jobs, lock=lock), say)
         tables = _tables(given, out, day, memory, jobs, say)
     if work == out / "build" and not any(work.iterdir()):
         work.rmdir()
@@ -77,7 +94,7 @@ def mine_share(
     """Read one of several shares of dumps into `out`, for `merge`; the other arguments: `mine`."""
     given, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
     with _reading(given, out) as lock:
-        _read(given, jobs, lock, say)
+        _read(given, partial(_by_processes, jobs=jobs, lock=lock), say)
         about = {
             "parts": given.parts.name,
             "files": [file.name for file in given.files],
@@ -150,7 +167,7 @@ def _reading(given: Work, out: Path) -> Iterator[int]:
         with _locked(given.parts) as lock:
             yield lock
     except KeyboardInterrupt:
-        raise UserError("stopped", hint=_GO_ON) from None
+        raise UserError("stopped", hint=GO_ON) from None
     except OSError as error:
         raise UserError.of_disk(error, out) from error
 
@@ -192,32 +209,52 @@ def _key(
 def _locked(parts: Path) -> Iterator[int]:
     """Hold the parts for this process alone; yields the descriptor of the lock.
 
-    Reading processes of a run that was killed end first: they would write into these parts.
+    Whoever reads for a run that was killed ends first: they would write into these parts.
     """
     with locked(parts) as lock:
+        (parts / GOING).unlink(missing_ok=True)
         if not wait_for_sharers(parts / READING, 10):
             text = "reading processes of an earlier run are still at work"
             raise UserError(text, where=parts)
         yield lock
 
 
-def _read(given: Work, jobs: int, lock: int, say: Callable[[str], None]) -> None:
+def _read(given: Work, reading: Reading, say: Callable[[str], None]) -> None:
     """Make parts of every block that no part covers yet."""
-    covered = _covered(given.parts)
-    missing = [n for n in range(len(given.files)) if not _is_read(given, n, covered.get(n, {}))]
+    todo = left(given, covered := covered_blocks(given.parts))
     if covered:
         blocks = sum(map(len, covered.values()))
-        done = len(given.files) - len(missing)
+        done = len(given.files) - len(todo.files)
         say(f"going on: {blocks} blocks and {done} whole files are read already")
-    if not missing:
-        return
+    if todo.files:
+        reading(given, todo)
+
+
+def left(given: Work, covered: Blocks) -> Left:
+    """What of a share the parts do not cover."""
+    files = range(len(given.files))
+    return Left(covered, [n for n in files if not _is_read(given, n, covered.get(n, {}))])
+
+
+def _by_processes(given: Work, todo: Left, jobs: int, lock: int) -> None:
+    """Have processes of this machine read it."""
+    total = sum(given.files[n].stat().st_size for n in todo.files)
+    with progress(total, "B", "reading the dump") as bar:
+        read(given, todo, bar.advance, jobs, lock)
+
+
+def read(
+    given: Work, todo: Left, advance: Callable[[int], None], jobs: int = 1, lock: int = -1
+) -> None:
+    """Make parts of what is left; `advance` is told how many bytes of files have been read.
+
+    `jobs` and `UserError`: see `mine`; `lock`: a descriptor that forked processes close.
+    """
     pool = Alone(given) if jobs == 1 else Processes(jobs, given, lock)
-    total = sum(given.files[n].stat().st_size for n in missing)
     try:
-        with progress(total, "B", "reading the dump") as bar:
-            slot: Slot | None = None
-            for n in missing:
-                slot = _read_shard(given, n, covered.get(n, {}), pool, slot, jobs, bar.advance)
+        slot: Slot | None = None
+        for n in todo.files:
+            slot = _read_shard(given, n, todo.covered.get(n, {}), pool, slot, jobs, advance)
         pool.finish()
     except (KeyboardInterrupt, UserError):
         pool.finish()
@@ -254,17 +291,18 @@ def _read_shard(
         shard.close()
     about = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
     path = given.parts / f"shard-{number:06}.json"
-    path.with_suffix(".tmp").write_text(json.dumps(about), "utf-8")
-    path.with_suffix(".tmp").replace(path)
+    temporary = path.with_suffix(f".{given.share.place}.tmp")  # shares may end at the same time
+    temporary.write_text(json.dumps(about), "utf-8")
+    temporary.replace(path)
     return slot
 
 
 def _is_read(given: Work, number: int, covered: Collection[int]) -> bool:
-    """Whether nothing of a file is left to be read here."""
+    """Whether parts hold all blocks of a file that are in the share."""
     if given.share.of <= len(given.files) and not given.has(number, 0):
         return True
     blocks = _about(given.parts, number).get("blocks")
-    return blocks is not None and sum(given.has(number, b) for b in range(blocks)) == len(covered)
+    return blocks is not None and all(b in covered for b in range(blocks) if given.has(number, b))
 
 
 def _about(parts: Path, shard: int) -> dict[str, int]:
@@ -274,7 +312,7 @@ def _about(parts: Path, shard: int) -> dict[str, int]:
     return known
 
 
-def _covered(parts: Path) -> Blocks:
+def covered_blocks(parts: Path) -> Blocks:
     """The blocks that parts hold, with their numbers of lines."""
     found: Blocks = {}
     for about in read_parts(parts).values():
@@ -289,7 +327,7 @@ def _sum_up(given: Work, say: Callable[[str], None]) -> None:
     `UserError` where no part holds an entity.
     """
     known = read_parts(given.parts)
-    covered = _covered(given.parts)
+    covered = covered_blocks(given.parts)
     kinds = ("items", "properties", "redirects")
     if not any(about.counts.get(kind) for about in known.values() for kind in kinds):
         raise UserError("no entity in it", where=given.files[0])

@@ -1,0 +1,320 @@
+"""A dump read by tasks of a Spark: the same bytes as by one process, and what goes wrong there.
+
+What has no Spark in it is tested without one; what is slow starts a cluster with two executors, a
+Spark in a process, and a Connect server, as `tests.test_spark_cluster` does.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders.core import spark
+from builders.core.errors import UserError
+from builders.core.files import resource
+from builders.wikidata import tasks
+from builders.wikidata.mine import GOING, Left, mine
+from builders.wikidata.reader import Work
+from tests import test_spark_cluster as clusters
+from tests.conftest import run as command
+from tests.dumps import array, compressed, world
+from tests.test_mine import SMALL, run, sums
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = resource("samples/wikidata/wikidata-20230102-all.json.gz")
+pyspark = clusters.pyspark
+java = clusters.java
+
+
+# --- Tasks, without Spark -----------------------------------------------------------------------
+
+
+class Nodes:
+    """Plays Spark: has each share read, one after another, by what tasks call."""
+
+    def __init__(self, of: int, places: list[int] | None = None, **changed: Any) -> None:
+        self.of, self.places, self.changed = of, places or list(range(of)), changed
+        self.said: list[str] = []
+
+    def __call__(self, given: Work, todo: Left) -> None:
+        (given.parts / GOING).touch()
+        about = json.dumps({**json.loads(tasks.told(given, self.of)), **self.changed})
+        self.said = [tasks.read_share(about, place) for place in self.places]
+        if len(self.places) < self.of or any(self.said):
+            raise UserError("not all shares are read")
+
+
+def files(folder: Path, many: int) -> Path:
+    """A dump in so many files."""
+    dump = folder / "dump"
+    dump.mkdir()
+    given = world()
+    step = -(-len(given) // many)
+    for n in range(many):
+        compressed(array(given[n * step : (n + 1) * step]), dump / f"{n}.json.gz")
+    return dump
+
+
+def expected(dump: Path) -> dict[str, str]:
+    """Checksums of the tables of a dump that is read by one process at once."""
+    run(dump, dump.with_name("expected"))
+    return sums(dump.with_name("expected"))
+
+
+@pytest.mark.parametrize(("many", "of"), [(1, 1), (1, 3), (1, 40), (2, 5), (5, 5), (5, 2)])
+def test_shares_give_the_same_bytes(many: int, of: int, tmp_path: Path) -> None:
+    dump = files(tmp_path, many)
+    run(dump, tmp_path / "out", tuning=SMALL, reading=Nodes(of))
+    assert sums(tmp_path / "out") == expected(dump)
+
+
+@pytest.mark.parametrize("many", [1, 4])
+@pytest.mark.parametrize("again", [None, 2, 4, 7])
+def test_a_stopped_run_goes_on(many: int, again: int | None, tmp_path: Path) -> None:
+    """By another number of tasks, or without Spark: `None`."""
+    dump, out, said = files(tmp_path, many), tmp_path / "out", list[str]()
+    with pytest.raises(UserError, match="not all shares"):
+        run(dump, out, tuning=SMALL, reading=Nodes(4, [0, 2]))
+    run(dump, out, tuning=SMALL, reading=Nodes(again) if again else None, say=said.append)
+    assert said[0].startswith("going on: ")
+    assert sums(out) == expected(dump)
+
+
+def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
+    """A task that Spark starts again, or a rerun, does not look at the files of a whole share."""
+    dump, out = files(tmp_path, 3), tmp_path / "out"
+    whole = expected(dump)
+    with pytest.raises(UserError):
+        run(dump, out, tuning=SMALL, reading=Nodes(3, [0, 1]))
+    for path in (dump / "0.json.gz", dump / "1.json.gz"):
+        path.write_bytes(b"!" * path.stat().st_size)
+    run(dump, out, tuning=SMALL, reading=Nodes(3, [0, 0, 1, 2]))
+    assert sums(out) == whole
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"code": "0" * 16}, "a node has another factdrift than this machine\n  install"),
+        ({"parts": "{home}/elsewhere"}, "{home}/elsewhere: a node does not see this folder\n"),
+        ({"files": ["{home}/none.gz"]}, "{home}/none.gz: a node cannot read it: No such file"),
+        ({"sizes": [7]}, "{home}/dump/0.json.gz: a node has another file here, of "),
+    ],
+)
+def test_what_a_node_lacks(changed: dict[str, Any], said: str, tmp_path: Path) -> None:
+    placed = json.loads(json.dumps(changed).replace("{home}", str(tmp_path)))
+    nodes = Nodes(1, **placed)
+    with pytest.raises(UserError):
+        run(files(tmp_path, 1), tmp_path / "out", reading=nodes)
+    assert nodes.said[0].startswith(said.format(home=tmp_path))
+
+
+def test_damage_is_told_and_stops_the_others(tmp_path: Path) -> None:
+    dump = files(tmp_path, 3)
+    whole = (dump / "1.json.gz").read_bytes()
+    (dump / "1.json.gz").write_bytes(whole[: len(whole) // 2])
+    nodes = Nodes(3, [0, 1, 2])
+    with pytest.raises(UserError):
+        run(dump, tmp_path / "out", tuning=SMALL, reading=nodes)
+    assert nodes.said[0] == ""
+    assert nodes.said[1].startswith(f"{dump}/1.json.gz: the file is cut short or damaged after")
+    assert nodes.said[2] == tasks.STOPPED
+
+
+def test_one_file_is_shared_by_a_number_that_is_said(tmp_path: Path) -> None:
+    reading = tasks.by_tasks("local[2]")
+    with pytest.raises(UserError, match="has to be said\n  --shards 8"):
+        run(files(tmp_path, 1), tmp_path / "out", reading=reading)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--shards", "3"], "--shards is for the tasks of a Spark"),
+        (["--engine", "duckbd"], "no engine 'duckbd'"),
+        (["--engine", "spark://host"], "not the address of a Spark master: spark://host"),
+        (["--engine", "sc://h/;token=s3cret"], "holds a key"),
+        (["--engine", "spark", "--shard", "1/2"], "--engine is for a whole dump"),
+    ],
+)
+def test_mistakes_on_the_command_line(options: list[str], said: str, tmp_path: Path) -> None:
+    done = command("mine", SAMPLE, "--out", tmp_path / "out", *options, ok=False)
+    assert said in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pyspark
+def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
+    """What is sent runs where there is nothing but PySpark's packages."""
+    import pyarrow as pa
+    from pyspark import cloudpickle
+
+    batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
+    sent = tmp_path / "sent"
+    sent.write_bytes(cloudpickle.dumps((tasks._task("{}", [4, 5]), batch)))  # type: ignore[no-untyped-call]
+    script = "import pickle, sys; sys.modules['builders'] = None\n"
+    script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
+    script += "print([row['said'] for found in task([batch]) for row in found.to_pylist()])"
+    (tmp_path / "node.py").write_text(script)
+    done = clusters.ran([sys.executable, "node.py"], tmp_path)
+    assert done.stdout.count("a node lacks factdrift, or a part of it (") == 2
+    assert "PYSPARK_PYTHON" in done.stdout
+
+
+_PYTHON = """Traceback (most recent call last):
+  File "/opt/spark/python/pyspark/worker.py", line 1227, in main
+    func, profiler, deserializer, serializer = read_command(pickleSer, infile)
+{more}{last}
+
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handle(PythonRunner.scala:572)
+"""
+_JOB = "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "
+_JOB += "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
+
+
+@pyspark
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_JOB + "ExecutorLostFailure (executor 1 exited)\nDriver stacktrace:\n\tat org.apache",
+         "Spark gave up: ExecutorLostFailure (executor 1 exited)\n  again"),
+        (_JOB + _PYTHON.format(more="", last="ModuleNotFoundError: No module named 'pyarrow'"),
+         "Spark gave up: ModuleNotFoundError: No module named 'pyarrow'\n  again"),
+        ('Cannot run program "python9": error=2', 'Spark gave up: Cannot run program "python9"'),
+    ],
+)  # fmt: skip
+def test_what_spark_gives_up_with_is_one_line(text: str, said: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(UserError) as told, spark.failures("local[2]", "again"):
+        raise PySparkException(text)
+    assert str(told.value).startswith(said)
+
+
+@pyspark
+def test_a_bug_of_ours_keeps_its_traceback() -> None:
+    from pyspark.errors import PySparkException
+
+    more = '  File "/opt/lib/builders/wikidata/reader.py", line 1, in read\n    1 / 0\n    ~~^~~\n'
+    text = _JOB + _PYTHON.format(more=more, last="ZeroDivisionError: division by zero")
+    with pytest.raises(RuntimeError, match=r"in a task") as told, spark.failures("local[2]", ""):
+        raise PySparkException(text)
+    assert str(told.value).endswith("1 / 0\n    ~~^~~\nZeroDivisionError: division by zero")
+
+
+# --- A real Spark -------------------------------------------------------------------------------
+
+KILLED_ONCE = """
+import os, signal, sys
+if "pyspark.daemon" in sys.orig_argv:
+    rename = os.rename
+    def renamed(*given, **more):
+        rename(*given, **more)
+        if "build/parts-" in str(given[1]) and not os.path.exists({mark!r}):
+            open({mark!r}, "w").write(str(given[1]))
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.rename = renamed
+"""
+"""For `sitecustomize`: the first process of a task that has written a part dies at once."""
+GONE = """
+import os, sys
+class Gone:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "builders" and os.path.exists({mark!r}):
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+if "pyspark.daemon" in sys.orig_argv:
+    sys.meta_path.insert(0, Gone())
+"""
+"""For `sitecustomize`: nodes lack the package as long as a file is there."""
+BY_TASKS = """
+import sys
+from pathlib import Path
+from builders.wikidata.mine import mine
+from builders.wikidata.reader import Tuning
+from builders.wikidata.tasks import by_tasks
+
+if __name__ == "__main__":
+    mine(sys.argv[1], Path("out"), undated=["P27"], snapshot="2026-01-01",
+         reading=by_tasks(sys.argv[2], 5), tuning=Tuning(1 << 18, 1 << 18, 4), say=print)
+"""
+
+
+def customized(folder: Path, text: str) -> tuple[Path, str]:
+    """A file that the text names, and a PYTHONPATH for processes that begin with the text."""
+    mark = folder / "mark"
+    (folder / "site").mkdir()
+    (folder / "site/sitecustomize.py").write_text(text.format(mark=str(mark)))
+    return mark, os.pathsep.join([str(folder / "site"), str(ROOT)])
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's tables as one process mines them."""
+    out = tmp_path_factory.mktemp("sample") / "mined"
+    command("mine", SAMPLE, "--out", out, "--jobs", "1")
+    return out
+
+
+def mined(*words: object) -> list[str]:
+    return [sys.executable, "-m", "builders", "mine", *map(str, words)]
+
+
+@pytest.mark.slow
+@pyspark
+@java
+def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
+    """It is done again, and goes on; the tables are those of one process."""
+    mine(SAMPLE, tmp_path / "alone", undated=["P27"], snapshot="2026-01-01")
+    home, given = tmp_path / "spark", clusters.two_executors(tmp_path / "spark")
+    mark, path = customized(tmp_path, KILLED_ONCE)
+    (tmp_path / "script.py").write_text(BY_TASKS)
+    words = [sys.executable, "script.py", str(SAMPLE), clusters.TWO_EXECUTORS]
+    done = clusters.ran(words, tmp_path, True, **{**given, "PYTHONPATH": path})
+    assert mark.is_file(), done.stderr
+    assert clusters.each_had_work(home)
+    assert sums(tmp_path / "out") == sums(tmp_path / "alone")
+
+
+@pytest.mark.slow
+@pyspark
+@java
+def test_a_spark_in_this_process(sample: Path, tmp_path: Path) -> None:
+    """The same bytes as shares and their merge, which are those of one process; and damage."""
+    for share in ("1", "2"):
+        command("mine", SAMPLE, "--out", tmp_path / share, "--shard", f"{share}/2")
+    command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "merged")
+    damaged = tmp_path / SAMPLE.name
+    data = bytearray(SAMPLE.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    damaged.write_bytes(data)
+    spark = ["--engine", "local[2]", "--shards", "2"]
+    done = clusters.ran(mined(damaged, "--out", "bad", *spark), tmp_path, False, **clusters.FRUGAL)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert f"{damaged}: the file is cut short or damaged after" in line
+    assert "Traceback" not in done.stderr
+    assert "\tat org.apache" not in done.stderr
+    clusters.ran(mined(SAMPLE, "--out", "tasks", *spark), tmp_path, True, **clusters.FRUGAL)
+    assert sums(tmp_path / "tasks") == sums(tmp_path / "merged") == sums(sample)
+
+
+@pytest.mark.slow
+@clusters.connect
+@java
+def test_connect_server(sample: Path, tmp_path: Path) -> None:
+    """A server whose nodes lack factdrift is told; then they have it."""
+    mark, path = customized(tmp_path, GONE)
+    mark.touch()
+    with clusters.connect_server(tmp_path, PYTHONPATH=path) as address:
+        words = mined(SAMPLE, "--out", "out", "--engine", address, "--shards", "2")
+        done = clusters.ran(words, tmp_path, False)
+        assert done.returncode == 1
+        assert "error: a node lacks factdrift, or a part of it (No module named" in done.stderr
+        assert "\n  seen on " in done.stderr
+        assert "Traceback" not in done.stderr
+        mark.unlink()
+        clusters.ran(words, tmp_path)
+    assert sums(tmp_path / "out") == sums(sample)
