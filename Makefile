@@ -75,8 +75,9 @@ layouts: $(VENV)/.run ## check annotation/layouts, or LAYOUT=folder alone
 
 SLOW ?=
 RERUNS ?=
-test: $(VENV)/.dev ## run the tests (six or seven minutes); SLOW=1: the slow ones, too
-	@SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(if $(SLOW),,-m "not slow")$(if $(RERUNS), --reruns $(RERUNS))
+test: $(VENV)/.dev ## run the tests (about five minutes); SLOW=1: the slow ones, too
+	@PYTHONDONTWRITEBYTECODE= SLOW=$(SLOW) $(BIN)/python -m pytest --numprocesses $(JOBS) \
+		--dist loadfile --no-loadscope-reorder $(if $(SLOW),,-m "not slow")$(if $(RERUNS), --reruns $(RERUNS))
 
 check: $(VENV)/.dev docs ## ruff, mypy --strict, import-linter, docs
 	@$(BIN)/ruff check .

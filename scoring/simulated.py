@@ -9,7 +9,7 @@ said, so that later ones show how its answers go stale.
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,18 +24,22 @@ from scoring.predictions import Prediction, prompt_hash, write
 Row = Mapping[str, Any]
 
 
-def asked_rows(release: Path) -> Iterator[tuple[str, str, Row]]:
-    """Config, split and row of all that a release asks."""
+def asked_rows(release: Path, configs: Collection[str] = ()) -> Iterator[tuple[str, str, Row]]:
+    """Config, split and row of all that a release asks, or of some of its configs."""
     for config in load(release).configs:
+        if configs and config.name not in configs:
+            continue
         if asking_of_columns([column.name for column in config.columns]) is not None:
             for split in config.splits:
                 for row in pq.read_table(locate(release, split.file)).to_pylist():
                     yield config.name, split.name, row
 
 
-def predict(release: Path, path: Path, says: Callable[[Row], str | None]) -> Path:
-    """Write what a model says of every row that a release asks, each id once."""
-    rows = {row["id"]: row for _, _, row in asked_rows(release)}
+def predict(
+    release: Path, path: Path, says: Callable[[Row], str | None], configs: Collection[str] = ()
+) -> Path:
+    """Write what a model says of every row that `asked_rows` gives, each id once."""
+    rows = {row["id"]: row for _, _, row in asked_rows(release, configs)}
     predictions = (
         Prediction(id=key, prompt_sha256=prompt_hash(row["prompt"]), prediction=says(row))
         for key, row in rows.items()

@@ -352,28 +352,44 @@ return null;
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One Chromium for the session; skips where it, its driver or selenium is not installed."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The driver of one Chromium; skips where it, its driver or selenium is not installed."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
     chromedriver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
-    if not chromium or not chromedriver:
+    if not program or not chromedriver:
         pytest.skip(
             "no browser: install chromium and chromium-driver, or set CHROMIUM and CHROMEDRIVER"
         )
     webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium (extra dev)")
     from selenium.webdriver.chrome.service import Service
 
-    folder = tmp_path_factory.mktemp("pages")
+    profile = tmp_path_factory.mktemp("profile")
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*_FLAGS, f"--user-data-dir={folder / 'profile'}"):
+    options.binary_location = program
+    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     service = Service(executable_path=chromedriver, log_output=subprocess.DEVNULL)
     driver = webdriver.Chrome(options=options, service=service)
     try:
-        with served(folder) as root:
-            yield Browser(driver, folder, root)
+        yield driver
     finally:
         driver.quit()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The session's Chromium as if it had just begun, with a folder and an address of its own."""
+    folder = tmp_path_factory.mktemp("pages")
+    chromium.get("about:blank")
+    for command, more in (
+        ("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}),
+        ("Emulation.clearDeviceMetricsOverride", {}),
+        ("Emulation.setTouchEmulationEnabled", {"enabled": False}),
+        ("Network.clearBrowserCookies", {}),
+    ):
+        chromium.execute_cdp_cmd(command, more)
+    for kind in ("browser", "performance"):
+        chromium.get_log(kind)  # what the tests of another file did
+    with served(folder) as root:
+        yield Browser(chromium, folder, root)

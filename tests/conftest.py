@@ -8,12 +8,17 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from builders.cli import main
+from tests.browser import chromium
+
+__all__ = ["chromium"]  # one browser for all files
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
@@ -84,19 +89,44 @@ def run_alone(*words: object) -> Done:
     return done
 
 
-@pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of all sample recipes: `releases/` and `build/` in it.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that need the samples' run come last: it is built beside the others."""
+    late = {item.path for item in items if _needs_sample(item)}
+    items.sort(key=lambda item: item.path in late)
 
-    Made once, by whichever process of pytest-xdist comes first.
-    """
+
+def _needs_sample(item: pytest.Item) -> bool:
+    return "building" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def early(request: pytest.FixtureRequest) -> None:
+    """Begin the samples' run with the first test of a session in which another one needs it."""
+    if any(map(_needs_sample, request.session.items)):
+        request.getfixturevalue("building")
+
+
+@pytest.fixture(scope="session")
+def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[Path]]:
+    """The samples' run, made once, by whichever process of pytest-xdist comes first."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with ThreadPoolExecutor(1) as thread:
+        yield thread.submit(_build, base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+def _build(shared: Path) -> Path:
     folder = shared / "sample"
     with (shared / "sample.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
-            words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 2]
+            words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 1]
             run_alone("release", *words)
             (folder / "made").touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def sample(building: Future[Path]) -> Path:
+    """The folder of a run of all sample recipes: `releases/` and `build/` in it."""
+    return building.result()

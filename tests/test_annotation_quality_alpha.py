@@ -120,6 +120,7 @@ def test_no_interval_where_nothing_can_be_said(units: list[list[str]]) -> None:
     assert alpha_interval(value_units(units)) is None
 
 
+@pytest.mark.slow
 def test_ten_thousand_items_with_as_many_texts() -> None:
     rng = random.Random(5)
     units = []

@@ -24,6 +24,12 @@ from tests.simulated_workers import (
 )
 
 PLATFORMS = ("static", "mturk", "label_studio")
+WAYS = [
+    pytest.param(name, platform, marks=[pytest.mark.slow] if number and place else [])
+    for number, name in enumerate(layouts())
+    for place, platform in enumerate(PLATFORMS)
+]
+"""Every layout on one platform and every platform with one layout are quick."""
 
 
 def export(works: Sequence[Work], batch: Batch, layout: Layout, folder: Path) -> Path:
@@ -69,8 +75,7 @@ def pieces(works: Sequence[Work]) -> list[Work]:
     return found
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("name", layouts())
+@pytest.mark.parametrize(("name", "platform"), WAYS)
 def test_what_workers_say_arrives(
     name: str, platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

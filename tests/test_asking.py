@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,8 @@ from builders.rows.asking import asking_of
 from builders.text.prompts import as_of, in_period, targets
 from tests.asking_rows import check, given_away
 
+counted = cache(check)
+"""The rows of a release, each looked at once for all tests."""
 STATEMENT = "Cristiano Ronaldo plays for _X_."
 
 
@@ -126,7 +129,7 @@ def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
 def test_every_row_of_the_samples_says_what_is_asked_and_accepted(
     sample: Path, dataset: str, configs: set[str]
 ) -> None:
-    assert check(sample / "releases" / dataset / "1.0.0").keys() == configs
+    assert counted(sample / "releases" / dataset / "1.0.0").keys() == configs
 
 
 def test_a_row_type_of_a_datasets_own_module_says_it_itself() -> None:
@@ -145,5 +148,5 @@ def test_a_row_type_of_a_datasets_own_module_says_it_itself() -> None:
 )
 def test_a_prompt_does_not_hold_its_answer(sample: Path, dataset: str, most: float) -> None:
     release = sample / "releases" / dataset / "1.0.0"
-    rows = sum(check(release).values())
+    rows = sum(counted(release).values())
     assert sum(given_away(release).values()) <= most * rows

@@ -148,6 +148,7 @@ def test_updated_and_new(walk: Walk) -> None:
             assert (article.day <= date(2020, 4, 30)) is (side == "old")
 
 
+@pytest.mark.slow
 def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, tmp_path: Path) -> None:
     other = Walk(tmp_path, jobs=2)
     (tmp_path / "judgments").symlink_to(walk.folder / "judgments")

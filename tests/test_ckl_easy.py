@@ -234,6 +234,7 @@ def test_squad_normalisation(text: str, expected: str) -> None:
     assert normal_or_all(text) == expected
 
 
+@pytest.mark.slow
 def test_whatever_workers_say_each_row_is_kept_or_dropped_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,7 +95,12 @@ def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
         ("moved", "307: it sends callers on to localhost", 0.0),
         ("large", "its answer is longer than 1,000 bytes", 0.0),
         ("short", "still an answer that breaks off after 3 attempts", 0.0),
-        ("slow", r"still out of time \(ReadTimeout\) after 3 attempts", 4.5),
+        pytest.param(
+            "slow",
+            r"still out of time \(ReadTimeout\) after 3 attempts",
+            4.5,
+            marks=pytest.mark.slow,
+        ),
         ("down", "still HTTP 503 after 3 attempts: tired\n  rest", 2.0),
     ],
 )

@@ -234,6 +234,7 @@ def test_entities_are_those_of_the_runs_pipeline(
     assert keeps(str(tmp_path / "finds")) == by_pipeline
 
 
+@pytest.mark.slow
 def test_what_a_question_takes_in_memory() -> None:
     many = 300
     one, context = DuplicateQuestion(), FilterContext()

@@ -150,8 +150,17 @@ def test_every_layout_gives_the_same_facts(
     assert made.items() <= expected.items()
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-@pytest.mark.parametrize("forms", [["json"], ["json.gz", "json.bz2", "json.zst"]])
+@pytest.mark.parametrize(
+    ("jobs", "forms"),
+    [
+        (1, ["json"]),
+        (3, ["json.gz", "json.bz2", "json.zst"]),
+        pytest.param(2, ["json"], marks=pytest.mark.slow),
+        pytest.param(3, ["json"], marks=pytest.mark.slow),
+        pytest.param(1, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
+        pytest.param(2, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
+    ],
+)
 def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     jobs: int, forms: list[str], expected: dict[str, str], tmp_path: Path
 ) -> None:
@@ -318,8 +327,15 @@ def test_a_run_writes_over_the_tables_of_another(tmp_path: Path) -> None:
     assert sums(tmp_path / "out") == sums(tmp_path / "again")
 
 
-@pytest.mark.parametrize("forms", [["json.gz"], ["json", "json.gz", "json.bz2", "json.zst"]])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("jobs", "forms"),
+    [
+        (2, ["json", "json.gz", "json.bz2", "json.zst"]),
+        pytest.param(1, ["json", "json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
+        pytest.param(1, ["json.gz"], marks=pytest.mark.slow),
+        pytest.param(2, ["json.gz"], marks=pytest.mark.slow),
+    ],
+)
 def test_shares_of_several_machines_merge_to_the_same_bytes(
     jobs: int, forms: list[str], tmp_path: Path
 ) -> None:

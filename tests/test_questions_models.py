@@ -2,6 +2,7 @@
 
 import shutil
 from datetime import date
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,15 @@ from scoring import tiny_model
 from tests.test_questions_candidates import article
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
-FINDER = ParseFinder()
 ARTICLE = article(
     "Zoran Milanović won the presidential election in Croatia on Sunday.",
     "Andrej Plenković is the prime minister of Croatia.",
 )
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)]
+
+
+@cache
+def requests() -> list[Request]:
+    return [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)]
 
 
 @pytest.fixture(scope="module", params=["causal", "seq2seq"])
@@ -41,13 +45,13 @@ def backend(model: Path, **more: object) -> TransformersBackend:
 
 def raw(b: TransformersBackend) -> list[str | None]:
     """Whatever a random model writes is no question; its text is in the detail."""
-    return [r.text or r.detail for r in b.generate(REQUESTS)]
+    return [r.text or r.detail for r in b.generate(requests())]
 
 
 def test_it_runs_and_repeats_itself(model: Path) -> None:
     one = backend(model, batch=1)
-    results = one.generate(REQUESTS)
-    assert len(results) == len(REQUESTS)
+    results = one.generate(requests())
+    assert len(results) == len(requests())
     assert all(r.reason in ("empty", "no_question") for r in results)
     assert raw(one) == raw(backend(model, batch=8)), "float32 leaves no doubt here"
     (answer,) = one.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
@@ -61,24 +65,24 @@ def test_results_of_one_batch_size_serve_no_other(model: Path, tmp_path: Path) -
     sampled = {backend(model, batch=n, temperature=1.0).identity for n in (1, 2, 8)}
     assert len(sampled) == 1
     two = Cached(backend(model, batch=2), tmp_path)
-    two.generate(REQUESTS[:2])
+    two.generate(requests()[:2])
     with pytest.raises(UserError, match="not in the cache"):
-        Cached(backend(model, batch=1), tmp_path, offline=True).generate(REQUESTS[:2])
+        Cached(backend(model, batch=1), tmp_path, offline=True).generate(requests()[:2])
 
 
 def test_sampling_depends_on_the_seed_and_the_request_alone(model: Path) -> None:
     warm = backend(model, temperature=1.0)
     assert raw(warm) == raw(backend(model, temperature=1.0))
-    assert [r.text or r.detail for r in warm.generate(REQUESTS[1:])] == raw(warm)[1:]
+    assert [r.text or r.detail for r in warm.generate(requests()[1:])] == raw(warm)[1:]
     other = TransformersBackend(warm.settings, 6)
     assert raw(other) != raw(warm) and other.identity != warm.identity
 
 
 def test_results_are_kept(model: Path, tmp_path: Path) -> None:
     first = Cached(backend(model), tmp_path)
-    results = first.generate(REQUESTS)
+    results = first.generate(requests())
     offline = Cached(backend(Path(str(model))), tmp_path, offline=True)
-    assert offline.generate(REQUESTS) == results and offline.hits == len(REQUESTS)
+    assert offline.generate(requests()) == results and offline.hits == len(requests())
     with pytest.raises(UserError, match="not in the cache"):
         offline.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
 
@@ -107,7 +111,7 @@ def test_a_chat_model_reads_its_own_template(tmp_path: Path) -> None:
     assert raw(chat) == raw(backend(folder, chat=True)) != raw(plain)
     assert raw(quick) != raw(chat)
     with pytest.raises(UserError, match="none of the first 10 answers"):
-        backend(folder, chat=True, stop_after=10).generate(REQUESTS * 3)
+        backend(folder, chat=True, stop_after=10).generate(requests() * 3)
 
 
 def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
@@ -120,11 +124,11 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be loaded"):
-        backend(tmp_path / "none").generate(REQUESTS[:1])
+        backend(tmp_path / "none").generate(requests()[:1])
 
 
 def test_prompt() -> None:
-    text = p.question_prompt(p.read(None), REQUESTS[:1], 4000)
+    text = p.question_prompt(p.read(None), requests()[:1], 4000)
     assert text.endswith("Answer: Zoran Milanović\nQuestion:")
     assert "Article (Monday, 6 January 2020): " in text and "<" not in text
 

@@ -134,7 +134,9 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-@pytest.mark.parametrize("fault", ["busy", "broken", "slow", "drop", "htmlonce"])
+@pytest.mark.parametrize(
+    "fault", ["busy", "broken", "drop", "htmlonce", pytest.param("slow", marks=pytest.mark.slow)]
+)
 def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
     results = backend(server, fault).generate(REQUESTS[:4])
     assert all(r.text and r.text.startswith("Who is asked") for r in results)

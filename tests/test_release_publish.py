@@ -2,11 +2,14 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,7 @@ RENDERED = edited("unchanged", "2021Q3", [replace(rows[0], query="?"), *rows[1:]
 ASKED = edited("unchanged", "2021Q3", [replace(rows[0], prompt="?"), *rows[1:]])
 ACCEPTED = edited("unchanged", "2021Q3", [replace(rows[0], targets=("Club 0",)), *rows[1:]])
 SAME = Sample(BASE)
+History = Callable[[list[str], Path], object]
 
 
 def prints(folder: Path) -> dict[str, str]:
@@ -36,6 +40,20 @@ def prints(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """Puts releases of the same rows into a folder; each history is published once."""
+
+    @cache
+    def made(*versions: str) -> Path:
+        folder = tmp_path_factory.mktemp("history")
+        for one in versions:
+            publish(folder, SAME, one)
+        return folder
+
+    return lambda versions, folder: shutil.copytree(made(*versions), folder, dirs_exist_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -59,10 +77,14 @@ def prints(folder: Path) -> dict[str, str]:
     ],
 )
 def test_version(
-    tmp_path: Path, earlier: list[str], sample: Sample, version: str, expected: str
+    history: History,
+    tmp_path: Path,
+    earlier: list[str],
+    sample: Sample,
+    version: str,
+    expected: str,
 ) -> None:
-    for one in earlier:
-        publish(tmp_path, SAME, one)
+    history(earlier, tmp_path)
     found = publish(tmp_path, sample, version)
     assert f"{found.version} {found.level}" == expected
     assert found.written == (found.level != "none")
@@ -93,10 +115,14 @@ def test_version(
     ],
 )
 def test_refused(
-    tmp_path: Path, earlier: list[str], sample: Sample, version: str, message: str
+    history: History,
+    tmp_path: Path,
+    earlier: list[str],
+    sample: Sample,
+    version: str,
+    message: str,
 ) -> None:
-    for one in earlier:
-        publish(tmp_path, SAME, one)
+    history(earlier, tmp_path)
     before = prints(tmp_path)
     with pytest.raises(UserError, match=message):
         publish(tmp_path, sample, version)
@@ -232,8 +258,12 @@ except Exception as error:
 
 @pytest.mark.parametrize(
     ("limit", "rows", "pictures"),
-    [(2_000, 6, False), (40_000, 3_000, False), (13_000, 6, True), (13_000, 6, False)],
-    ids=["small Parquet", "large Parquet", "picture", "document"],
+    [
+        pytest.param(2_000, 6, False, id="small Parquet", marks=pytest.mark.slow),
+        pytest.param(40_000, 3_000, False, id="large Parquet"),
+        pytest.param(13_000, 6, True, id="picture", marks=pytest.mark.slow),
+        pytest.param(13_000, 6, False, id="document"),
+    ],
 )
 def test_full_disk(tmp_path: Path, limit: int, rows: int, pictures: bool) -> None:
     """A limit on file size plays the full disk, and each kind of writer meets it."""

@@ -44,11 +44,11 @@ def checksums(folder: Path) -> dict[str, str]:
     [("wmt-question-dates",), pytest.param(DATASETS, marks=pytest.mark.slow)],
     ids=["one", "all"],
 )
-def test_same_bytes_in_another_folder_with_one_process(
+def test_same_bytes_in_another_folder_with_two_processes(
     sample: Path, tmp_path: Path, datasets: tuple[str, ...]
 ) -> None:
     recipes = () if datasets == DATASETS else datasets
-    run("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 1)
+    run("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
     first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
     assert {Path(path).parts[0] for path in first} == set(DATASETS)
     assert {p: sum_ for p, sum_ in first.items() if Path(p).parts[0] in datasets} == second

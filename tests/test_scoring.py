@@ -291,8 +291,9 @@ def test_the_day_on_which_knowledge_stops_is_found(
     sample: Path, tmp_path: Path, day: date, quarters: tuple[str, str]
 ) -> None:
     release = sample / "releases/dynamic-templama/1.0.0"
-    file = predict(release, tmp_path / "p.jsonl", stops_on(release, day))
-    scores = scored(release, file, configs=("updated", "new", "unchanged"), partial=True)
+    configs = ("updated", "new", "unchanged")
+    file = predict(release, tmp_path / "p.jsonl", stops_on(release, day), configs)
+    scores = scored(release, file, configs=configs, partial=True)
     stop = scores.stop
     assert stop is not None
     first, last = quarters
@@ -310,10 +311,12 @@ def test_the_day_on_which_knowledge_stops_is_found(
 @pytest.mark.parametrize("known", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_who_knows_all_or_nothing_has_no_day(sample: Path, tmp_path: Path, known: bool) -> None:
     release = sample / "releases/dynamic-templama/1.0.0"
-    file = predict(
-        release, tmp_path / "p.jsonl", lambda row: row["targets"][0] if known else "nobody"
-    )
-    scores = scored(release, file)
+    configs = ("updated", "new")
+
+    def says(row: Row) -> str:
+        return str(row["targets"][0]) if known else "nobody"
+
+    scores = scored(release, predict(release, tmp_path / "p.jsonl", says, configs), configs=configs)
     assert scores.stop is None
     assert mean(scores, "exact_match")[1] == (1 if known else 0)
 

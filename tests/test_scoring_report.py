@@ -32,13 +32,15 @@ def made(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     def says(row: Any) -> str:
         return old(row) if int(row["id"], 16) % 3 else EVIL
 
+    configs = ("updated", "new")
     models = {"stale": old, f"evil {EVIL}": says}
     for number, (name, model) in enumerate(models.items()):
-        file = predict(release, folder / f"{number}.jsonl", model)
+        file = predict(release, folder / f"{number}.jsonl", model, configs)
         day = date(2022, 2, 10)
         out = folder / f"scores{number}"
         score(Options(
-            release=release, file=file, out=out, model=name, cutoff=day, say=lambda line: None
+            release=release, file=file, out=out, model=name, configs=configs, cutoff=day,
+            say=lambda line: None,
         ))  # fmt: skip
     return report([folder / "scores0", folder / "scores1"], folder / "page")
 

@@ -88,8 +88,8 @@ def test_a_contact_is_an_address_of_any_kind(server: Server, tmp_path: Path, age
     ("fault", "at_least"),
     [
         ({"kind": "429", "after": "1"}, 1.0),
-        ({"kind": "429", "after": "in two seconds"}, 2.0),
-        ({"kind": "503", "after": "1"}, 1.0),
+        pytest.param({"kind": "429", "after": "in two seconds"}, 2.0, marks=pytest.mark.slow),
+        pytest.param({"kind": "503", "after": "1"}, 1.0, marks=pytest.mark.slow),
         ({"kind": "429", "after": "99999"}, 2.0),
         ({"kind": "429"}, 0.01),
         ({"kind": "503"}, 0.01),

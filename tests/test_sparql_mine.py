@@ -227,7 +227,7 @@ def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("flavour", ["dump", "wdqs"])
+@pytest.mark.parametrize("flavour", [pytest.param("dump", marks=pytest.mark.slow), "wdqs"])
 def test_every_form_of_a_statement_is_the_same(
     forms: Path, tmp_path: Path, flavour: Flavour
 ) -> None:

@@ -19,7 +19,7 @@ from tests.history_tables import tables
 from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Segment
 
 SNAPSHOT = random_histories.SNAPSHOT
-SOME, MANY = 1_500, 20_000
+SOME, MANY = 700, 20_000
 RUNS: list[tuple[Granularity, Undated]] = [
     ("quarter", "accept"),
     ("month", "doubt"),

@@ -127,7 +127,7 @@ def same(one: Path, other: Path) -> bool:
     return all((one / n).read_bytes() == (other / n).read_bytes() for n in TABLES)
 
 
-@pytest.mark.parametrize("near", [0, 0.8])
+@pytest.mark.parametrize("near", [pytest.param(0, marks=pytest.mark.slow), 0.8])
 def test_bytes_do_not_depend_on_jobs_or_blocks(tmp_path: Path, near: float) -> None:
     broken = archive(tmp_path / "in", *(given for given, _ in LINES.values()))
     paths = [SAMPLES / "*2020*.gz", broken]
@@ -359,6 +359,7 @@ def test_real_news(real_data: Path, tmp_path: Path) -> None:
     assert {r.sha256 for r in refs(tmp_path / "out")} <= published
 
 
+@pytest.mark.slow
 def test_a_long_keep_list_is_read_in_little_memory(tmp_path: Path) -> None:
     """300,000 ids of other articles, and one of ours; the list is never held as text."""
     path = archive(tmp_path, line(whole="a"), line(whole="b"))
