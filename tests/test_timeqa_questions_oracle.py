@@ -31,8 +31,7 @@ def aligned(one: Segment, rule: AlignmentRule) -> AlignedSegment:
     return AlignedSegment(
         **{name: getattr(one, name) for name in Segment.__slots__},
         object_label=f"Club {one.object}", aliases=(), page=1, revision=2, rule=rule, paragraph=0,
-        start=0, end=4, mention="Club", score=None,
-        start_stated=rule != "none", end_stated=rule != "none",
+        start=0, end=4, mention="Club", score=None, start_stated=None, end_stated=None,
         verification="automatic",
     )  # fmt: skip
 
@@ -119,15 +118,16 @@ def check(a: PairQuestion, pair: Pair, pointwise: bool) -> Said:
 
 
 def outside(time: Said, pair: Pair) -> None:
-    """A window is at most ten years from the first or last day that is known, or in between."""
+    """A window is at most ten years from the first or the last day that is known."""
     known: list[AlignedSegment | Gap] = [*pair.segments, *pair.gaps]
+    starts, ends = [s.start_first for s in known], [s.end_last for s in known]
     ten = timedelta(3653)
     first, last = time.units[0].first, time.units[-1].last
-    ended = [s.end_last for s in known if s.end_last and s.end_last < first]
-    begun = [s.start_first for s in known if s.start_first and s.start_first > last]
-    assert len(ended) + len(begun) == len(known)
-    assert not begun or ended or min(begun) - ten <= first
-    assert not ended or begun or last <= max(ended) + ten
+    before = None not in starts and min(d for d in starts if d)
+    after = None not in ends and max(d for d in ends if d)
+    assert (before and before - ten <= first and last < before) or (
+        after and after < first and last <= after + ten
+    )
 
 
 def boundaries(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:

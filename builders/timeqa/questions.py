@@ -34,23 +34,21 @@ from builders.text.words import word_tokens
 from builders.timeqa.times import (
     FAR,
     PART,
-    EmptyDays,
     HardKind,
     Time,
     Timeline,
     TimeUnit,
     easy_times,
-    empty_days,
-    empty_time,
     hard_time,
     is_changeover,
+    outside_time,
     question_frame,
     select,
     select_touching,
     time_text,
     unit_text,
 )
-from builders.timeqa.told import ALWAYS, Told
+from builders.timeqa.told import Told
 
 STEP = "ask"
 _SEASON = 366
@@ -94,29 +92,19 @@ class Pair:
         born, died = self.life
         return born.toordinal() if born else -FAR, died.toordinal() if died else FAR
 
-    def untold(self, days: EmptyDays) -> Iterator[EmptyDays]:
-        """Those of some empty days of which the page tells nothing, in order.
+    def is_told(self, time: Time, line_last: int) -> bool:
+        """Whether the page may answer a question about this time, which lies beside the pair.
 
-        It tells something of the days of a date, of those of a statement without a date that may
-        have been then, and of them all where a date among them is near the evidence, for what
-        began then may have lasted (`in 2011 she married again`), and what ended have been before.
-        A sentence that has no date, nor one around it, may be about what was first or is now, but
-        does not say what was between two segments.
+        It tells something of these days, or near the evidence what came after the pair's last day
+        and before these days, which may have lasted (`in 2011 she married again`), or something
+        without a date that may have been then.
         """
-        first, last = days.first, days.last
-        if any(b.toordinal() <= last and first <= e.toordinal() for b, e in self.told.near):
-            return
-        told = [*self.told.anywhere, *self.told.undated]
-        if days.between and not self.told.listed:
-            told = [one for one in told if one != ALWAYS]
-        for begins, ends in sorted(told):
-            if begins.toordinal() > last:
-                break
-            if begins.toordinal() > first:
-                yield days._replace(first=first, last=begins.toordinal() - 1)
-            first = max(first, ends.toordinal() + 1)
-        if first <= last:
-            yield days._replace(first=first)
+        first, last = time.days()
+        assert first and last
+        days = (*self.told.anywhere, *self.told.undated)
+        return any(begins <= last and first <= ends for begins, ends in days) or any(
+            line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
+        )
 
     def is_told_beyond(self, time: Time, first: int, last: int, named: bool) -> bool:
         """Whether the page may name others before the first day, or after the last, of a pair.
@@ -178,7 +166,7 @@ class Questions(Strict):
         default=0.97, ge=0, le=1, description="Share of the moments that are months, not years"
     )
     unanswerable: float = Field(
-        default=0.35,
+        default=0.15,
         ge=0,
         lt=1,
         description="Share of a pair's hard questions without an answer in the page",
@@ -349,24 +337,28 @@ class _Asker:
             self._drop("no_room", i, None)
 
     def unanswerable(self) -> None:
-        """Hard questions about times beside the segments and between them.
+        """Hard questions about years near the pair's own in which nothing is known to hold.
 
-        Nothing is known to hold then, and the page tells nothing of these days.
+        Of times of which the page tells something near the pair's evidence there are none.
         """
         share = self.settings.unanswerable
         wanted = max(0.0, self.answered * share / (1 - share) - self.not_in_page)
         draws = Draws(self.own_key)
         count = int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
-        life, years = self.pair.days_of_life, self.settings.window_years
-        empty = [
-            days for side in empty_days(self.line, years, life) for days in self.pair.untold(side)
-        ]
-        tries = self.settings.tries * _WINDOWS if empty else 0
         for _ in range(count):
-            for _ in range(tries):
-                days = empty[draws.below(len(empty))]
-                time = empty_time(days, self.settings.months, draws)
-                if time and time not in self.seen and self.ask(time, None, "hard") is None:
+            for _ in range(self.settings.tries * _WINDOWS):
+                time = outside_time(
+                    self.line,
+                    self.settings.window_years,
+                    self.settings.months,
+                    self.pair.days_of_life,
+                    draws,
+                )
+                if time is None:
+                    return
+                if time in self.seen or self.pair.is_told(time, self.line.last):
+                    continue
+                if self.ask(time, None, "hard") is None:
                     break
 
     def ask(self, time: Time, i: int | None, difficulty: Difficulty) -> str | None:

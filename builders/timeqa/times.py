@@ -296,8 +296,8 @@ class Timeline:
 
     `spans`: of the segments, then of the gaps. `starts`, `ends`: the boundaries of each segment
     that can be printed, None where unknown, coarser than a year, or not a stated day, month or
-    year. The end of an open segment, and one inferred from a successor, is never printed.
-    `stated_starts`, `stated_ends`: those of `spans` that are in the page, too.
+    year. The end of an open segment, and one inferred from a successor, is never printed. `ended`:
+    the last end is stated; after one that is inferred nobody said that nothing held.
     """
 
     def __init__(self, segments: Sequence[AlignedSegment], gaps: Sequence[Gap]) -> None:
@@ -311,10 +311,8 @@ class Timeline:
         self.snapshot = max((s.snapshot.toordinal() for s in segments), default=0)
         self.first = min((s.start_first for s in self.spans), default=-FAR)
         self.last = max((s.end_last for s in self.spans), default=FAR)
-        unnamed: list[TimeUnit | None] = [None] * len(gaps)
-        starts, ends = (zip(units, segments, strict=True) for units in (self.starts, self.ends))
-        self.stated_starts = [u if s.start_stated else None for u, s in starts] + unnamed
-        self.stated_ends = [u if s.end_stated else None for u, s in ends] + unnamed
+        at_last = zip(segments, self.spans, strict=False)
+        self.ended = not any(s.end_inferred and b.end_last == self.last for s, b in at_last)
 
     def grain(self, i: int) -> int:
         """The coarser precision of a segment's boundaries; the end of an open one has none."""
@@ -384,61 +382,26 @@ def hard_time(
     return Time("after", moment, None) if kind == "after" else _in_unit(moment)
 
 
-class EmptyDays(NamedTuple):
-    """Days on which nothing of a pair holds.
+def outside_time(
+    line: Timeline, years: int, months: float, life: tuple[int, int], draws: Draws
+) -> Time | None:
+    """A time at most `years` years before the first segment or gap of a pair, or after the last.
 
-    `grain`: the coarsest one of the boundaries beside them; `between`: of two segments.
-    """
-
-    first: int
-    last: int
-    grain: int
-    between: bool
-
-
-def empty_days(line: Timeline, years: int, life: tuple[int, int]) -> list[EmptyDays]:
-    """The days before the first segment, between segments and after the last one, in order.
-
-    At most `years` years before the first and after the last. They end by the snapshot day and lie
-    in the `life` of the subject (first and last day), before the first segment also after its
-    youth. The page must state the boundaries beside them, or it may be read to say that what is
-    there held longer; where it does not, or a gap or an inferred end is there, these days are none.
+    It ends by the snapshot day and lies in the `life` of the subject (first and last day), before
+    the first segment also after its youth. None: the first start or that of the life, and the last
+    end, are unknown, or no unit of time has room.
     """
     reach = years * 1461 // 4
-    until = min(line.snapshot, life[1])
-    order = sorted(range(len(line.spans)), key=lambda i: line.spans[i])
-    found: list[EmptyDays] = []
-    ending: list[int] = []
-    ended = -FAR
-    for i in [*order, None]:
-        begins = ended + 1 + reach if i is None else line.spans[i].start_first
-        if begins > ended + 1:
-            beside = [line.stated_ends[j] for j in ending]
-            first = ended + 1
-            if not ending:
-                first = max(begins - reach, life[0] + _YOUTH) if life[0] > -FAR else FAR
-            if i is not None:
-                beside += [line.stated_starts[j] for j in order if line.spans[j][0] == begins]
-            grains = [u.grain for u in beside if u]
-            if len(grains) == len(beside) and first <= min(begins - 1, until):
-                between = bool(ending) and i is not None
-                found.append(EmptyDays(first, min(begins - 1, until), max(grains), between))
-        if i is not None and line.spans[i].end_last > ended:
-            ended, ending = line.spans[i].end_last, []
-        if i is not None and line.spans[i].end_last == ended:
-            ending.append(i)
-        if ended >= FAR:
-            break
-    return found
-
-
-def empty_time(days: EmptyDays, months: float, draws: Draws) -> Time | None:
-    """A time that lies in some days; None: no month has room, for no single day is asked about.
-
-    `months`: the chance that a month is named where a year would do.
-    """
-    first, last = days.first, days.last
-    grain = max(days.grain, MONTH)
+    born, until = life[0] + _YOUTH, min(line.snapshot, life[1])
+    sides = []
+    if min(line.first, life[0]) > -FAR and (a := _edge_grain(line, 0)) is not None:
+        sides.append((a, max(line.first - reach, born), min(line.first - 1, until)))
+    if line.last < FAR and line.ended and (b := _edge_grain(line, 1)) is not None:
+        sides.append((b, line.last + 1, min(line.last + reach, until)))
+    if not sides:
+        return None
+    grain, first, last = sides[draws.below(len(sides))]
+    grain = max(grain, MONTH)  # nobody asks who led a city on one Sunday
     by_month = draws.below(_THOUSAND) < months * _THOUSAND
     if draws.below(2) and (two := _draw_between(grain, first, last, by_month, draws)):
         return two
@@ -534,6 +497,18 @@ def _edge(line: Timeline, i: int, kind: HardKind) -> TimeUnit | None:
     if kind == "after" and not span.open and (begun := line.starts[i]):
         return begun if span.end_first > begun.last else None
     return None
+
+
+def _edge_grain(line: Timeline, side: int) -> int | None:
+    """The grain of the first start (side 0) or of the last end (1); None: it is that of a gap."""
+    edge, boundaries = (line.first, line.starts) if side == 0 else (line.last, line.ends)
+    place = 0 if side == 0 else 3
+    found = [
+        YEAR if u is None else u.grain
+        for u, span in zip(boundaries, line.spans, strict=False)
+        if span[place] == edge
+    ]
+    return max(found) if found else None
 
 
 def _in_unit(at: TimeUnit) -> Time:

@@ -44,9 +44,6 @@ _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
 
 
-ALWAYS: Final[DayInterval] = (date.min, date.max)
-
-
 class Told(NamedTuple):
     """The stretches of days of which a page tells something that may answer about a pair.
 
@@ -55,14 +52,12 @@ class Told(NamedTuple):
     `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
     mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
-    pair's relation; every day (`ALWAYS`), where there are none. `listed`: whether one of them is
-    a list item, a row or a pair, whose place among others says when it was.
+    pair's relation; every day, where there are none.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
     undated: tuple[DayInterval, ...] = ()
-    listed: bool = False
 
 
 def cues(wordings: Collection[str]) -> frozenset[str]:
@@ -106,9 +101,7 @@ def told_days(
                 if near:
                     beside.add((date_.first, date_.last))
     undated = set(_undated(read, segments, subject, stems))
-    days = {days for days, _ in undated}
-    in_list = any(kind in _LISTED for _, kind in undated)
-    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(days)), in_list)
+    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
 
 
 def _undated(
@@ -116,8 +109,8 @@ def _undated(
     segments: Sequence[rows.AlignedSegment],
     subject: str,
     stems: frozenset[str],
-) -> Iterator[tuple[DayInterval, rows.ParagraphKind]]:
-    """When the statements without a date that may be of the relation hold, and where they stand.
+) -> Iterator[DayInterval]:
+    """When the statements without a date that may be of the relation hold.
 
     Such a sentence, list item, row or pair has a word of the relation, and the name of something
     that is neither the subject nor an object of the pair. In running text it holds between the
@@ -134,8 +127,7 @@ def _undated(
         if not common and unit.names <= own:
             continue
         if unit.says_what_was_first:
-            last = unit.dates.written[-1].last if unit.dates.written else date.max
-            yield (date.min, last), unit.kind
+            yield date.min, unit.dates.written[-1].last if unit.dates.written else date.max
         if unit.dates.written or any(name in unit.text for name in known):
             continue
         around = [w for w in (unit.earlier, unit.later) if w]
@@ -147,8 +139,7 @@ def _undated(
         days = [d for w in around for d in (w.first, w.last)]
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
-        begins = date.min if open_before else min(days)
-        yield (begins, date.max if open_after else max(days)), unit.kind
+        yield date.min if open_before else min(days), date.max if open_after else max(days)
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
@@ -237,7 +228,6 @@ class _Unit(NamedTuple):
     dates: Dates
     heading: frozenset[str]
     title: Dates
-    kind: rows.ParagraphKind
     in_order: bool
     says_what_was_first: bool
     earlier: Written | None = None
@@ -325,19 +315,16 @@ def _unit(
     names = frozenset(w for m in _NAME.findall(text) for w in name_words(m)) - _CALENDAR
     first = one.kind == "text" and _tells_what_was_first(text, words)
     in_order = one.kind == "text" and bool(one.section)
-    return _Unit(text, words, names, dates, heading, title, one.kind, in_order, first)
+    return _Unit(text, words, names, dates, heading, title, in_order, first)
 
 
 def _tells_what_was_first(text: str, said: frozenset[str]) -> bool:
-    """Whether a sentence says what was before the rest of it, and not when that was."""
+    """Whether a sentence says what was before the rest of it."""
     word = WORD.search(text)
+    if not word or fold_in_place(word[0]) not in _AFTER:
+        return not _AT_FIRST.isdisjoint(said)
     found = dates_in(text).written
     date_at = min((w.start for w in found), default=-1)
-    if not word or fold_in_place(word[0]) not in _AFTER:
-        if _AT_FIRST.isdisjoint(said):
-            return False
-        before = _said(text[:date_at]) if found else said
-        return not _AT_FIRST.isdisjoint(before)
     comma = text.find(",")
     clause = date_at if comma < 0 else comma
     return not -1 < date_at < comma and clause > 0 and bool(_NAME.search(text, 0, clause))
