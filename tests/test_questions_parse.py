@@ -45,8 +45,8 @@ ASKED = [
         "January 2006",
     ),
     (
-        "At least 40 people were killed in a shooting in the town of Spalding on Monday.",
-        "How many people were killed in a shooting in the town of Spalding on 6 January 2020?",
+        "At least 40 farms were flooded in a storm in the town of Spalding on Monday.",
+        "How many farms were flooded in a storm in the town of Spalding on 6 January 2020?",
         "At least 40",
     ),
     (
@@ -99,6 +99,9 @@ def test_a_surname_and_a_pronoun_are_told_in_full() -> None:
 
 
 ONE_OF_MANY = [
+    "Angus Houston joined the Royal Australian Air Force as a cadet pilot in 1970.",
+    "Anita Pallenberg was banned for two years from competition on Monday for using Clenbuterol.",
+    "Jane Bird was awarded the Public Service Medal in 2012 for services to foreign relations.",
     "Kevin Hayne was appointed a Queen's Counsel in 1984.",
     "John Geisel was arrested by the U.S. Secret Service in Miami in 2008.",
     "John Choules passed away at his residence in Perth in Australia in 2011.",
@@ -127,6 +130,14 @@ def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> N
 
 
 NOT_ASKED = [
+    (
+        "At least 40 people were killed in a shooting in the town of Spalding on Monday.",
+        "victims of the news: the figure grows",
+    ),
+    (
+        "A riot in the Spalding prison of the town of Boston resulted in 25 deaths on Monday.",
+        "victims of the news: the figure grows",
+    ),
     ("He met her in Paris on 9 May 2014.", "a pronoun that stands for nobody"),
     ("The company bought the firm for $3 billion in London.", "what the article has named"),
     ("Apple did not buy Tesla in May 2014.", "a negation"),

@@ -409,7 +409,7 @@ _CASES = words("""
     agreement investigation probe policy panel
 """)
 _OFFICE = re.compile(
-    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier)\b"
+    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier|[Cc]hief)\b"
 )
 _SALIENT = 3
 """Words in the headline that make a clause the news of its day."""
@@ -459,6 +459,14 @@ def _points_back(case: Case) -> bool:
     )
 
 
+def _casualties(case: Case) -> bool:
+    """It asks for the victims of what has just happened: the next day's figure is another."""
+    tokens = (case.clause.verb, *case.made.of, *case.told)
+    counted = case.made.kind in ("how many", "which")
+    return counted and not case.dated and any(t.lemma.lower() in _VICTIMS for t in tokens)
+
+
+_VICTIMS = words(data("questions")["victims"])
 _CLAIM = re.compile(
     r"\b(?:alleged|alleges|allegedly|so far|to date|as of|suspected)\b", re.IGNORECASE
 )
@@ -473,5 +481,6 @@ BROKEN: Sequence[Callable[[Case], bool]] = (
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
     _not_alone, _some_case, _unnamed, _office_of_nowhere, _half_named, _claimed, _points_back,
+    _casualties,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""
