@@ -104,6 +104,7 @@ def _run(judges: _Judges, most: int = 20) -> tuple[ThresholdReport, int]:
     raise AssertionError("it does not stop")
 
 
+@pytest.mark.slow
 def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None:
     judges = _of_file(tmp_path)
     done, turns = _run(judges)

@@ -98,7 +98,7 @@ def test_a_batch_goes_out_and_comes_back_and_is_decided(mturk: MTurkServer, tmp_
     assert "10 of another site" in said
 
 
-@pytest.mark.parametrize("forget", [False, True])
+@pytest.mark.parametrize("forget", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_killed_publish_goes_on_without_a_hit_twice(
     forget: bool, mturk: MTurkServer, tmp_path: Path
 ) -> None:

@@ -199,6 +199,7 @@ def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
         assert call(server.address, "hit", me("b"), other)[0] == 200
 
 
+@pytest.mark.slow
 def test_one_server_at_a_time(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     with (

@@ -79,6 +79,7 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown
 
 
+@pytest.mark.slow
 def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
     batch = expert_batch(tmp_path)
     me = {"worker": "ada", "assignment": "", "query": "Varadkar"}

@@ -88,6 +88,7 @@ def test_facts_that_anyone_can_check(facts: Path) -> None:
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", sorted((DATA / "wikidata/samples").glob("*.json*")), ids=str)
 def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):

@@ -308,7 +308,8 @@ def test_the_day_on_which_knowledge_stops_is_found(
     assert min(share for value, share in begun.items() if value > last) > 0.8
 
 
-@pytest.mark.parametrize("known", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [True, False])
 def test_who_knows_all_or_nothing_has_no_day(sample: Path, tmp_path: Path, known: bool) -> None:
     release = sample / "releases/dynamic-templama/1.0.0"
     configs = ("updated", "new")

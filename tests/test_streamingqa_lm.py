@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -190,7 +191,11 @@ def test_batch_files(model: tuple[str, Model], tmp_path: Path) -> None:
     [
         ({"backend": "openai", "model": "m", "prompts": "mine-prompt.yaml"}, "mine-prompts.yaml"),
         ({"backend": "openai", "model": "m", "key_variable": "NO_SUCH"}, "NO_SUCH holds no key"),
-        ({"backend": "transformers", "model": "no/such-model"}, "cannot be loaded"),
+        pytest.param(
+            {"backend": "transformers", "model": "no/such-model"},
+            "cannot be loaded",
+            marks=pytest.mark.skipif(find_spec("torch") is None, reason="needs torch"),
+        ),
         ({"backend": "openai", "model": "m", "request": 3}, "request: should be a mapping"),
     ],
 )

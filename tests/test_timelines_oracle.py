@@ -138,7 +138,10 @@ def expected_rows(history: History, both: Both, kind: Granularity, undated: Unda
     return rows
 
 
-@pytest.mark.parametrize(("kind", "undated"), RUNS)
+@pytest.mark.parametrize(
+    ("kind", "undated"),
+    [RUNS[0], *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[1:])],
+)
 def test_period_diff(both: Both, kind: Granularity, undated: Undated) -> None:
     """Every row and every drop with its reason."""
     low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
@@ -163,6 +166,7 @@ def test_period_diff(both: Both, kind: Granularity, undated: Undated) -> None:
 BEFORE = date(2021, 6, 1)
 
 
+@pytest.mark.slow
 def test_snapshot_diff(both: Both, duck: Engine, tmp_path: Path) -> None:
     """What became of every triple since an older dump."""
     older = [random_histories.earlier(h, 7, BEFORE) for h in both.histories]

@@ -237,6 +237,7 @@ def test_the_same_bytes_with_one_process(done: Run, tmp_path: Path) -> None:
     assert any("human" in name for name in data[0])
 
 
+@pytest.mark.slow
 def test_paraphrases_have_the_answers_of_their_question(done: Run, tmp_path: Path) -> None:
     """Drawn from `human`; of one question a rewording gives the answer away."""
     made = items("paraphrase", done.new, tmp_path / "hits", number=12, config="human")
