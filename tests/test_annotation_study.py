@@ -135,16 +135,16 @@ def by_chromium(browser: Browser, server: Server, n: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("chromium", "http"), [(2, 40), (50, 2_000)])
-def test_a_study(browser: Browser, tmp_path: Path, chromium: int, http: int) -> None:
-    batch = batch_for_prolific(tmp_path, (chromium + http) * 3 // 4)
+@pytest.mark.parametrize(("browsers", "http"), [(2, 40), (50, 2_000)])
+def test_a_study(browser: Browser, tmp_path: Path, browsers: int, http: int) -> None:
+    batch = batch_for_prolific(tmp_path, (browsers + http) * 3 // 4)
     out = tmp_path / "results"
-    kinds = dict.fromkeys(range(chromium), "works")
-    for n in range(chromium, chromium + http):
+    kinds = dict.fromkeys(range(browsers), "works")
+    for n in range(browsers, browsers + http):
         kinds[n] = {0: "leaves", 1: "cheats", 2: "returns", 3: "is invented"}.get(n % 10, "works")
     browser.size("wide")
     with serving(batch.folder, out, "--code", "C0DE", "--rate", "0") as server:
-        came = dict.fromkeys(range(chromium), "done")
+        came = dict.fromkeys(range(browsers), "done")
         for n in came:
             by_chromium(browser, server, n)
         # those who work come first, so that some HITs have nobody's answers set aside

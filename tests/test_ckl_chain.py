@@ -154,6 +154,7 @@ def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, tmp_path: Pa
     (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
     for name in ("ckl-questions", "updated-lama", "new-lama"):
         made = other.release(name)
+        walk.release(name)
         files = sorted(p for p in made.folder.rglob("*") if p.is_file())
         assert files
         for file in files:

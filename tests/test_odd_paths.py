@@ -127,7 +127,7 @@ def cases() -> Iterator[Any]:
             yield pytest.param(command, one, odd, id=name, marks=marks)
 
 
-@pytest.mark.parametrize(("command", "one", "odd"), cases())
+@pytest.mark.parametrize(("command", "one", "odd"), [*cases()])
 def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
     words = [word.format(**place.good) for word in GOOD[command]]
     path = place.odd(odd)
