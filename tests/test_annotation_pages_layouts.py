@@ -25,6 +25,12 @@ def span(text: str, start: int, paragraph: int | None = None) -> dict[str, Any]:
     return value if paragraph is None else {**value, "paragraph": paragraph}
 
 
+_MARKED = """
+const marks = [...document.querySelectorAll('.passage mark')];
+return marks.map(m => m.textContent).join('').includes(arguments[0]);
+"""
+
+
 def do(b: Browser, way: str, step: tuple[str, ...]) -> None:
     """One thing that a worker does, with a mouse, a finger or keys alone."""
     match step:
@@ -49,10 +55,13 @@ def do(b: Browser, way: str, step: tuple[str, ...]) -> None:
                 b.keys(Keys.ENTER)
             b.mark_by_keys(words)
         case ("mark", words):
-            if way == "mouse":
-                b.drag(words)
-            else:
-                b.tap_ends(words)
+            for _ in range(3):  # a busy machine may lose a movement of the mouse
+                if way == "mouse":
+                    b.drag(words)
+                else:
+                    b.tap_ends(words)
+                if b.soon(_MARKED, words):
+                    break
         case ("word", text):
             press(b, way, next(w for w in b.all("button.word") if w.text == text))
         case ("press", label):
