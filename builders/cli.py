@@ -587,14 +587,25 @@ def main() -> None:
     except UserError as error:
         _end(error)
     except Exception as error:
+        if _QUERY_STOPPED.search(str(error)):
+            _say_interrupted()
+            sys.exit(_INTERRUPTED)
         if (reason := refusal(error)) is None:
             raise
         hint = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
     except SystemExit as end:
         if end.code == _INTERRUPTED:
-            typer.echo("interrupted: the same command goes on from here", err=True)
+            _say_interrupted()
         raise
+
+
+_QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
+"""What DuckDB makes of Ctrl-C: an error of its own."""
+
+
+def _say_interrupted() -> None:
+    typer.echo("interrupted: the same command goes on from here", err=True)
 
 
 def _end(error: UserError) -> NoReturn:
