@@ -580,7 +580,8 @@ def _variable(word: str) -> str:
 def main() -> None:
     """Run the command line; a `UserError` is one message and exit status 1.
 
-    So is what the disk refuses, wherever that is: it can be full at any line.
+    So is what the disk refuses, wherever that is: it can be full at any line. `KeyboardInterrupt`
+    for Ctrl-C, whether Typer or DuckDB has made something else of it; `builders.__main__` says it.
     """
     try:
         app(default_map=from_make(os.environ))
@@ -588,24 +589,19 @@ def main() -> None:
         _end(error)
     except Exception as error:
         if _QUERY_STOPPED.search(str(error)):
-            _say_interrupted()
-            sys.exit(_INTERRUPTED)
+            raise KeyboardInterrupt from None
         if (reason := refusal(error)) is None:
             raise
         hint = "make room, or name another place; the same command goes on from here"
         _end(UserError(reason, where=getattr(error, "filename", None), hint=hint))
     except SystemExit as end:
         if end.code == _INTERRUPTED:
-            _say_interrupted()
+            raise KeyboardInterrupt from None
         raise
 
 
 _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
 """What DuckDB makes of Ctrl-C: an error of its own."""
-
-
-def _say_interrupted() -> None:
-    typer.echo("interrupted: the same command goes on from here", err=True)
 
 
 def _end(error: UserError) -> NoReturn:

@@ -111,22 +111,20 @@ class Browser:
 
     def soon(self, code: str, *arguments: object) -> bool:
         """Whether a piece of JavaScript says yes within three seconds."""
-        end = time.monotonic() + 3
-        while not self.js(code, *arguments):
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.05)
-        return True
+        try:
+            return bool(self.until(lambda: self.js(code, *arguments), code, 3))
+        except AssertionError:
+            return False
 
-    def until(self, found: Callable[[], T | None], what: str) -> T:
+    def until(self, found: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
         """What `found` gives as soon as that is something: the page, or the machine, may be slow.
 
-        Only what never comes takes `PATIENCE` seconds; then the page's messages say why. An
+        Only what never comes takes so many seconds; then the page's messages say why. An
         element that the page drew anew while it was looked at is looked for again.
         """
         from selenium.common.exceptions import StaleElementReferenceException
 
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + seconds
         while True:
             with suppress(StaleElementReferenceException):
                 if value := found():

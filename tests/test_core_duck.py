@@ -52,7 +52,8 @@ def query(**given):
 
 cli.from_make = lambda environment: {}
 cli.app = query
-cli.main()
+from builders.__main__ import main
+main()
 """
 
 

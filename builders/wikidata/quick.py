@@ -4,7 +4,7 @@ A line with a part of any other form than the dumps have had for years is left t
 `documents.read_document`, which gives the same rows.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
@@ -47,7 +47,6 @@ class _Entity(Named, kw_only=True, gc=False):
     redirects: UnsetType = UNSET
 
 
-_Claims = Mapping[str, Sequence[_Claim]]
 _decode = json.Decoder(_Entity).decode
 
 
