@@ -1,6 +1,6 @@
-"""Signs that a sentence was not read well, or was not written well: none needs its meaning.
+"""Signs that a sentence was parsed wrongly or written badly, seen without understanding it.
 
-The pipeline says nothing of how sure it is. What makes its trees wrong can be seen all the same:
+The pipeline does not say how sure it is of a parse. Many wrong parses show all the same:
 words left out of a question that no comma sets off, unlike things joined by `and`, a comma gone
 between two nouns, names that run into each other.
 """

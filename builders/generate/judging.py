@@ -1,7 +1,8 @@
-"""What refuses a question: every reason for which one does not stand alone or fits many events.
+"""Judge the questions that patterns make: refuse the bad ones and score the others.
 
-Patterns give more than is wanted. A question is refused by any one of a table of reasons; what is
-left has to tell enough of its event, and gets a score of whole numbers.
+Patterns make more questions than are wanted. A question is refused if any function of a table
+says that it is broken, does not stand alone or fits many events. What is left has to tell enough
+of its event, and gets a score, a whole number.
 """
 
 import re
