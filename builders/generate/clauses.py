@@ -509,16 +509,27 @@ def phrase(token: Token) -> list[Token]:
 
 
 def torn(token: Token) -> bool:
-    """Whether something else is left out of a phrase than what commas set off, so that it is cut:
-    `the head of the Japanese company Toshiba` without `Toshiba`.
+    """Whether something else is left out of a phrase than asides that commas set off.
+
+    `the head of the Japanese company Toshiba` without `Toshiba`; `Saudi diplomat, X, in Dhaka`
+    without the name; `the White Nile, Sennar and Gazeera states`, a list that was taken for one.
     """
-    for one in phrase(token):
-        for child in one.children:
-            before = _first(child).prev
-            apart = before is not None and before.text in (",", "(", "–", "—")
-            if child.dep == "appos" and _aside(child) and not is_day(child) and not apart:
-                return True
-    return False
+    return any(
+        child.dep == "appos" and _aside(child) and not is_day(child) and _needed(child)
+        for one in phrase(token)
+        for child in one.children
+    )
+
+
+def _needed(aside: Token) -> bool:
+    """Whether an apposition cannot be left out."""
+    before, head = _first(aside).prev, aside.head
+    if before is None or before.text not in (",", "(", "–", "—"):
+        return True
+    if any(t.dep == "cc" for t in phrase(aside)) and _first(aside).tag != "DT":
+        return True
+    whole = head.tag != "NN" or head.label in NAMED or bool(head.having("det", "poss"))
+    return aside.label == "PERSON" and not whole
 
 
 def _aside(child: Token) -> bool:

@@ -4,7 +4,8 @@ Every pattern gives more than is wanted; `judging` keeps what stands alone.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from builders.generate.clauses import (
     Clause,
@@ -23,7 +24,16 @@ from builders.rows import AnswerType
 from builders.text.data import data, words
 from builders.text.dates import candidates
 from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
+from builders.text.en.nouns import (
+    FIRST_WORDS,
+    KNOWN,
+    LAST_WORDS,
+    OFFICES,
+    ROLES,
+    STATES,
+    THINGS,
+    thing,
+)
 from builders.text.en.verbs import past, past_of
 
 _ACTIVE = ("past", "present", "perfect")
@@ -111,16 +121,18 @@ _PAIR = re.compile(r"(?=\b([A-Z]\w+)\.? ([A-Z]\w+))")
 
 def _told(clause: Clause) -> list[Token] | None:
     """The parts that a question is told with; None where one that cannot be left out is unfit."""
+    if clause.verb.lemma in _PICTURES or any(map(_praises, (*clause.subject_tokens, *clause.whole))):
+        return None
     kept = []
     for part in clause.parts:
         tokens = phrase(part)
-        if part.dep == "ccomp":
+        if part.dep == "ccomp" or _hangs(part):
             return None
         if said_time(part) == "relative" or part.dep == "punct":
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag in ("VBG", "VBN", "JJR") for t in tokens):
+        if part.lower == "with" and any(map(_tells, part.subtree())):
             continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
@@ -128,8 +140,8 @@ def _told(clause: Clause) -> list[Token] | None:
             return None
         if breaks(tokens) or (relative(tokens) and not said_time(part)):
             return None
-        if said_time(part) and coordinated(part):
-            return None
+        if said_time(part) and (coordinated(part) or (clause.now and _dated(part))):
+            return None  # events of a list are those of its day
         if part.dep == "prep" and part.at > clause.verb.at and _is_clause(part, tokens):
             return None
         if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
@@ -139,6 +151,42 @@ def _told(clause: Clause) -> list[Token] | None:
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
     return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+def _tells(token: Token) -> bool:
+    return token.tag == "JJR" or (token.tag in ("VBG", "VBN") and token.dep != "relcl")
+
+
+def _hangs(part: Token) -> bool:
+    """Whether a part is cut off from its clause by a comma, or has lost what it stands for.
+
+    `RTS falls 7%, MICEX 5%`; `invited Hudson, who was ill, to appear`; `died in on Thursday`.
+    """
+    tokens, whole = phrase(part), part.subtree()
+    if part.dep == "prep" and tokens == [part] and len(whole) > 1:
+        return True
+    after_comma = [t for t in whole if t.prev is not None and t.prev.text == ","]
+    if part.dep == "advcl":
+        return any(t.tag == "TO" and t.head is not part for t in after_comma)
+    core = part.dep in _CORE or (part.dep == "npadvmod" and not said_time(part))
+    return core and part.at > part.head.at and tokens[0] in after_comma
+
+
+def _dated(part: Token) -> bool:
+    """Whether a part is a time with its year, and no `meeting of 2007`."""
+    times = [part] if part.dep == "npadvmod" else part.having("pobj")
+    return said_time(part) == "absolute" and any(t.label == "DATE" for t in times)
+
+
+def _praises(token: Token) -> bool:
+    """Whether a word tells what somebody thinks of a thing, or compares it with another's."""
+    if token.lower == "history" and token.head.lemma == "make":
+        return True
+    return token.lower in _PRAISE or (token.lower == "own" and token.tag == "JJ")
+
+
+_PRAISE = words(data("questions")["praise"])
+_PICTURES = words(data("questions")["pictures"])
 
 
 def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
@@ -188,7 +236,9 @@ def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | Non
 
 
 def _of_name(name: Name) -> Span:
-    return Span(name.start, name.end, "entity", name.label, name.tokens[0].sentence)
+    """The span of a name; a person's longest form, without Mr and ranks, wherever it stands."""
+    tokens = (name.longest or name).bare if name.label == "PERSON" else name.tokens
+    return Span(tokens[0].start, tokens[-1].end, "entity", name.label, tokens[0].sentence)
 
 
 # -- how a question is put together
@@ -277,6 +327,20 @@ def _made(
     return Made(span, told, _inverted(word, clause, rest, close), kind, of)
 
 
+def _named(
+    clause: Clause,
+    rest: Sequence[Token],
+    name: Name,
+    word: str,
+    kind: Sequence[Token],
+    of: Sequence[Token],
+) -> Made:
+    """What a pattern gives that asks for a name other than the subject; `kind` is told of it."""
+    told = [*_tokens(clause, rest, subject=True), *kind]
+    text = _inverted(word, clause, rest)
+    return Made(_of_name(name), told, text, _which(word), _rest(of, *kind))
+
+
 def _rest(parts: Sequence[Token], *without: Token) -> list[Token]:
     return [p for p in parts if all(p is not w for w in without)]
 
@@ -284,51 +348,89 @@ def _rest(parts: Sequence[Token], *without: Token) -> list[Token]:
 # -- what is asked with
 
 
-def asked_with(name: Name, verb: Token) -> str | None:
-    """`Who`, `Which airline`, …: how a question asks for a name; None where its kind is unknown.
+def asked_with(name: Name, verb: Token) -> tuple[str, list[Token]] | None:
+    """`Who`, `Which Dutch airline`, …: how a question asks for a name; None: its kind is unknown.
 
-    `verb`: what the name does, or what is done to it: teams beat each other.
+    The tokens are those of the article that say what kind of thing or person it is, which the
+    question then tells. `verb`: what the name does, or what is done to it: teams beat each other.
     """
-    root = name.root
+    people = [c.label == "PERSON" for c in verb.children if c.label in NAMED]
     if name.label == "PERSON":
-        thing_ = _is_thing(name) or any(t.lower in THINGS for t in name.tokens)
-        return "Who" if name.full and not thing_ else None
-    if verb.lemma in _OF_TEAMS and any(c.label == "PERSON" for c in verb.children):
-        return None
-    if verb.lemma in _OF_TEAMS and name.label in ("ORG", "GPE"):
-        return "Which team"
+        if not name.full or _is_thing(name) or (verb.lemma in _OF_TEAMS and not all(people)):
+            return None
+        return _kind(name, ROLES) or ("Who", [])
+    if verb.lemma in _OF_TEAMS:
+        return ("Which team", []) if name.label in ("ORG", "GPE") and not any(people) else None
     if name.text in COUNTRIES:
-        return "Which country"
-    if name.text in STATES:
-        return "Which state"
-    before = [c for c in root.children if c.dep in ("compound", "nmod") and c.lower in THINGS]
-    before = [c for c in before if c.tag == "NN" and c.label not in NAMED]
-    if before:
-        noun = thing(before[-1].lower)
-        where = [c for c in root.children if c.label == "NORP" and c.dep in ("amod", "compound")]
-        return " ".join(["Which", *(c.text for c in where[:1]), str(noun)])
-    if name.text in KNOWN:
-        return f"Which {KNOWN[name.text]}"
-    for aside in root.having("appos"):
-        if aside.tag == "NN" and aside.lower in THINGS:
-            return f"Which {thing(aside.lower)}"
+        return "Which country", []
+    return _kind(name, THINGS) or _kind_by_name(name)
+
+
+def _kind(name: Name, nouns: Collection[str]) -> tuple[str, list[Token]] | None:
+    """`Which Dutch airline` of the words before or after a name; None where they name no kind.
+
+    `Swiss Judge` is a `Swiss judge`. An office without its country is no kind, nor is what was new
+    on the day.
+    """
+    told, head = _described(name)
+    if head is None or head.lower not in nouns or any(t.lower in _NO_KIND for t in told):
+        return None
+    title = head.text != head.lower
+    if title and (head.lower in OFFICES or not any(t.label in ("NORP", "GPE") for t in told)):
+        return None
+    if head.lower in OFFICES and len(told) == 1:
+        return None
+    if head is not told[-1]:
+        return f"Which {written(told)}", told
+    plain = thing(head.lower) if len(told) == 1 or head.lower == "giant" else None
+    return " ".join(("Which", *written(told[:-1]).split(), plain or head.lower)), told
+
+
+def _described(name: Name) -> tuple[list[Token], Token | None]:
+    """What is said of a name, and its noun: `Dutch airline` KLM; KLM, `a Dutch airline`."""
+    inside = {t.at for t in phrase(name.root)}
+    told: list[Token] = []
+    before = name.tokens[0].prev
+    while before is not None and before.at in inside and before.dep != "det":
+        told.insert(0, before)
+        before = before.prev
+    if told:
+        return told, told[-1]
+    for aside in name.root.having("appos"):
+        tokens = phrase(aside)
+        if tokens[0].lower in ("a", "an") and alone(tokens, None, asked=False):
+            return (tokens[1:], aside) if len(tokens) <= _LONGEST_KIND else ([], None)
+    return [], None
+
+
+_LONGEST_KIND = 9
+_NO_KIND = words("""
+    new current then incumbent outgoing late fellow own first second third last next previous
+    another disgraced embattled controversial
+""")
+
+
+def _kind_by_name(name: Name) -> tuple[str, list[Token]] | None:
+    """The kind of a thing that its name tells, or what a comma after it says: NASA, the agency."""
     parts = name.text.split()
-    if len(parts) > 1 and parts[-1] in LAST_WORDS:
-        return f"Which {LAST_WORDS[parts[-1]]}"
-    if len(parts) > 1 and parts[0] in FIRST_WORDS:
-        return f"Which {FIRST_WORDS[parts[0]]}"
-    return None
-
-
-_OF_TEAMS = words("beat defeat thrash trounce outscore")
+    asides = [a.lower for a in name.root.having("appos") if a.tag == "NN"]
+    noun = "state" if name.text in STATES else KNOWN.get(name.text)
+    noun = noun or next((thing(a) for a in asides if a in THINGS), None)
+    if noun is None and len(parts) > 1:
+        noun = LAST_WORDS.get(parts[-1]) or FIRST_WORDS.get(parts[0])
+    return (f"Which {noun}", []) if noun else None
 
 
 def _is_thing(name: Name) -> bool:
-    return any(
-        c.lower in THINGS and c.tag == "NN"
-        for c in name.root.children
-        if c.dep in ("compound", "nmod", "appos")
-    )
+    """Whether what looks like a person is a ship, a storm or a club."""
+    beside = (c for c in name.root.children if c.dep in ("compound", "nmod", "appos"))
+    if any(c.text in _CLUBS or (c.lower in THINGS and c.tag == "NN") for c in beside):
+        return True
+    return any(t.lower in THINGS or t.text in _CLUBS for t in name.tokens)
+
+
+_OF_TEAMS = words("beat defeat thrash trounce outscore")
+_CLUBS = words("FC AFC F.C. SV AC CF SC")
 
 
 def _pure(token: Token) -> Name | None:
@@ -348,7 +450,7 @@ def _pure(token: Token) -> Name | None:
     if any((c.dep == "punct" and c.text == "(") or c.dep == "case" for c in token.children):
         return None
     for child in phrase(token):
-        if child.at in inside or child is token:
+        if child.at in inside or child is token or (child.text == "," and child.at > name.last.at):
             continue
         if child.at > name.last.at:
             return None
@@ -372,14 +474,18 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         name = clause.subject.name
     else:
         name = None if clause.named else _pure(clause.subject) or _called(clause.subject)
-    word = asked_with(name, clause.verb) if name else None
-    if name is None or word is None:
+    asked = asked_with(name, clause.verb) if name else None
+    if name is None or asked is None:
         return
+    word, kind = asked
     text = _own_question(word, clause, parts)
     if text:
-        kind = "who" if word == "Who" else "which"
-        told = _tokens(clause, parts, subject=False)
-        yield Made(_of_name(name), told, text, kind, phrase(clause.subject))
+        told = [*_tokens(clause, parts, subject=False), *kind]
+        yield Made(_of_name(name), told, text, _which(word), _rest(phrase(clause.subject), *kind))
+
+
+def _which(word: str) -> str:
+    return "who" if word == "Who" else "which"
 
 
 def _called(subject: Token) -> Name | None:
@@ -406,17 +512,17 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     for agent in (p for p in parts if p.dep == "agent"):
         for noun in agent.having("pobj"):
             name = _pure(noun)
-            word = asked_with(name, clause.verb) if name else None
+            asked = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if name is None or word is None or verb is None or clause.verb.having("oprd"):
+            if name is None or asked is None or verb is None or clause.verb.having("oprd"):
                 continue
+            word, kind = asked
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
             subject = written(clause.subject_tokens)
             text = " ".join(x for x in (word, left, verb, subject, right, front) if x)
-            kind = "who" if word == "Who" else "which"
-            told = _tokens(clause, rest, subject=True)
-            yield Made(_of_name(name), told, text, kind, phrase(noun))
+            told = [*_tokens(clause, rest, subject=True), *kind]
+            yield Made(_of_name(name), told, text, _which(word), _rest(phrase(noun), *kind))
 
 
 def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -430,10 +536,9 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         if any(_may_belong(p, noun) for p in rest):
             continue
         name = _pure(noun)
-        word = asked_with(name, clause.verb) if name else None
-        if name is not None and word is not None:
-            kind = "who" if word == "Who" else "which"
-            yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
+        asked = asked_with(name, clause.verb) if name else None
+        if name is not None and asked is not None:
+            yield _named(clause, rest, name, *asked, phrase(noun))
         elif name is not None and name.label in ("LAW", "WORK_OF_ART", "EVENT"):
             yield _made(clause, rest, _of_name(name), "What", "what", phrase(noun))
         elif name is None and _thing_asked(clause, noun):
@@ -486,7 +591,9 @@ def _a_thing(noun: Token) -> bool:
     tokens = phrase(noun)
     if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 14:
         return False
-    if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
+    if noun.lemma in ROLES | THINGS | _NO_ANSWER:
+        return False
+    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") for t in tokens):
         return False
     if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
         return False
@@ -504,7 +611,7 @@ _NO_ANSWER = words("""
     issue matter thing way number part role support concern work question report decision change
     response comment condolence sympathy thanks supporter activist protester resident citizen
     place time point idea position view detainee inmate prisoner migrant refugee passenger victim
-    suspect soldier officer employee worker student
+    suspect soldier officer employee worker student government turnout level amount degree share majority sum
 """)
 """Nouns that answer nothing, whatever stands beside them."""
 _OF_WHAT_ELSE = words("""
@@ -609,7 +716,7 @@ def _number(noun: Token) -> list[Token] | None:
             whole = sorted(
                 {t.at: t for t in (*child.subtree(), *tokens)}.values(), key=lambda t: t.at
             )
-            if whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
+            if whole[-1].tag == "CD" and whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
                 return whole
     return None
 
@@ -633,6 +740,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         span = _answer(whole, "phrase", "CARDINAL")
         if span is None:
+            continue
+        if any(p.lower in ("with", "of") and _may_belong(p, noun) for p in parts):
             continue
         cut = {t.at for t in whole}
         thing_ = [t for t in phrase(noun) if t.at not in cut]
@@ -806,12 +915,13 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 continue
             if name.text in COUNTRIES and prep.lower not in ("with", "against", "to", "from"):
                 continue
-            word = asked_with(name, clause.verb)
-            if word is None:
+            asked = asked_with(name, clause.verb)
+            if asked is None or (prep.lower == "on" and clause.verb.lemma == "call"):
                 continue
-            rest = _rest(parts, prep)
+            word, kind = asked
             lead = f"{prep.lower} {'whom' if word == 'Who' else 'w' + word[1:]}"
-            yield _made(clause, rest, _of_name(name), lead, "whom", phrase(prep))
+            made = _named(clause, _rest(parts, prep), name, lead, kind, phrase(prep))
+            yield replace(made, kind="whom")
 
 
 def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -851,10 +961,12 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(p.dep == "agent" for p in parts):
             continue
-        guilty = [p for p in parts if p.dep in ("acomp", "oprd") and p.lower == "guilty"]
-        rest = _rest(parts, prep, *guilty)
-        close = " ".join((*(p.lower for p in guilty), prep.lower))
-        yield _made(clause, rest, span, "What", "what", tokens, close=close)
+        kept = [p for p in parts if p.dep == "dobj" or p.lower == "guilty"]
+        closing = [prep, *(t for p in kept for t in phrase(p))]
+        rest = _rest(parts, prep, *kept)
+        told = [*_tokens(clause, rest, subject=True), *closing]
+        text = _inverted("What", clause, rest, written(closing))
+        yield Made(span, told, text, "what", tokens)
 
 
 def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
