@@ -131,7 +131,7 @@ CUT = [
         "a phrase with its participle",
     ),
     (
-        "In 1985, Doris Day invited Rock Hudson, then suffering from AIDS, to appear on television.",
+        "In 1985, Doris Day invited Rock Hudson, then ill with AIDS, to appear on television.",
         "invite",
         "an infinitive after an aside",
     ),
@@ -152,7 +152,7 @@ CUT = [
         "`with` may be the officers'",
     ),
     (
-        "Four men were arrested in May 2012 for the murder of Saudi diplomat, Khalaf Ali, in Dhaka.",
+        "Four men were arrested in 2012 for the murder of Saudi diplomat, Khalaf Ali, in Dhaka.",
         "diplomat in",
         "a noun without article has lost its name",
     ),
@@ -165,10 +165,16 @@ def test_no_phrase_is_cut(sentence: str, words: str, why: str) -> None:
 
 
 UNFIT = [
-    ("Mario Gomez tore a lacklustre Dutch team apart at the Metalist Stadium in Kharkiv.", "opinion"),
+    (
+        "Mario Gomez tore a lacklustre Dutch team apart at the Metalist Stadium in Kharkiv.",
+        "opinion",
+    ),
     ("Julia Gillard made history in 2011 by visiting the Parliament of France in Paris.", "praise"),
     ("Vladimir Putin cast his own vote in Moscow in December 2007.", "`own` compares with others"),
-    ("The River Murray received the lowest rainfall on record in 2007.", "a degree answers nothing"),
+    (
+        "The River Murray received the lowest rainfall on record in 2007.",
+        "a degree answers nothing",
+    ),
     ("Elections in Macau attracted a higher turnout than usual in 2009.", "so does a comparison"),
     ("The government of Brazil was named as the worst logger of the Amazon in 2008.", "which body"),
 ]

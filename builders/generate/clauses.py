@@ -512,24 +512,38 @@ def torn(token: Token) -> bool:
     """Whether something else is left out of a phrase than asides that commas set off.
 
     `the head of the Japanese company Toshiba` without `Toshiba`; `Saudi diplomat, X, in Dhaka`
-    without the name; `the White Nile, Sennar and Gazeera states`, a list that was taken for one.
+    without the name; `the White Nile, Sennar and Gazeera states`, a list that was taken for one;
+    `agreed to pay a fine, plus interest, to settle`.
     """
     return any(
-        child.dep == "appos" and _aside(child) and not is_day(child) and _needed(child)
+        _aside(child) and not is_day(child) and _needed(child)
         for one in phrase(token)
         for child in one.children
     )
 
 
 def _needed(aside: Token) -> bool:
-    """Whether an apposition cannot be left out."""
-    before, head = _first(aside).prev, aside.head
+    """Whether an aside cannot be left out, or has taken in what goes on after it."""
+    tokens = aside.subtree()
+    before, head = tokens[0].prev, aside.head
+    if any(_goes_on(t) for t in tokens if t is not tokens[0] or aside.dep == "acl"):
+        return True
+    if aside.dep != "appos":
+        return False
     if before is None or before.text not in (",", "(", "–", "—"):
         return True
-    if any(t.dep == "cc" for t in phrase(aside)) and _first(aside).tag != "DT":
+    if any(t.dep == "cc" for t in phrase(aside)) and tokens[0].tag != "DT":
         return True
     whole = head.tag != "NN" or head.label in NAMED or bool(head.having("det", "poss"))
     return aside.label == "PERSON" and not whole
+
+
+def _goes_on(token: Token) -> bool:
+    """Whether a word after a comma seems to go on with the clause: `, to settle`, `, and three`."""
+    if token.prev is None or token.prev.text != ",":
+        return False
+    by_doing = token.dep == "prep" and bool(token.having("pcomp"))
+    return token.tag == "TO" or token.dep == "cc" or by_doing
 
 
 def _aside(child: Token) -> bool:

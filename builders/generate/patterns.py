@@ -19,11 +19,11 @@ from builders.generate.clauses import (
     said_time,
 )
 from builders.generate.judging import BASED, Asked, Made, Span, judged
-from builders.generate.trees import NAMED, Name, Token, Tree, written
+from builders.generate.trees import NAMED, RANKS, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
 from builders.text.dates import candidates
-from builders.text.en.lexicon import COUNTRIES
+from builders.text.en.lexicon import COUNTRIES, DEMONYMS
 from builders.text.en.nouns import (
     FIRST_WORDS,
     KNOWN,
@@ -121,7 +121,11 @@ _PAIR = re.compile(r"(?=\b([A-Z]\w+)\.? ([A-Z]\w+))")
 
 def _told(clause: Clause) -> list[Token] | None:
     """The parts that a question is told with; None where one that cannot be left out is unfit."""
-    if clause.verb.lemma in _PICTURES or any(map(_praises, (*clause.subject_tokens, *clause.whole))):
+    if clause.verb.lemma in _PICTURES or any(
+        map(_praises, (*clause.subject_tokens, *clause.whole))
+    ):
+        return None
+    if clause.form == "past" and _no_past(clause):
         return None
     kept = []
     for part in clause.parts:
@@ -151,6 +155,16 @@ def _told(clause: Clause) -> list[Token] | None:
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
     return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+def _no_past(clause: Clause) -> bool:
+    """Whether a verb looks like a participle that lost its clause: `the goals agreed by Congo`."""
+    return not any(p.dep in _CORE for p in clause.parts if p.dep != "agent") and any(
+        p.lower == "by"
+        and noun.label not in ("PERCENT", "MONEY", "CARDINAL", "QUANTITY", "DATE", "TIME")
+        for p in clause.parts
+        for noun in p.having("pobj")
+    )
 
 
 def _tells(token: Token) -> bool:
@@ -356,7 +370,12 @@ def asked_with(name: Name, verb: Token) -> tuple[str, list[Token]] | None:
     """
     people = [c.label == "PERSON" for c in verb.children if c.label in NAMED]
     if name.label == "PERSON":
-        if not name.full or _is_thing(name) or (verb.lemma in _OF_TEAMS and not all(people)):
+        if (
+            not name.full
+            or _is_thing(name)
+            or _cut_name(name)
+            or (verb.lemma in _OF_TEAMS and not all(people))
+        ):
             return None
         return _kind(name, ROLES) or ("Who", [])
     if verb.lemma in _OF_TEAMS:
@@ -366,6 +385,14 @@ def asked_with(name: Name, verb: Token) -> tuple[str, list[Token]] | None:
     return _kind(name, THINGS) or _kind_by_name(name)
 
 
+def _cut_name(name: Name) -> bool:
+    """Whether the word before a person's name may be a part of it: Emily before `Claire Hari`."""
+    before = name.tokens[0].prev
+    if before is None or before.tag != "NNP" or before.label or before.head is not name.root:
+        return False
+    return not {before.text, before.lower} & (RANKS | ROLES | DEMONYMS)
+
+
 def _kind(name: Name, nouns: Collection[str]) -> tuple[str, list[Token]] | None:
     """`Which Dutch airline` of the words before or after a name; None where they name no kind.
 
@@ -373,15 +400,19 @@ def _kind(name: Name, nouns: Collection[str]) -> tuple[str, list[Token]] | None:
     on the day.
     """
     told, head = _described(name)
-    if head is None or head.lower not in nouns or any(t.lower in _NO_KIND for t in told):
+    if (
+        head is None
+        or not {head.text, head.lower} & nouns
+        or any(t.lower in _NO_KIND for t in told)
+    ):
         return None
-    title = head.text != head.lower
-    if title and (head.lower in OFFICES or not any(t.label in ("NORP", "GPE") for t in told)):
+    if head is not told[-1] or head.text in nouns - THINGS:
+        return (
+            (f"Which {written(told)}", told) if len(told) > 1 or head.text not in OFFICES else None
+        )
+    of_place = any(t.label in ("NORP", "GPE") for t in told)
+    if head.text != head.lower and (head.lower in OFFICES or not of_place):
         return None
-    if head.lower in OFFICES and len(told) == 1:
-        return None
-    if head is not told[-1]:
-        return f"Which {written(told)}", told
     plain = thing(head.lower) if len(told) == 1 or head.lower == "giant" else None
     return " ".join(("Which", *written(told[:-1]).split(), plain or head.lower)), told
 
@@ -397,9 +428,11 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
     if told:
         return told, told[-1]
     for aside in name.root.having("appos"):
-        tokens = phrase(aside)
-        if tokens[0].lower in ("a", "an") and alone(tokens, None, asked=False):
-            return (tokens[1:], aside) if len(tokens) <= _LONGEST_KIND else ([], None)
+        tokens = [t for t in phrase(aside) if t.dep != "det" or t.head is not aside]
+        if aside.having("poss"):
+            continue
+        if len(tokens) <= _LONGEST_KIND and alone(tokens, None, asked=False) and not breaks(tokens):
+            return tokens, aside
     return [], None
 
 
@@ -468,7 +501,7 @@ def _pure(token: Token) -> Name | None:
 
 def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """The subject, where it is a name."""
-    if clause.form == "be" and not _striking(clause):
+    if (clause.form == "be" and not _striking(clause)) or clause.verb.lemma == "bear":
         return
     if clause.kind == "relative":
         name = clause.subject.name
@@ -611,7 +644,8 @@ _NO_ANSWER = words("""
     issue matter thing way number part role support concern work question report decision change
     response comment condolence sympathy thanks supporter activist protester resident citizen
     place time point idea position view detainee inmate prisoner migrant refugee passenger victim
-    suspect soldier officer employee worker student government turnout level amount degree share majority sum
+    suspect soldier officer employee worker student government turnout level amount degree
+    share majority sum
 """)
 """Nouns that answer nothing, whatever stands beside them."""
 _OF_WHAT_ELSE = words("""
@@ -716,7 +750,11 @@ def _number(noun: Token) -> list[Token] | None:
             whole = sorted(
                 {t.at: t for t in (*child.subtree(), *tokens)}.values(), key=lambda t: t.at
             )
-            if whole[-1].tag == "CD" and whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
+            if (
+                whole[-1].tag == "CD"
+                and whole[-1].at < noun.at
+                and whole[0].lower not in ("also", "only", "just")
+            ):
                 return whole
     return None
 

@@ -1,7 +1,7 @@
 """A parsed article as tokens with heads and children, and the names in it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise
 
@@ -18,9 +18,11 @@ NAMED = frozenset(
 )
 """Labels of names; the gazetteer's names without a kind are `NAME`."""
 _POLITE = words("Mr Mrs Ms Miss Dr Sir Shri Smt Hon Honourable Honorable")
-_RANKS = _POLITE | {word for title in TITLES for word in title.split()} - words(
-    "King Queen Prince Princess Pope Emperor Sultan Emir Saint Duke Duchess Father Sister First"
+RANKS = _POLITE | {title.split()[-1] for title in TITLES} - words(
+    "King Queen Prince Princess Pope Emperor Sultan Emir Saint Duke Duchess Father Sister State"
+    " Charge Lady Lord Count Baron Private"
 )
+"""Last words of titles that are no part of a person's name."""
 _DAYS = frozenset((*WEEKDAYS, *MONTHS))
 
 
@@ -77,7 +79,7 @@ class Name:
     @property
     def bare(self) -> list[Token]:
         """Its tokens without Mr, Ms and ranks, which tell no more of whom."""
-        return list(dropwhile(lambda t: t.text.rstrip(".") in _RANKS, self.tokens))
+        return list(dropwhile(lambda t: t.text.rstrip(".") in RANKS, self.tokens))
 
     @property
     def plain(self) -> str:
@@ -276,13 +278,13 @@ def _ends_a_name(token: Token) -> bool:
     return after is None or after.tag not in ("NNP", "NNPS")
 
 
-def _is_short(token: Token, longer: Collection[str]) -> bool:
+def _is_short(token: Token, longer: Set[str]) -> bool:
     """Whether one word stands by itself for a longer name that the article has."""
     alone = not any(
-        near is not None and near.tag in ("NNP", "NNPS") and near.text not in TITLES
+        near is not None and near.tag in ("NNP", "NNPS") and near.text not in RANKS
         for near in (token.prev, token.next)
     )
-    return alone and token.text in longer and listed(token.text) is None
+    return alone and token.text in longer - RANKS and listed(token.text) is None
 
 
 def _person(name: Name) -> bool:
@@ -327,7 +329,7 @@ def _needless(token: Token) -> bool:
     if token.lower != "the" or person is None or person.label != "PERSON":
         return False
     last = person.tokens[0].prev
-    return last is not None and last.text in _RANKS and after.tag == "NNP"
+    return last is not None and last.text in RANKS and after.tag == "NNP"
 
 
 def written(tokens: Iterable[Token]) -> str:
