@@ -211,6 +211,29 @@ def test_a_person_is_the_answer_by_the_full_name_that_the_article_has() -> None:
     assert not any("birds" in q and q.startswith("Who") for q in found)
 
 
+WHOLE = [
+    (
+        "Brookhaven Memorial Hospital agreed to pay the United States $1.9 million, plus"
+        " interest, to settle allegations of fraud against Medicare.",
+        "agreed to pay the United States $1.9 million, plus interest, to settle allegations",
+    ),
+    (
+        "In tennis, Roger Federer defeated Andy Murray in the final of Wimbledon in London.",
+        "Who defeated Andy Murray in the final of Wimbledon in London?",
+    ),
+    (
+        "The Prime Minister Julia Gillard opened a museum of aircraft in Leeds in May 2011.",
+        "did Prime Minister Julia Gillard open",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "words"), WHOLE)
+def test_words_are_kept_or_left_out(sentence: str, words: str) -> None:
+    found = asked(sentence)
+    assert any(words in question for question in found), found
+
+
 def test_a_word_that_opens_a_sentence_is_small_within_a_question() -> None:
     found = asked(
         "Prominent New York lawyer David Buckel founded a school in Brooklyn in April 2018."

@@ -526,7 +526,7 @@ def _needed(aside: Token) -> bool:
     """Whether an aside cannot be left out, or has taken in what goes on after it."""
     tokens = aside.subtree()
     before, head = tokens[0].prev, aside.head
-    if any(_goes_on(t) for t in tokens if t is not tokens[0] or aside.dep == "acl"):
+    if any(map(_goes_on, tokens[1:])):
         return True
     if aside.dep != "appos":
         return False
@@ -558,7 +558,7 @@ def _aside(child: Token) -> bool:
         return True
     comma = before is not None and before.text in (",", "–", "—", "--", "(")
     if child.dep in ("relcl", "acl", "advcl", "npadvmod") and comma:
-        return True
+        return not any(t.tag == "TO" for t in child.having("aux"))
     if child.dep == "prep" and child.lower in ("including", "excluding", "despite", "involving"):
         return child.at > child.head.at
     if child.dep == "prep" and comma:
@@ -800,9 +800,9 @@ _UNITS = words("Brigade Battalion Division Regiment Corps Squadron Platoon Kanda
 
 def _bare_title(t: Token, there: set[int]) -> bool:
     """Whether a capital stands for something that the article has named: the Minister."""
-    if t.text not in _TITLES | _UNITS or t.dep == "compound":
+    if t.text not in _TITLES | _UNITS or t.dep in ("compound", "poss"):
         return False
-    inside = [x for x in phrase(t) if id(x) in there and x is not t]
+    inside = [x for x in phrase(t) if id(x) in there and x.text not in _TITLES]
     if t.text in _UNITS:
         return not any(x.tag[:3] == "NNP" or x.label in (*NAMED, "NORP") for x in inside)
     if not any(x.tag in ("NNP", "NNPS", "JJ", "CD") or x.label for x in inside):

@@ -218,8 +218,10 @@ def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
 
 
 def _links(part: Token) -> bool:
-    """Whether a phrase does no more than lead on from the sentence before: `in addition`."""
-    return any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
+    """Whether a phrase only leads on from before, or tells a field: `in addition`, `in tennis`."""
+    inside = phrase(part)[1:]
+    field = part.lower == "in" and all(t.tag == "NN" and not t.label for t in inside)
+    return field or any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
 
 
 _LINKS = words("addition particular fact total turn example instance short part return general")
@@ -244,9 +246,20 @@ def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | Non
         tokens = tokens[:-1]
     if not tokens or [t.at for t in tokens] != list(range(tokens[0].at, tokens[-1].at + 1)):
         return None
-    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB"):
+    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB") or _joined_on(tokens[-1]):
         return None  # `worries over`, whose end the parser gave to another word
     return Span(tokens[0].start, tokens[-1].end, kind, label, tokens[0].sentence)
+
+
+def _joined_on(token: Token) -> bool:
+    """Whether more of the same kind follows a phrase, if behind a bracket: `the Act (V.) and`."""
+    after = token.next
+    if after is not None and after.text == "(":
+        while after is not None and after.text != ")":
+            after = after.next
+        after = after.next if after is not None else None
+    beyond = after.next if after is not None and after.tag == "CC" else None
+    return beyond is not None and beyond.tag[:2] not in ("VB", "RB", "MD")
 
 
 def _of_name(name: Name) -> Span:
@@ -585,7 +598,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 def _may_belong(part: Token, noun: Token) -> bool:
     """Whether a part of a clause may as well belong to the noun that it follows."""
     before = phrase(part)[0].prev
-    while before is not None and before.label in ("DATE", "TIME"):
+    while before is not None and (before.label in ("DATE", "TIME") or before.text == ","):
         before = before.prev
     if before is None or before.at != phrase(noun)[-1].at:
         return False
@@ -644,7 +657,7 @@ _NO_ANSWER = words("""
     issue matter thing way number part role support concern work question report decision change
     response comment condolence sympathy thanks supporter activist protester resident citizen
     place time point idea position view detainee inmate prisoner migrant refugee passenger victim
-    suspect soldier officer employee worker student government turnout level amount degree
+    suspect soldier officer employee worker student government case turnout level amount degree
     share majority sum
 """)
 """Nouns that answer nothing, whatever stands beside them."""
@@ -997,7 +1010,7 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         span = _answer(tokens, "phrase", "CHARGE")
         if span is None:
             continue
-        if any(p.dep == "agent" for p in parts):
+        if any(p.dep == "agent" or (p.lower == "to" and p is not prep) for p in parts):
             continue
         kept = [p for p in parts if p.dep == "dobj" or p.lower == "guilty"]
         closing = [prep, *(t for p in kept for t in phrase(p))]

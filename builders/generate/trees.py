@@ -23,6 +23,7 @@ RANKS = _POLITE | {title.split()[-1] for title in TITLES} - words(
     " Charge Lady Lord Count Baron Private"
 )
 """Last words of titles that are no part of a person's name."""
+_TITLE_WORDS = {word for title in TITLES for word in title.split()}
 _DAYS = frozenset((*WEEKDAYS, *MONTHS))
 
 
@@ -150,15 +151,19 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
 def _know_openers(tokens: Sequence[Token]) -> None:
     """Make a word that opens a sentence a name where it is one within the article's others.
 
-    The pipeline takes some names at that place for common nouns. A part of a longer name tells
-    nothing: `Health officials` beside the World Health Organization.
+    The pipeline takes some names at that place for common nouns, and some nouns for names. A part
+    of a longer name tells nothing: `Health officials` beside the World Health Organization.
     """
 
     def stands_alone(token: Token) -> bool:
         return not any(t is not None and t.tag[:3] == "NNP" for t in (token.prev, token.next))
 
     inside = {t.text for t in tokens if t.tag == "NNP" and not t.first and stands_alone(t)}
+    small = {t.text for t in tokens if t.tag in ("NN", "NNS")} - {t.lower for t in tokens if t.name}
     for token in tokens:
+        opens = token.first and token.dep == "compound" and not token.label
+        if opens and token.lower in small and token.text not in inside:
+            token.tag = "NN"
         if token.first and token.tag in ("NN", "NNS", "VB") and token.text in inside:
             token.tag = "NNP"
 
@@ -321,15 +326,11 @@ def listed(name: str) -> str | None:
 def _needless(token: Token) -> bool:
     """Whether a word tells nothing before a person's name: Mr, the article of `the Premier X`."""
     after = token.next
-    if after is None:
-        return False
-    if after.label == "PERSON" and token.text.rstrip(".") in _POLITE:
-        return True
-    person = token.head.name
-    if token.lower != "the" or person is None or person.label != "PERSON":
-        return False
-    last = person.tokens[0].prev
-    return last is not None and last.text in RANKS and after.tag == "NNP"
+    if token.lower == "the":
+        while after is not None and after.text in _TITLE_WORDS:
+            after = after.next
+        return after is not None and after is not token.next and after.label == "PERSON"
+    return after is not None and after.label == "PERSON" and token.text.rstrip(".") in _POLITE
 
 
 def written(tokens: Iterable[Token]) -> str:
