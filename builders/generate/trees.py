@@ -325,12 +325,14 @@ def listed(name: str) -> str | None:
 
 def _needless(token: Token) -> bool:
     """Whether a word tells nothing before a person's name: Mr, the article of `the Premier X`."""
+    title = token.lower == "the" and (token.prev is None or token.prev.tag != "IN")
+    skipped = _TITLE_WORDS if title else _POLITE
+    if not title and token.text.rstrip(".") not in _POLITE:
+        return False
     after = token.next
-    if token.lower == "the":
-        while after is not None and after.text in _TITLE_WORDS:
-            after = after.next
-        return after is not None and after is not token.next and after.label == "PERSON"
-    return after is not None and after.label == "PERSON" and token.text.rstrip(".") in _POLITE
+    while after is not None and after.text.rstrip(".") in skipped:
+        after = after.next
+    return after is not None and after.label == "PERSON" and (after is not token.next or not title)
 
 
 def written(tokens: Iterable[Token]) -> str:
