@@ -60,6 +60,11 @@ ASKED = [
         "Richard Wright",
     ),
     (
+        "A Dutch engineer, Richard Wright, founded a school for refugees in Istanbul in 1998.",
+        "Which Dutch engineer founded a school for refugees in Istanbul in 1998?",
+        "Richard Wright",
+    ),
+    (
         "Shinya Yamanaka was awarded the Millennium Technology Prize for work on stem cells.",
         "What was Shinya Yamanaka awarded the Millennium Technology Prize for?",
         "work on stem cells",
@@ -280,6 +285,10 @@ NOT_ASKED = [
     (
         "A riot in the Spalding prison of the town of Boston resulted in 25 deaths on Monday.",
         "victims of the news: the figure grows",
+    ),
+    (
+        "A Dutch engineer, Richard Wright, died in Istanbul at the age of 87.",
+        "the article has named him",
     ),
     ("He met her in Paris on 9 May 2014.", "a pronoun that stands for nobody"),
     ("The company bought the firm for $3 billion in London.", "what the article has named"),
