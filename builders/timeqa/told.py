@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from builders import rows
@@ -63,7 +63,7 @@ class Told(NamedTuple):
 
     `anywhere`: every date, for who held what before the first segment is told anywhere; but no
     birth, decade or century, and of stretches without an end (`since 2003`) only those near.
-    `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
+    `near` the evidence: in the paragraphs of the mentions and the next ones, in lists and tables with the words of a
     mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
     pair's relation; every day, where there are none.
@@ -94,6 +94,11 @@ def told_days(
     """
     paragraphs = read.page.paragraphs
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
+    following = {
+        n + 1
+        for n, (one, after) in enumerate(pairwise(paragraphs))
+        if n in evidence and one.kind == after.kind == "text" and one.section == after.section
+    }
     names = {s.mention for s in segments if s.mention}
     listed = {
         (one.section, one.kind)
@@ -109,14 +114,14 @@ def told_days(
             if of_birth(one.text, date_):
                 continue
             left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
-            near = whole or any(w in one.text[left:right] for w in names)
+            near = whole or n in following or any(w in one.text[left:right] for w in names)
             endless = date_.first == date.min or date_.last == date.max
             short = (date_.last - date_.first).days < _YEAR
             if short or (date_ in dates.stretches and (near or not endless)):
                 found.add((date_.first, date_.last))
                 if near:
                     beside.add((date_.first, date_.last))
-    undated = set(_undated(read, segments, subject, stems))
+    undated = {*_undated(read, segments, subject, stems), *_led_up(read, segments, subject, stems)}
     listed = tuple(sorted(set(_listed(read, segments))))
     return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)), listed)
 
@@ -252,6 +257,29 @@ def _undated(
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
         yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _led_up(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """The days before the first segment, where the sentence that names it begins with another name.
+
+    `He attended the University of Arkansas and transferred to Hendrix College`: a word of the
+    relation and a name stand before the mention.
+    """
+    first = min(segments, key=lambda s: s.start_first or date.max, default=None)
+    if not first or not first.start_first or first.paragraph is None or first.start is None:
+        return
+    one = read.page.paragraphs[first.paragraph]
+    left, _ = sentence_at(read.starts[first.paragraph], len(one.text), first.start, first.start)
+    before = one.text[left : first.start]
+    other = frozenset(w for m in _NAME.findall(before) for w in name_words(m)) - _CALENDAR
+    other -= frozenset(name_words(subject)).union(*(_words_of(s) for s in segments))
+    if one.kind == "text" and other and any(w[:_STEM] in stems for w in _said(before)):
+        yield date.min, max(date.min + _DAY, first.start_first) - _DAY
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
