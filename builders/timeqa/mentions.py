@@ -188,9 +188,9 @@ class PageText:
         return start, end
 
     def _whole(self, name: Name, paragraph: int, end: int) -> int:
-        """The end of a name's span with the mark that ends the name (`Yahoo!`, `Warner Bros.`)."""
+        """The end of a span with the mark that ends the name (`Yahoo!`, `Warner Bros.`, `XX (EP)`)."""
         mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
-        whole = mark in "!?" or (mark == "." and "." not in last[:-1])
+        whole = mark in "!?)" or (mark == "." and "." not in last[:-1])
         return end + (whole and self.texts[paragraph][end : end + 1] == mark)
 
     def _counts(
