@@ -188,7 +188,7 @@ class PageText:
         return start, end
 
     def _whole(self, name: Name, paragraph: int, end: int) -> int:
-        """The end of a span with the mark that ends the name (`Yahoo!`, `Warner Bros.`, `XX (EP)`)."""
+        """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
         mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
         whole = mark in "!?)" or (mark == "." and "." not in last[:-1])
         return end + (whole and self.texts[paragraph][end : end + 1] == mark)

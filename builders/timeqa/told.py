@@ -63,8 +63,8 @@ class Told(NamedTuple):
 
     `anywhere`: every date, for who held what before the first segment is told anywhere; but no
     birth, decade or century, and of stretches without an end (`since 2003`) only those near.
-    `near` the evidence: in the paragraphs of the mentions and the next ones, in lists and tables with the words of a
-    mention, and in sentences that have them.
+    `near` the evidence: in the paragraphs of the mentions and the next ones, in lists and tables
+    with the words of a mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
     pair's relation; every day, where there are none.
     `listed`: the entries of the list, table or infobox pair that holds evidence.
@@ -114,12 +114,12 @@ def told_days(
             if of_birth(one.text, date_):
                 continue
             left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
-            near = whole or n in following or any(w in one.text[left:right] for w in names)
+            near = whole or any(w in one.text[left:right] for w in names)
             endless = date_.first == date.min or date_.last == date.max
             short = (date_.last - date_.first).days < _YEAR
             if short or (date_ in dates.stretches and (near or not endless)):
                 found.add((date_.first, date_.last))
-                if near:
+                if near or n in following:
                     beside.add((date_.first, date_.last))
     undated = {*_undated(read, segments, subject, stems), *_led_up(read, segments, subject, stems)}
     listed = tuple(sorted(set(_listed(read, segments))))
@@ -191,9 +191,10 @@ def _between(dates: Dates) -> Iterator[DayInterval]:
 def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> frozenset[int]:
     """The segments, by index, whose mention has dates of another time and none of theirs.
 
-    They are later than the stint, or so much earlier that it is not what went on. The dates are those of its sentence, list item, row or pair that stand near it; lives do not
-    count, and segments of one object that follow on one another share theirs. What people checked
-    is not looked into.
+    They are later than the stint, or so much earlier that it is not what went on. The dates are
+    those of its sentence, list item, row or pair, of which one stands near it; lives do not count,
+    and segments of one object that follow on one another share theirs. What people checked is not
+    looked into.
     """
     found = set()
     by_object: dict[str, list[rows.AlignedSegment]] = {}
@@ -206,17 +207,15 @@ def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> froze
             continue
         text, dates = read.page.paragraphs[s.paragraph].text, read.dates[s.paragraph]
         left, right = sentence_at(read.starts[s.paragraph], len(text), s.start, s.end)
-        every = (*dates.written, *dates.stretches)
-        inside = [w for w in every if left <= w.start and w.end <= right]
-        near = [
+        inside = [
             w
-            for w in inside
-            if max(w.start - s.end, s.start - w.end) <= NEAR
-            and not of_birth(text, w)
-            and not (s.paragraph == first_text and w.start in bracket)
+            for w in (*dates.written, *dates.stretches)
+            if left <= w.start and w.end <= right and not of_birth(text, w)
+            if s.paragraph != first_text or w.start not in bracket
         ]
-        first, last = days[s]
-        if near and not any(w.first <= later(last) and earlier(first, FAR) <= w.last for w in near):
+        near = any(max(w.start - s.end, s.start - w.end) <= NEAR for w in inside)
+        earliest, latest = earlier(days[s][0], FAR), later(days[s][1])
+        if near and not any(w.first <= latest and earliest <= w.last for w in inside):
             found.add(n)
     return frozenset(found)
 
