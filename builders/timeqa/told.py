@@ -122,8 +122,10 @@ def told_days(
                 if near or n in following:
                     beside.add((date_.first, date_.last))
     undated = {*_undated(read, segments, subject, stems), *_led_up(read, segments, subject, stems)}
-    listed = tuple(sorted(set(_listed(read, segments))))
-    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)), listed)
+    entries = set(_listed(read, segments))
+    return Told(
+        tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)), tuple(sorted(entries))
+    )
 
 
 def _listed(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> Iterator[Entry]:
@@ -143,19 +145,25 @@ def _listed(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> Iterat
                 dated.add(_list_of(paragraphs[s.paragraph]))
     if not dated:
         return
-    names = [(s, {n for n in (s.mention, s.object_label, *s.aliases) if n}) for s in segments]
-    words_ = [(s, {w[:_LONG] for w in _words_of(s)}) for s in segments]
     for one in paragraphs:
-        if one.kind not in _LISTED or _list_of(one) not in dated:
-            continue
-        for entry in _entries(one):
-            dates, said = dates_in(entry), {w[:_LONG] for w in _said(entry)}
-            named = {s.object for s, own in names if any(name in entry for name in own)}
-            if not named:
-                alike = (s for s, own in words_ if not own.isdisjoint(said))
-                named = {s.object for s in alike if _tells(dates, s)}
-            for first, last in _between(dates):
-                yield Entry(first, last, tuple(sorted(named)))
+        if one.kind in _LISTED and _list_of(one) in dated:
+            for entry in _entries(one):
+                dates = dates_in(entry)
+                named = _objects_in(entry, dates, segments)
+                yield from (Entry(first, last, named) for first, last in _between(dates))
+
+
+def _objects_in(
+    text: str, dates: Dates, segments: Sequence[rows.AlignedSegment]
+) -> tuple[str, ...]:
+    """The objects that a text names, else those at a time of theirs that it has a word of."""
+    names = ((s.object, (s.mention, s.object_label, *s.aliases)) for s in segments)
+    named = {o for o, own in names if any(name and name in text for name in own)}
+    if not named:
+        said = {w[:_LONG] for w in _said(text)}
+        alike = (s for s in segments if not said.isdisjoint(w[:_LONG] for w in _words_of(s)))
+        named = {s.object for s in alike if _tells(dates, s)}
+    return tuple(sorted(named))
 
 
 def _tells(dates: Dates, segment: rows.Segment) -> bool:
