@@ -417,7 +417,11 @@ MISDATED: list[tuple[str, str, tuple[str, str | None], bool]] = [
      "there could remember the beginning of, Leeds United (1919) came.", ("2003", "2005"), False),
     ("a birth", "Leeds United, led by Abe (born 1919), won.", ("2003", "2005"), False),
     ("the bracket of a life", "Leeds United (1919–1940) was a club.", ("2003", "2005"), False),
-    ("of another sentence", "Leeds United won. It had lost in 1919.", ("2003", "2005"), False),
+    ("of another sentence", "Leeds United won. It had lost in 1919.", ("2003", "2005"), True),
+    ("in a paragraph of its time", "Leeds United won. Hull lost in 1919, York in 2004.",
+     ("2003", "2005"), False),
+    ("in a sentence with a date far off", "Leeds United, where men of all the towns around it had "
+     "played for years, as the papers wrote, sang in 1919.", ("2003", "2005"), False),
     ("no end", "Leeds United won in 2020.", ("2003", None), False),
 ]  # fmt: skip
 

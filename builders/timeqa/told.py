@@ -200,9 +200,9 @@ def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> froze
     """The segments, by index, whose mention has dates of another time and none of theirs.
 
     They are later than the stint, or so much earlier that it is not what went on. The dates are
-    those of its sentence, list item, row or pair, of which one stands near it; lives do not count,
-    and segments of one object that follow on one another share theirs. What people checked is not
-    looked into.
+    those of its sentence, list item, row or pair, of which one stands near it, or of its paragraph
+    where its sentence has none; lives do not count, and segments of one object that follow on one
+    another share theirs. What people checked is not looked into.
     """
     found = set()
     by_object: dict[str, list[rows.AlignedSegment]] = {}
@@ -215,15 +215,16 @@ def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> froze
             continue
         text, dates = read.page.paragraphs[s.paragraph].text, read.dates[s.paragraph]
         left, right = sentence_at(read.starts[s.paragraph], len(text), s.start, s.end)
-        inside = [
+        around = [
             w
             for w in (*dates.written, *dates.stretches)
-            if left <= w.start and w.end <= right and not of_birth(text, w)
-            if s.paragraph != first_text or w.start not in bracket
+            if not of_birth(text, w) and (s.paragraph != first_text or w.start not in bracket)
         ]
+        inside = [w for w in around if left <= w.start and w.end <= right]
         near = any(max(w.start - s.end, s.start - w.end) <= NEAR for w in inside)
+        telling = inside if near else [] if inside else around
         earliest, latest = earlier(days[s][0], FAR), later(days[s][1])
-        if near and not any(w.first <= latest and earliest <= w.last for w in inside):
+        if telling and not any(w.first <= latest and earliest <= w.last for w in telling):
             found.add(n)
     return frozenset(found)
 
