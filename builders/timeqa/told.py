@@ -50,6 +50,10 @@ _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
 
 
+_Spelt = tuple[rows.AlignedSegment, tuple[str, ...], frozenset[str]]
+"""A segment, the names of its object, and the beginnings of the words that tell it."""
+
+
 class Entry(NamedTuple):
     """The days that an entry of a list certainly tells of, and the pair's objects that it names."""
 
@@ -145,24 +149,28 @@ def _listed(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> Iterat
                 dated.add(_list_of(paragraphs[s.paragraph]))
     if not dated:
         return
+    objects = [
+        (
+            s,
+            tuple(n for n in (s.mention, s.object_label, *s.aliases) if n),
+            frozenset(w[:_LONG] for w in _words_of(s)),
+        )
+        for s in segments
+    ]
     for one in paragraphs:
         if one.kind in _LISTED and _list_of(one) in dated:
             for entry in _entries(one):
-                dates = dates_in(entry)
-                named = _objects_in(entry, dates, segments)
-                yield from (Entry(first, last, named) for first, last in _between(dates))
+                if days := list(_between(dates := dates_in(entry))):
+                    named = _objects_in(entry, dates, objects)
+                    yield from (Entry(first, last, named) for first, last in days)
 
 
-def _objects_in(
-    text: str, dates: Dates, segments: Sequence[rows.AlignedSegment]
-) -> tuple[str, ...]:
+def _objects_in(text: str, dates: Dates, objects: Sequence[_Spelt]) -> tuple[str, ...]:
     """The objects that a text names, else those at a time of theirs that it has a word of."""
-    names = ((s.object, (s.mention, s.object_label, *s.aliases)) for s in segments)
-    named = {o for o, own in names if any(name and name in text for name in own)}
+    named = {s.object for s, names, _ in objects if any(name in text for name in names)}
     if not named:
         said = {w[:_LONG] for w in _said(text)}
-        alike = (s for s in segments if not said.isdisjoint(w[:_LONG] for w in _words_of(s)))
-        named = {s.object for s in alike if _tells(dates, s)}
+        named = {s.object for s, _, own in objects if not own.isdisjoint(said) and _tells(dates, s)}
     return tuple(sorted(named))
 
 
