@@ -503,7 +503,7 @@ def _a_thing(noun: Token) -> bool:
         return False
     if noun.lemma in ROLES | THINGS | _NO_ANSWER:
         return False
-    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") for t in tokens):
+    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") or t.lower in _SOME for t in tokens):
         return False
     if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
         return False
@@ -516,6 +516,7 @@ def _a_thing(noun: Token) -> bool:
     return alone(tokens, None, asked=False) and not breaks(tokens)
 
 
+_SOME = words("several many some numerous few")
 _NO_ANSWER = words("""
     people man woman child region area country statement letter claim effort action step measure
     issue matter thing way number part role support concern work question report decision change
@@ -664,6 +665,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
+        if any(p.lower in ("due", "because") for p in noun.having("prep")):
+            continue  # `recalls 40 cars due to a fault`
         late = [t for t in noun.children if t.at > noun.at and t.tag in ("JJ", "VBN")]
         if noun is not clause.subject and any(not t.children for t in late):
             continue  # `leaves three people dead`
@@ -681,7 +684,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
-_SPEAK = words("report say announce claim estimate")
+_SPEAK = words("report say announce claim estimate surpass exceed pass top reach")
 _OF_WHAT = words("case death infection fatality")
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
