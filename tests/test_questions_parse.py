@@ -371,6 +371,7 @@ TEXT = (
 ANSWERS = [
     ("When did Apple buy Beats?", "May 2014"),
     ("Which company bought Nest?", "Google"),
+    ("Which chief executive announced the deal with Beats in Cupertino?", "Tim Cook"),
     ("Who announced the deal with Beats in Cupertino?", "Tim Cook"),
     ("Where did Tim Cook announce the deal with Beats?", "Cupertino"),
     ("Who painted the Mona Lisa in Florence?", None),
