@@ -310,7 +310,7 @@ def test_easy_asks_for_nothing_that_only_others_answer() -> None:
 def test_the_object_that_is_asked_for_stands_first() -> None:
     """Then what holds for more of the time; what the page does not name comes last."""
     own = segment("Q9", "2003", "2009", paragraph=5, mention="Nine")
-    short = segment("Q2", "2008", "2008", paragraph=1, mention="Two")
+    short = segment("Q2", "2007", "2008", paragraph=1, mention="Two")
     long = segment("Q3", "2004", "2007", paragraph=2, mention="Three")
     unnamed = replace(segment("Q4", "2003", "2009"), **UNNAMED)
     asked, _ = ask(own, short, long, unnamed, unanswerable=0)
@@ -455,6 +455,25 @@ def test_before_and_after_have_one_answer() -> None:
     assert not {t for t, _ in hard(*same) if t.split()[0] in ("before", "after")}
     _, dropped = ask(*same, hard=4)
     assert {d.reason for d in dropped} == {"ambiguous"}
+
+
+def test_nothing_is_asked_of_a_stretch_of_which_an_answer_holds_a_small_part() -> None:
+    own = segment("Q2", "2003", "2012")
+    for other, wanted in (
+        (segment("Q3", "2004", "2007"), {"Q2 Q3"}),
+        (segment("Q3", "2000", "2005"), {"Q2 Q3"}),
+        (segment("Q3", "2000", "2004"), set()),
+        (segment("Q3", "2012-05", None), {"Q2"}),
+    ):
+        asked, dropped = ask(own, other, hard=4)
+        found = {
+            " ".join(o.id for o in a.answers.objects)
+            for a in asked
+            if a.difficulty == "easy" and a.segment == 0
+        }
+        assert found == wanted
+        partial = ("ambiguous", "from 2003 to 2012") in {(d.reason, d.detail) for d in dropped}
+        assert partial == (not wanted)
 
 
 def test_unanswerable_is_near_and_empty() -> None:

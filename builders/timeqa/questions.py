@@ -41,6 +41,7 @@ from builders.timeqa.times import (
     easy_times,
     hard_time,
     is_changeover,
+    is_partial,
     outside_time,
     question_frame,
     select,
@@ -59,6 +60,8 @@ _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
 _PURPOSE: dict[HardKind, int] = {kind: bits(kind) for kind in _KINDS}
 _TEMPLATE = {kind: bits("template", kind) for kind in get_args(Specifier)}
+_LEAST_PART = 4
+"""Each of several answers to a `between` holds on one in so many of its days, or more."""
 _WINDOWS = 8
 """Times as often a window is drawn as a moment: most pages tell of most years."""
 _SHARES = 1 << 20
@@ -225,9 +228,9 @@ def ask_pair(
 
     Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
-    without its two units; no day on which another object takes over), `gives_answer`,
-    `after_snapshot`, `near_snapshot` (too few days are after it), `no_template` (no variant serves
-    the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
+    without its two units; of several objects one holds on few of its days; a day on which another
+    object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are after
+    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
     `no_room` (hard, of a segment with no moment inside it), `told_otherwise` (the page does not
     name the answer, and may tell it in other words; or it may name others before or after the
     pair's), `others_named` (easy, the page names other answers and not the segment's own object).
@@ -474,7 +477,10 @@ class _Asker:
         if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"
         chosen = [self.line.spans[j] for j in found]
-        if is_changeover(time, chosen, [self.pair.segments[j].object for j in found]):
+        objects = [self.pair.segments[j].object for j in found]
+        if is_changeover(time, chosen, objects):
+            return "ambiguous"
+        if not self.pointwise and is_partial(time, chosen, objects, _LEAST_PART):
             return "ambiguous"
         return found
 

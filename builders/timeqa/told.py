@@ -52,7 +52,8 @@ class Told(NamedTuple):
     `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
     mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
-    pair's relation; every day, where there are none.
+    pair's relation; every day, where there are none; from or until its date, where it has one
+    (`Ann Lee led the country from 1959`).
     """
 
     anywhere: tuple[DayInterval, ...] = ()
@@ -94,9 +95,8 @@ def told_days(
                 continue
             left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
             near = whole or any(w in one.text[left:right] for w in names)
-            endless = date_.first == date.min or date_.last == date.max
             short = (date_.last - date_.first).days < _YEAR
-            if short or (date_ in dates.stretches and (near or not endless)):
+            if short or (date_ in dates.stretches and (near or not _endless(date_))):
                 found.add((date_.first, date_.last))
                 if near:
                     beside.add((date_.first, date_.last))
@@ -118,28 +118,39 @@ def _undated(
     later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
     there are no dates it may hold at any time. A sentence that says what was first (`After posts in
     Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
-    before its last date, whatever it names; but for `After the crisis of 2008`, which says when.
+    before the pair's first one, whatever it names, and before its own last date; but for `After the
+    crisis of 2008`, which says when. A stretch without an end (`led the country from 1959`) is
+    told where the sentence has such a word and such a name.
     """
     known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
     common = any(s.object_label[:1].islower() for s in segments)
     own = frozenset(name_words(subject))
+    begins = min((s.start_first or date.min for s in segments), default=date.min)
     for unit in read.units:
         if not common and unit.names <= own:
             continue
+        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
         if unit.says_what_was_first:
-            yield date.min, unit.dates.written[-1].last if unit.dates.written else date.max
-        if unit.dates.written or any(name in unit.text for name in known):
+            dates = unit.dates.written
+            yield date.min, max(dates[-1].last, begins) if dates else date.max
+        if any(name in unit.text for name in known):
+            continue
+        if unit.dates.written:
+            yield from ((d.first, d.last) for d in unit.dates.stretches if cue and _endless(d))
             continue
         around = [w for w in (unit.earlier, unit.later) if w]
         if not around and unit.in_order:
             around = [*unit.title.written, *unit.title.stretches]
-        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
         if not cue and (not around or _OTHER_TIMES.isdisjoint(unit.words)):
             continue
         days = [d for w in around for d in (w.first, w.last)]
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
         yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _endless(stretch: Written) -> bool:
+    return stretch.first == date.min or stretch.last == date.max
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
