@@ -230,10 +230,11 @@ def ask_pair(
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
     without its two units; of several objects one holds on few of its days; a day on which another
     object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are after
-    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
-    `no_room` (hard, of a segment with no moment inside it), `told_otherwise` (the page does not
-    name the answer, and may tell it in other words; or it may name others before or after the
-    pair's), `others_named` (easy, the page names other answers and not the segment's own object).
+    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment
+    without a boundary that can be printed), `no_room` (hard, of a segment with no moment inside
+    it), `told_otherwise` (the page does not name the answer, and may tell it in other words; or it
+    may name others before or after the pair's), `others_named` (easy, the page names other answers
+    and not the segment's own object).
     """
     asker = _Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):

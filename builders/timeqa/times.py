@@ -235,9 +235,7 @@ def is_changeover(time: Time, spans: Sequence[Bounds], objects: Sequence[str]) -
     return bool(ended) and bool(begun - ended)
 
 
-def is_partial(
-    time: Time, spans: Sequence[Bounds], objects: Sequence[str], least: int
-) -> bool:
+def is_partial(time: Time, spans: Sequence[Bounds], objects: Sequence[str], least: int) -> bool:
     """Whether one of several objects may hold on fewer than one in `least` days of a `between`.
 
     It held at some time of it, and is not what a text means by all of it. `objects`: of each span.

@@ -119,8 +119,8 @@ def _undated(
     there are no dates it may hold at any time. A sentence that says what was first (`After posts in
     Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
     before the pair's first one, whatever it names, and before its own last date; but for `After the
-    crisis of 2008`, which says when. A stretch without an end (`led the country from 1959`) is
-    told where the sentence has such a word and such a name.
+    crisis of 2008`, which says when. A stretch without an end needs no word of the relation where
+    such a name stands before its date (`The Brazilian João Havelange presided from 1974`).
     """
     known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
     common = any(s.object_label[:1].islower() for s in segments)
@@ -136,7 +136,10 @@ def _undated(
         if any(name in unit.text for name in known):
             continue
         if unit.dates.written:
-            yield from ((d.first, d.last) for d in unit.dates.stretches if cue and _endless(d))
+            for d in unit.dates.stretches:
+                if _endless(d) and (cue or not unit.named_before(d) <= own):
+                    earlier = [w.first for w in unit.dates.written if w.end <= d.start]
+                    yield max([d.first, *earlier]), d.last
             continue
         around = [w for w in (unit.earlier, unit.later) if w]
         if not around and unit.in_order:
@@ -227,12 +230,14 @@ def hinted(
 class _Unit(NamedTuple):
     """A sentence, list item, row or pair of a page.
 
-    `words`: folded; `names`: those of its capitalised words, but for months and the first one;
-    `dates`: its own; `heading`, `title`: words and dates of its section's title; `earlier`,
-    `later`: the last date before it and the first one after it in its section, where `in_order`:
-    text of a section tells one thing after another, the opening and lists do not.
+    `place`: of its first character in its paragraph; `words`: folded; `names`: those of its
+    capitalised words, but for months and the first one; `dates`: its own; `heading`, `title`: words
+    and dates of its section's title; `earlier`, `later`: the last date before it and the first one
+    after it in its section, where `in_order`: text of a section tells one thing after another, the
+    opening and lists do not.
     """
 
+    place: int
     text: str
     words: frozenset[str]
     names: frozenset[str]
@@ -243,6 +248,10 @@ class _Unit(NamedTuple):
     says_what_was_first: bool
     earlier: Written | None = None
     later: Written | None = None
+
+    def named_before(self, date_: Written) -> frozenset[str]:
+        """Those of its names that stand before a date."""
+        return _names(self.text, date_.start - self.place)
 
     def has(self, both: Sequence[DayInterval]) -> bool:
         """Whether all of these boundaries are written."""
@@ -288,9 +297,9 @@ class ReadPage:
             innermost = section.rpartition(" / ")[2]
             title, heading = dates_in(innermost), _said(innermost)
             units = [
-                _unit(one, text, dates, heading, title)
+                _unit(one, place, text, dates, heading, title)
                 for one, of_all, starts in group
-                for text, dates in _sentences(one.text, of_all, starts)
+                for place, text, dates in _sentences(one.text, of_all, starts)
             ]
             earlier = _nearest(units, -1)
             later = reversed(_nearest(reversed(units), 0))
@@ -311,22 +320,32 @@ def _nearest(units: Iterable[_Unit], which: int) -> list[Written | None]:
     return found
 
 
-def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[str, Dates]]:
-    """The sentences of a paragraph, with their dates."""
+def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[int, str, Dates]]:
+    """Place and text of the sentences of a paragraph, with their dates."""
     for left, right in zip(starts, [*starts[1:], len(text)], strict=True):
         written = tuple(w for w in dates.written if left <= w.start < right)
         stretches = tuple(w for w in dates.stretches if left <= w.start < right)
-        yield text[left:right], Dates(written, stretches)
+        yield left, text[left:right], Dates(written, stretches)
 
 
 def _unit(
-    one: rows.Paragraph, text: str, dates: Dates, heading: frozenset[str], title: Dates
+    one: rows.Paragraph,
+    place: int,
+    text: str,
+    dates: Dates,
+    heading: frozenset[str],
+    title: Dates,
 ) -> _Unit:
     words = _said(text)
-    names = frozenset(w for m in _NAME.findall(text) for w in name_words(m)) - _CALENDAR
+    names = _names(text, len(text))
     first = one.kind == "text" and _tells_what_was_first(text, words)
     in_order = one.kind == "text" and bool(one.section)
-    return _Unit(text, words, names, dates, heading, title, in_order, first)
+    return _Unit(place, text, words, names, dates, heading, title, in_order, first)
+
+
+def _names(text: str, end: int) -> frozenset[str]:
+    """The capitalised words of a sentence up to `end`, but for months and the first one."""
+    return frozenset(w for m in _NAME.findall(text, 0, end) for w in name_words(m)) - _CALENDAR
 
 
 def _tells_what_was_first(text: str, said: frozenset[str]) -> bool:
