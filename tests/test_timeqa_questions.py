@@ -522,6 +522,15 @@ def test_gives_answer(label: str, thing: str, aliases: tuple[str, ...], kept: bo
     assert {d.reason for d in dropped} == (set() if kept else {"gives_answer"})
 
 
+def test_the_words_of_the_page_give_an_answer_away() -> None:
+    one = segment("Q2", "2003-03", "2009-01", object_label="Lola Racing", mention="March")
+    asked, dropped = ask(one, hard=4, unanswerable=0)
+    assert asked and not [a.text for a in asked if "March" in a.text]
+    assert ("gives_answer", "from March 2003 to January 2009") in {
+        (d.reason, d.detail) for d in dropped
+    }
+
+
 def test_answerable_and_rules() -> None:
     asked, _ = ask(
         segment("Q20", "2003", "2009", rule="none"),

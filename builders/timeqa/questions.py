@@ -284,7 +284,11 @@ class _Asker:
         ]
         self.unchecked = {i for i, s in enumerate(pair.segments) if s.verification != "human"}
         self.answer_sets: dict[tuple[int, ...], AnswerSet] = {}
-        self.names = [names(s.object_label, s.aliases) for s in pair.segments]
+        # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
+        self.names = [
+            names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
+            for s in pair.segments
+        ]
         words = frozenset(word_tokens(pair.subject_label))
         self.subject_words = significant(words)
         self.frames = [question_frame(q.ask, pair.subject_label, words) for q in relation.questions]
