@@ -99,12 +99,12 @@ class Pair:
         """Whether the page may answer a question about this time, which lies beside the pair.
 
         It tells something of these days, or near the evidence what came after the pair's last day
-        and before these days, which may have lasted (`in 2011 she married again`), or something
-        without a date that may have been then.
+        and before these days, which may have lasted (`in 2011 she married again`), or anywhere that
+        others came, or something without a date that may have been then.
         """
         first, last = time.days()
         assert first and last
-        days = (*self.told.anywhere, *self.told.undated)
+        days = (*self.told.anywhere, *self.told.undated, *self.told.later)
         return any(begins <= last and first <= ends for begins, ends in days) or any(
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
         )

@@ -7,7 +7,7 @@ because the subject was not there yet, or no more (`life`).
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -54,11 +54,13 @@ class Told(NamedTuple):
     `undated`: the days between the dates around a statement without a date that may be one of the
     pair's relation; every day, where there are none; from or until its date, where it has one
     (`Ann Lee led the country from 1959`).
+    `later`: the days from which on something may hold that came in the pair's last year or later.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
     undated: tuple[DayInterval, ...] = ()
+    later: tuple[DayInterval, ...] = ()
 
 
 def cues(wordings: Collection[str]) -> frozenset[str]:
@@ -101,7 +103,9 @@ def told_days(
                 if near:
                     beside.add((date_.first, date_.last))
     undated = set(_undated(read, segments, subject, stems))
-    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
+    later = set(_later(read, segments, subject, stems))
+    found_days = (found, beside, undated, later)
+    return Told(*(tuple(sorted(days)) for days in found_days))
 
 
 def _undated(
@@ -122,17 +126,18 @@ def _undated(
     crisis of 2008`, which says when. A stretch without an end needs no word of the relation where
     such a name stands before its date (`The Brazilian João Havelange presided from 1974`).
     """
-    known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
+    known = _known(segments)
     common = any(s.object_label[:1].islower() for s in segments)
     own = frozenset(name_words(subject))
-    begins = min((s.start_first or date.min for s in segments), default=date.min)
+    first = min((s.start_first or date.min for s in segments), default=date.min)
+    before = first - timedelta(1) if first > date.min else first
     for unit in read.units:
         if not common and unit.names <= own:
             continue
         cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
         if unit.says_what_was_first:
             dates = unit.dates.written
-            yield date.min, max(dates[-1].last, begins) if dates else date.max
+            yield date.min, max(dates[-1].last, before) if dates else date.max
         if any(name in unit.text for name in known):
             continue
         if unit.dates.written:
@@ -150,6 +155,34 @@ def _undated(
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
         yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _later(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """The days from which on something else may hold (`acquired in 2004 by Guardians of Order`).
+
+    A sentence, list item, row or pair says so that has a date from the last year of the pair on, a
+    word of the relation or one that says that something began, and the name of something that is
+    neither the subject nor an object of the pair.
+    """
+    known, own = _known(segments), frozenset(name_words(subject))
+    ended = max((s.end_first or date.max for s in segments), default=date.max)
+    for unit in read.units:
+        late = [w.first for w in unit.dates.written if w.last >= ended]
+        if not late or unit.names <= own or any(name in unit.text for name in known):
+            continue
+        stem = not stems.isdisjoint(w[:_STEM] for w in unit.words)
+        if stem or not _OTHER_TIMES.isdisjoint(unit.words):
+            yield min(late), date.max
+
+
+def _known(segments: Sequence[rows.AlignedSegment]) -> frozenset[str]:
+    """The labels of the objects of a pair, and the page's words for them."""
+    return frozenset(n for s in segments for n in (s.mention, s.object_label) if n)
 
 
 def _endless(stretch: Written) -> bool:
