@@ -35,8 +35,8 @@ ASKED = [
         "Islamabad",
     ),
     (
-        "The Dutch airline KLM opened an office in Nairobi in May 2014.",
-        "Which airline opened an office in Nairobi in May 2014?",
+        "The Dutch airline KLM opened an office in Nairobi Tower in May 2014.",
+        "Which airline opened an office in Nairobi Tower in May 2014?",
         "KLM",
     ),
     (
@@ -45,9 +45,9 @@ ASKED = [
         "January 2006",
     ),
     (
-        "At least 40 farms were flooded in a storm in the town of Spalding on Monday.",
-        "How many farms were flooded in a storm in the town of Spalding on 6 January 2020?",
-        "At least 40",
+        "Forty farms of Albert Bartlett were sold in the town of Spalding on Monday.",
+        "How many farms of Albert Bartlett were sold in the town of Spalding on 6 January 2020?",
+        "Forty",
     ),
     (
         "Facebook paid $19 billion for WhatsApp.",
@@ -55,8 +55,8 @@ ASKED = [
         "$19 billion",
     ),
     (
-        "Spain closed its border with France because the virus had spread.",
-        "Why did Spain close its border with France?",
+        "Spain closed its border with France on Monday because the virus had spread.",
+        "Why did Spain close its border with France on 6 January 2020?",
         "because the virus had spread",
     ),
     (

@@ -32,7 +32,18 @@ from builders.generate.doubts import (
     sentence,
 )
 from builders.generate.evidence import stems
-from builders.generate.specific import EVERYWHERE, Weight, least, least_dated, weigh
+from builders.generate.specific import (
+    EVERYWHERE,
+    OWN,
+    Weight,
+    anchor,
+    bare,
+    least,
+    least_dated,
+    nowhere,
+    particular,
+    weigh,
+)
 from builders.generate.trees import NAMED, Token, listed, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
@@ -298,13 +309,6 @@ def _unnamed(case: Case) -> bool:
     return not case.labels & {*NAMED, "NORP"}
 
 
-def _office_of_nowhere(case: Case) -> bool:
-    """Whom it asks for has an office: the Minister of Science, of which country?"""
-    if not (case.asks_subject and _OFFICE.search(case.text)):
-        return False
-    return not case.labels & {"GPE", "NORP", "PERSON"}
-
-
 _YEAR = re.compile(r"[12]\d{3}")
 _ANY_MONTH = "|".join(MONTHS)
 _NO_YEAR = re.compile(
@@ -326,12 +330,17 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
     named += [
         n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
     ]
-    if any(n.lemma.lower() in _OF_MANY for n in named):
+    if any(n.lemma.lower() in _OF_MANY or _one_among(n) for n in named):
         return True
     if clause.verb.lemma in _COURTS and not (clause.day and clause.now):
         return True
     one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
     return clause.verb.lemma in _DONE_BY_MANY | _CHOOSE and not one
+
+
+def _one_among(role: Token) -> bool:
+    """Whether a role is that of one among others: `a minister`."""
+    return role.lemma.lower() in ROLES and any(c.lower in ("a", "an") for c in role.children)
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
@@ -409,9 +418,6 @@ _CASES = words("""
     lawsuit suit complaint settlement disclosure motion petition appeal indictment deal contract
     agreement investigation probe policy panel
 """)
-_OFFICE = re.compile(
-    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier|[Cc]hief)\b"
-)
 _SALIENT = 3
 """Words in the headline that make a clause the news of its day."""
 _BORN = Weight(3, 0, 1)
@@ -456,7 +462,7 @@ def _points_back(case: Case) -> bool:
         t.lower in _CALLED
         and any(c.lower == "the" for c in t.children)
         and not any(c.dep == "prep" or c.label in NAMED for c in t.children)
-        for t in case.told
+        for t in (*case.told, *case.made.of)
     )
 
 
@@ -464,14 +470,88 @@ def _casualties(case: Case) -> bool:
     """It asks for the victims of what has just happened: the next day's figure is another."""
     tokens = (case.clause.verb, *case.made.of, *case.told)
     counted = case.made.kind in ("how many", "which")
-    return counted and not case.dated and any(t.lemma.lower() in _VICTIMS for t in tokens)
+    return counted and _fresh(case) and any(t.lemma.lower() in _VICTIMS for t in tokens)
+
+
+def _estimate(case: Case) -> bool:
+    """Its answer is no number, or a source's first estimate: dozens, at least 40 on Monday."""
+    if case.made.kind not in ("how many", "how much"):
+        return False
+    answer = written(case.made.of)
+    return _NO_NUMBER.search(answer) is not None or (
+        _fresh(case) and _HEDGE.search(answer) is not None
+    )
+
+
+def _fresh(case: Case) -> bool:
+    """Whether it is about what the article has as news: figures are the first ones."""
+    return not case.dated or case.clause.news
 
 
 _VICTIMS = words(data("questions")["victims"])
+_NO_NUMBER = re.compile(
+    r"\b(?:several|dozens?|scores|hundreds|thousands|few|many)\b", re.IGNORECASE
+)
+_HEDGE = re.compile(
+    r"\b(?:at least|at most|up to|(?:more|less|fewer) than|over|under|as many as|nearly|almost"
+    r"|about|around|approximately|roughly|some|estimated|close to)\b|\+",
+    re.IGNORECASE,
+)
+
+
+def _vague(case: Case) -> bool:
+    """What it tells, beside its answer, is told of many events: no name of its own, few anchors.
+
+    What a country, a crowd or anybody does is no event without a name, and `What did Canada post?`
+    asks for one of many things.
+    """
+    told, clause, kind = case.told, case.clause, case.made.kind
+    if any(anchor(t) == OWN for t in told):
+        return False
+    own = {t.at for t in case.made.of}
+    taking_part = [p for p in clause.parts if p.dep in ("dobj", "agent") and p in told]
+    taking_part += () if case.asks_subject else (clause.subject,)
+    counted = [n for n in taking_part if any(c.at in own for c in n.children)]
+    if kind in ("what", "age") or any(bare(n, told) for n in taking_part if n not in counted):
+        return True
+    exact = (clause.day is not None and not clause.now) or _EXACT.search(case.text) is not None
+    return not particular(told, time=0 if kind == "when" else 1 + exact)
+
+
+def _of_which_country(case: Case) -> bool:
+    """It tells of a court, a ministry or an office that every country has, and not of which."""
+    return nowhere(case.told, case.made.of)
+
+
+def _so_today(case: Case) -> bool:
+    """A word of it or of its answer is true on the article's day, or beside what it has told."""
+    answer = case.made.of
+    if any(_is_stale(t) for t in (*case.told, *answer)):
+        return True
+    new = [t for t in answer if t.lower in ("new", "more", "another", "other")]
+    content = [t for t in answer if t.tag[:2] in ("NN", "JJ", "VB") and t not in new]
+    return bool(new) and len(content) < 2
+
+
+def _is_stale(token: Token) -> bool:
+    if token.lower in ("more", "other") and token.prev is not None and token.prev.tag == "CD":
+        return True  # three more
+    if token.lower == "new" and token.head.lemma.lower() in ROLES:
+        return True  # the new Premier
+    if token.lower == "next" and token.next is not None and token.next.lower == "to":
+        return False
+    return token.lower in _STALE and token.label not in NAMED
+
+
+_STALE = words(data("questions")["stale"])
+_EXACT = re.compile(rf"\b(?:{_ANY_MONTH})\w* \d{{1,2}}\b|\b\d{{1,2}} (?:{_ANY_MONTH})\b")
 _CLAIM = re.compile(
     r"\b(?:alleged|alleges|allegedly|so far|to date|as of|suspected)\b", re.IGNORECASE
 )
-_CALLED = words("nation country city town capital region company firm group team agency club party")
+_CALLED = words("""
+    nation country city town capital region company firm group team agency club party organization
+    organisation area project
+""")
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
@@ -481,7 +561,7 @@ BROKEN: Sequence[Callable[[Case], bool]] = (
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
-    _not_alone, _some_case, _unnamed, _office_of_nowhere, _half_named, _claimed, _points_back,
-    _casualties,
+    _not_alone, _some_case, _unnamed, _half_named, _claimed, _points_back, _casualties,
+    _estimate, _vague, _of_which_country, _so_today,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from builders.generate.trees import NAMED, Token
-from builders.text.data import words
-from builders.text.en.lexicon import COUNTRIES
+from builders.text.data import data, words
+from builders.text.en.lexicon import COUNTRIES, DEMONYMS
+from builders.text.en.nouns import ROLES, STATES, THINGS
 
 ROUTINE = words("""
     say call meet urge attend announce support thank agree sue ask visit travel arrive speak join
@@ -89,6 +90,88 @@ def weigh(told: Sequence[Token], verb: Token, subject: Sequence[Token]) -> Weigh
             beyond += points
         anchors += _is_name(token) or _is_anchor(token, told)
     return Weight(inside + beyond + (verb.lemma not in ROUTINE), beyond, anchors)
+
+
+OWN, PLACE, LAND, BODY, NUMBER, FIRST = "own", "place", "land", "body", "number", "first"
+_PARTICULAR = {PLACE: 2, BODY: 2, NUMBER: 2, FIRST: 2}
+"""What each kind of anchor tells of an event, and each country 1; what is its own is enough."""
+_ENOUGH = 4
+_LISTS = data("questions")
+_BODIES = ROLES | THINGS | words(_LISTS["bodies"]) | words("of the and for to in with 's &")
+_PEOPLES = COUNTRIES | DEMONYMS
+_LARGE = words(_LISTS["large"])
+_ANYBODY = ROLES | words(_LISTS["man_or_woman"]) | words(_LISTS["anybody"])
+
+
+def anchor(token: Token) -> str:
+    """What a token is a part of that tells one event from another; empty where of nothing.
+
+    `own`: a person, a work, an event of its own name, an organisation that is not in the news every
+    day; `place`; `land`: a country or its people; `body`: what every country has, or what is in the
+    news every day; `number`; `first`: a superlative.
+    """
+    name = token.name
+    if token.label == "NORP" or token.text in _PEOPLES:
+        return LAND
+    if _YEAR.fullmatch(token.text):
+        return "" if token.dep == "pobj" or token.label == "DATE" else OWN
+    if token.tag == "JJS" or token.lower == "first":
+        return FIRST
+    if name is None or token.label not in NAMED:
+        if token.tag == "CD" and token.label not in ("DATE", "TIME", "ORDINAL"):
+            return NUMBER * (token.lower != "one")
+        return BODY * (token.tag in ("NNP", "NNPS") and token.label not in ("DATE", "TIME"))
+    if name.text in COUNTRIES:
+        return LAND
+    if token.label in ("GPE", "LOC"):
+        return PLACE
+    common = all(t.lower in _BODIES or t.text in _PEOPLES for t in name.tokens)
+    return BODY if common or name.text in _LARGE else OWN
+
+
+def of_any_country(token: Token) -> bool:
+    """Whether a token's name is made of common words alone: `the Supreme Court`, which one?"""
+    name = token.name
+    if name is None or token.label not in (*NAMED, "") or token.label == "PERSON":
+        return token.tag == "NNP" and token.lower in _BODIES and token.text[0].isupper()
+    return all(t.lower in _BODIES for t in name.tokens)
+
+
+def nowhere(told: Sequence[Token], answer: Sequence[Token]) -> bool:
+    """Whether a body or an office is told that every country has, and nothing says which country.
+
+    A name of its own says so, too: who judged Enron, and whom Kevin Rudd met.
+    """
+    if not any(of_any_country(t) for t in (*told, *answer)):
+        return False
+    return not any(anchor(t) in (OWN, PLACE, LAND) or t.text in STATES for t in told)
+
+
+def particular(told: Sequence[Token], *, time: int) -> bool:
+    """Whether words tell what has a name of its own, or of several kinds of anchors one each.
+
+    `time`: what the question's time is worth: 2 a day, 1 a month or a list's day, 0 none.
+    """
+    found = {anchor(t) for t in told}
+    if OWN in found:
+        return True
+    content = {t.lemma for t in told if t.tag[:2] in ("NN", "JJ", "VB") and _points(t) == _WORD}
+    lands = {t.lower for t in told if anchor(t) == LAND}
+    points = len(lands) + sum(_PARTICULAR.get(kind, 0) for kind in found)
+    return points + time + (len(content) >= _RICH) >= _ENOUGH
+
+
+_RICH = 6
+"""Different words of content that tell as much as a country."""
+
+
+def bare(noun: Token, told: Sequence[Token]) -> bool:
+    """Whether a noun is one of many, and nothing beside it says which: a woman, prosecutors."""
+    there = {t.at for t in told}
+    if noun.tag not in ("NN", "NNS") or noun.lemma.lower() not in _ANYBODY:
+        return False
+    inside = [t for t in noun.subtree() if t.at in there]
+    return not any(anchor(t) in (OWN, LAND) for t in inside)
 
 
 def _heads(token: Token, phrase: Sequence[Token]) -> bool:
