@@ -48,7 +48,7 @@ STALE = [
 TOLD = [
     ("Steven Spielberg withdrew as adviser to the 2008 Summer Olympics on Monday.", "Who"),
     ("Julia Gillard launched the Stage Two roll out of the NBN at Kingston Beach.", "Who"),
-    ("Northern Rock received emergency loans from the Bank of England on Monday.", "From which"),
+    ("Northern Rock received emergency loans from the Bank of England on Monday.", "Which bank"),
     ("Peter Cosgrove retired as Chief of the Australian Defence Force in 2005.", "Who"),
     ("In 2016, the U.S. Supreme Court declined to hear a case about American Samoa.", "When"),
     ("Kevin Rudd presented the National Security Statement to Federal Parliament today.", "Who"),

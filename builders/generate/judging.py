@@ -40,14 +40,13 @@ from builders.generate.specific import (
     bare,
     least,
     least_dated,
-    nowhere,
     particular,
     weigh,
 )
 from builders.generate.trees import NAMED, Token, listed, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, asked
+from builders.text.dates import MONTHS, asked
 from builders.text.dates import written as day_in_words
 from builders.text.en.nouns import ROLES
 from builders.text.en.questions import put
@@ -243,15 +242,6 @@ def _time_within(case: Case) -> bool:
     return any(_YEAR.fullmatch(t.text) and _inner(t) for t in case.told)
 
 
-def _still_so(case: Case) -> bool:
-    """It tells in the present tense what may be so no longer."""
-    return any(
-        t.tag in ("VBZ", "VBP") and (case.clause.now or t.dep == "conj")
-        for t in case.told
-        if t is not case.clause.verb
-    )
-
-
 def _nameless_subject(case: Case) -> bool:
     return _nameless(case.clause) or any(
         t.first and t.tag == "NN" and not t.children and t.name is None for t in case.told
@@ -265,12 +255,6 @@ def _torn(case: Case) -> bool:
     return (
         breaks(case.told) or relative(case.told) or cut_short(case.told, case.made.of, case.clause)
     )
-
-
-def _two_lengths(case: Case) -> bool:
-    """It asks how long, and says from when to when: for 8 years, from 1994 to 2002."""
-    years = any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in case.told)
-    return case.made.kind == "how long" and years
 
 
 def _one_of_many(case: Case) -> bool:
@@ -287,18 +271,10 @@ def _not_alone(case: Case) -> bool:
     return not alone(case.told, case.clause.subject, asked=asked_subject, kind=kind)
 
 
-def _bracketed(case: Case) -> bool:
-    return any(_in_brackets(t) for t in case.told)
-
-
 def _gives_away(case: Case) -> bool:
     """A word of the answer's name is in the question, or a clause with `as`."""
     shared = {t.text for t in case.made.of if t.label in NAMED and len(t.text) > 3}
     return any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in case.told)
-
-
-def _weekday(case: Case) -> bool:
-    return any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in case.told)
 
 
 def _some_case(case: Case) -> bool:
@@ -390,14 +366,6 @@ def _inner(token: Token) -> bool:
     while token.head is not token and token.tag[0] != "V":
         token = token.head
     return token.dep in ("acl", "relcl")
-
-
-def _in_brackets(token: Token) -> bool:
-    """Whether an opening bracket stands before a token, and none that closes it between."""
-    before = token.prev
-    while before is not None and before.text not in ("(", ")"):
-        before = before.prev
-    return before is not None and before.text == "("
 
 
 def _of_whom(noun: Token) -> bool:
@@ -518,17 +486,12 @@ def _vague(case: Case) -> bool:
     return not particular(told, time=0 if kind == "when" else 1 + exact)
 
 
-def _of_which_country(case: Case) -> bool:
-    """It tells of a court, a ministry or an office that every country has, and not of which."""
-    return nowhere(case.told, case.made.of)
-
-
 def _so_today(case: Case) -> bool:
     """A word of it or of its answer is true on the article's day, or beside what it has told."""
     answer = case.made.of
     if any(_is_stale(t) for t in (*case.told, *answer)):
         return True
-    new = [t for t in answer if t.lower in ("new", "more", "another", "other")]
+    new = [t for t in answer if t.lower in _NEW and t.label not in NAMED]
     content = [t for t in answer if t.tag[:2] in ("NN", "JJ", "VB") and t not in new]
     return bool(new) and len(content) < 2
 
@@ -543,6 +506,7 @@ def _is_stale(token: Token) -> bool:
     return token.lower in _STALE and token.label not in NAMED
 
 
+_NEW = words("new more another other")
 _STALE = words(data("questions")["stale"])
 _EXACT = re.compile(rf"\b(?:{_ANY_MONTH})\w* \d{{1,2}}\b|\b\d{{1,2}} (?:{_ANY_MONTH})\b")
 _CLAIM = re.compile(
@@ -555,13 +519,12 @@ _CALLED = words("""
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
-    _leftover, _plaintiff, _still_so, _two_lengths, _torn, _bracketed, _gives_away, _weekday,
-    _with_gap, _unlike, _run_in,
+    _leftover, _plaintiff, _torn, _gives_away, _with_gap, _unlike, _run_in,
 )  # fmt: skip
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
     _not_alone, _some_case, _unnamed, _half_named, _claimed, _points_back, _casualties,
-    _estimate, _vague, _of_which_country, _so_today,
+    _estimate, _vague, _so_today,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

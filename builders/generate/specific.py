@@ -11,7 +11,7 @@ from typing import NamedTuple
 from builders.generate.trees import NAMED, Token
 from builders.text.data import data, words
 from builders.text.en.lexicon import COUNTRIES, DEMONYMS
-from builders.text.en.nouns import ROLES, STATES, THINGS
+from builders.text.en.nouns import ROLES, THINGS
 
 ROUTINE = words("""
     say call meet urge attend announce support thank agree sue ask visit travel arrive speak join
@@ -127,24 +127,6 @@ def anchor(token: Token) -> str:
         return PLACE
     common = all(t.lower in _BODIES or t.text in _PEOPLES for t in name.tokens)
     return BODY if common or name.text in _LARGE else OWN
-
-
-def of_any_country(token: Token) -> bool:
-    """Whether a token's name is made of common words alone: `the Supreme Court`, which one?"""
-    name = token.name
-    if name is None or token.label not in (*NAMED, "") or token.label == "PERSON":
-        return token.tag == "NNP" and token.lower in _BODIES and token.text[0].isupper()
-    return all(t.lower in _BODIES for t in name.tokens)
-
-
-def nowhere(told: Sequence[Token], answer: Sequence[Token]) -> bool:
-    """Whether a body or an office is told that every country has, and nothing says which country.
-
-    A name of its own says so, too: who judged Enron, and whom Kevin Rudd met.
-    """
-    if not any(of_any_country(t) for t in (*told, *answer)):
-        return False
-    return not any(anchor(t) in (OWN, PLACE, LAND) or t.text in STATES for t in told)
 
 
 def particular(told: Sequence[Token], *, time: int) -> bool:
