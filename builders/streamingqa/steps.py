@@ -230,6 +230,8 @@ class NewsQuestions(Step):
         (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
         if opened.models:
             self._tell(at, opened, passed, number, of_all)
+        else:
+            at.say(f"  {passed:,} rows of {number:,} draws; more draws (`dates`) give more rows")
 
     def _drawn(self, at: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
         """The draws that are asked about, by article, and how many there are in all."""
