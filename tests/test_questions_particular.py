@@ -26,6 +26,8 @@ VAGUE = [
     ("A man was sentenced to death for the murder of a doctor in Beijing.", "What", "a man"),
     ("Peter Walsh served as a minister in the Hawke Government from 1983 to 1990.", "Who", "many"),
     ("A Turkish journalist was killed in Osmanbey at the age of 52 on Monday.", "At what", "who?"),
+    ("Canada approved the vaccine of Pfizer-BioNTech on Monday.", "Which country", "many did"),
+    ("The Tax Division successfully defended Medicare during 2008.", "What", "many things"),
     ("A petrol pump at a Tesco supermarket became popular because of an error.", "Why", "one pump"),
 ]
 ESTIMATES = [

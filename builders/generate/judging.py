@@ -33,6 +33,7 @@ from builders.generate.doubts import (
 )
 from builders.generate.evidence import stems
 from builders.generate.specific import (
+    BODY,
     EVERYWHERE,
     OWN,
     Weight,
@@ -474,7 +475,10 @@ def _vague(case: Case) -> bool:
     asks for one of many things.
     """
     told, clause, kind = case.told, case.clause, case.made.kind
-    if any(anchor(t) == OWN for t in told):
+    found = {anchor(t) for t in told}
+    if case.text.startswith("Which country") and found <= {"", OWN, BODY}:
+        return "PERSON" not in case.labels  # one of those that approved a vaccine
+    if OWN in found:
         return False
     own = {t.at for t in case.made.of}
     taking_part = [p for p in clause.parts if p.dep in ("dobj", "agent") and p in told]
