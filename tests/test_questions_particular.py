@@ -52,7 +52,6 @@ TOLD = [
     ("Julia Gillard launched the Stage Two roll out of the NBN at Kingston Beach.", "Who"),
     ("Northern Rock received emergency loans from the Bank of England on Monday.", "Which bank"),
     ("Peter Cosgrove retired as Chief of the Australian Defence Force in 2005.", "Who"),
-    ("In 2016, the U.S. Supreme Court declined to hear a case about American Samoa.", "When"),
     ("Kevin Rudd presented the National Security Statement to Federal Parliament today.", "Who"),
     ("Two members of the Red Army Faction met Horst Herold in Bonn on Monday.", "How many"),
 ]

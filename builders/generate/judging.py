@@ -258,6 +258,11 @@ def _torn(case: Case) -> bool:
     )
 
 
+def _no_place(case: Case) -> bool:
+    """It asks where, and its answer is no name: `absentia`, `mosques`."""
+    return case.made.kind == "where" and not any(t.text[0].isupper() for t in case.made.of)
+
+
 def _one_of_many(case: Case) -> bool:
     """It asks for one of the many who did the same."""
     asked_subject = case.asks_subject
@@ -444,7 +449,7 @@ def _casualties(case: Case) -> bool:
 
 def _estimate(case: Case) -> bool:
     """Its answer is no number, or a source's first estimate: dozens, at least 40 on Monday."""
-    if case.made.kind not in ("how many", "how much"):
+    if case.made.kind not in ("how many", "how much", "how long"):
         return False
     answer = written(case.made.of)
     return _NO_NUMBER.search(answer) is not None or (
@@ -523,7 +528,7 @@ _CALLED = words("""
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
-    _leftover, _plaintiff, _torn, _gives_away, _with_gap, _unlike, _run_in,
+    _leftover, _plaintiff, _torn, _gives_away, _no_place, _with_gap, _unlike, _run_in,
 )  # fmt: skip
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (

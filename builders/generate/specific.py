@@ -92,13 +92,15 @@ def weigh(told: Sequence[Token], verb: Token, subject: Sequence[Token]) -> Weigh
     return Weight(inside + beyond + (verb.lemma not in ROUTINE), beyond, anchors)
 
 
-OWN, PLACE, LAND, BODY, NUMBER, FIRST = "own", "place", "land", "body", "number", "first"
-_PARTICULAR = {PLACE: 2, BODY: 2, NUMBER: 2, FIRST: 2}
+OWN, PLACE, LAND, BODY = "own", "place", "land", "body"
+NUMBER, FIRST, CAPITAL = "number", "first", "capital"
+_PARTICULAR = {PLACE: 2, NUMBER: 2, FIRST: 2, CAPITAL: 2, BODY: 1}
 """What each kind of anchor tells of an event, and each country 1; what is its own is enough."""
 _ENOUGH = 4
 _LISTS = data("questions")
 _BODIES = ROLES | THINGS | words(_LISTS["bodies"]) | words("of the and for to in with 's &")
 _PEOPLES = COUNTRIES | DEMONYMS
+_BODIES |= {word.lower() for land in _PEOPLES for word in land.split()}
 _LARGE = words(_LISTS["large"])
 _ANYBODY = ROLES | words(_LISTS["man_or_woman"]) | words(_LISTS["anybody"])
 
@@ -108,7 +110,7 @@ def anchor(token: Token) -> str:
 
     `own`: a person, a work, an event of its own name, an organisation that is not in the news every
     day; `place`; `land`: a country or its people; `body`: what every country has, or what is in the
-    news every day; `number`; `first`: a superlative.
+    news every day; `number`; `first`: a superlative; `capital`: what nothing knows as a name.
     """
     name = token.name
     if token.label == "NORP" or token.text in _PEOPLES:
@@ -120,12 +122,14 @@ def anchor(token: Token) -> str:
     if name is None or token.label not in NAMED:
         if token.tag == "CD" and token.label not in ("DATE", "TIME", "ORDINAL"):
             return NUMBER * (token.lower != "one")
-        return BODY * (token.tag in ("NNP", "NNPS") and token.label not in ("DATE", "TIME"))
+        if token.tag not in ("NNP", "NNPS") or token.label in ("DATE", "TIME"):
+            return ""
+        return BODY if token.lower in _BODIES else CAPITAL
     if name.text in COUNTRIES:
         return LAND
     if token.label in ("GPE", "LOC"):
         return PLACE
-    common = all(t.lower in _BODIES or t.text in _PEOPLES for t in name.tokens)
+    common = all(t.lower in _BODIES for t in name.tokens)
     return BODY if common or name.text in _LARGE else OWN
 
 
