@@ -464,11 +464,11 @@ def _fresh(case: Case) -> bool:
 
 _VICTIMS = words(data("questions")["victims"])
 _NO_NUMBER = re.compile(
-    r"\b(?:several|dozens?|scores|hundreds|thousands|few|many)\b", re.IGNORECASE
+    r"\b(?:several|dozens?|scores|hundreds|thousands|few|many)\b|\+", re.IGNORECASE
 )
 _HEDGE = re.compile(
     r"\b(?:at least|at most|up to|(?:more|less|fewer) than|over|under|as many as|nearly|almost"
-    r"|about|around|approximately|roughly|some|estimated|close to)\b|\+",
+    r"|about|around|approximately|roughly|some|estimated|close to)\b",
     re.IGNORECASE,
 )
 
