@@ -34,6 +34,7 @@ from builders.generate.doubts import (
 from builders.generate.evidence import stems
 from builders.generate.specific import (
     BODY,
+    ENOUGH,
     EVERYWHERE,
     OWN,
     Weight,
@@ -41,7 +42,7 @@ from builders.generate.specific import (
     bare,
     least,
     least_dated,
-    particular,
+    particulars,
     weigh,
 )
 from builders.generate.trees import NAMED, Token, listed, written
@@ -489,10 +490,11 @@ def _vague(case: Case) -> bool:
     taking_part = [p for p in clause.parts if p.dep in ("dobj", "agent") and p in told]
     taking_part += () if case.asks_subject else (clause.subject,)
     counted = [n for n in taking_part if any(c.at in own for c in n.children)]
-    if kind in ("what", "age") or any(bare(n, told) for n in taking_part if n not in counted):
+    if kind == "age" or any(bare(n, told) for n in taking_part if n not in counted):
         return True
     exact = (clause.day is not None and not clause.now) or _EXACT.search(case.text) is not None
-    return not particular(told, time=0 if kind == "when" else 1 + exact)
+    points = particulars(told) + (kind != "when") * (1 + exact)
+    return points < ENOUGH or (kind == "what" and not (exact and points > ENOUGH))
 
 
 def _so_today(case: Case) -> bool:

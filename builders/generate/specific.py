@@ -96,7 +96,7 @@ OWN, PLACE, LAND, BODY = "own", "place", "land", "body"
 NUMBER, FIRST, CAPITAL = "number", "first", "capital"
 _PARTICULAR = {PLACE: 2, NUMBER: 2, FIRST: 2, CAPITAL: 2, BODY: 1}
 """What each kind of anchor tells of an event, and each country 1; what is its own is enough."""
-_ENOUGH = 4
+ENOUGH = 4
 _LISTS = data("questions")
 _BODIES = ROLES | THINGS | words(_LISTS["bodies"]) | words("of the and for to in with 's &")
 _PEOPLES = COUNTRIES | DEMONYMS
@@ -133,22 +133,28 @@ def anchor(token: Token) -> str:
     return BODY if common or name.text in _LARGE else OWN
 
 
-def particular(told: Sequence[Token], *, time: int) -> bool:
-    """Whether words tell what has a name of its own, or of several kinds of anchors one each.
+def particulars(told: Sequence[Token]) -> int:
+    """What words tell of an event without a name of its own: 2 for each kind of anchor, 1 less.
 
-    `time`: what the question's time is worth: 2 a day, 1 a month or a list's day, 0 none.
+    A country tells 1, as do its office, a body, and many words of content. With 2 for a day that is
+    known and 1 for a month, `ENOUGH` is what one event of many needs.
     """
-    found = {anchor(t) for t in told}
-    if OWN in found:
-        return True
-    content = {t.lemma for t in told if t.tag[:2] in ("NN", "JJ", "VB") and _points(t) == _WORD}
+    kinds = {anchor(t) for t in told}
     lands = {t.lower for t in told if anchor(t) == LAND}
-    points = len(lands) + sum(_PARTICULAR.get(kind, 0) for kind in found)
-    return points + time + (len(content) >= _RICH) >= _ENOUGH
+    content = {t.lemma for t in told if t.tag[:2] in ("NN", "JJ", "VB") and _points(t) == _WORD}
+    points = len(lands) + sum(_PARTICULAR.get(kind, 0) for kind in kinds)
+    return points + any(map(_office, told)) + (len(content) >= _RICH)
 
 
 _RICH = 6
 """Different words of content that tell as much as a country."""
+
+
+def _office(token: Token) -> bool:
+    """Whether a token is an office of a country: the prime minister of Japan."""
+    of = [n for p in token.having("prep") if p.lower == "of" for n in p.having("pobj")]
+    role = token.tag in ("NN", "NNP") and token.lemma.lower() in ROLES
+    return role and any(anchor(t) == LAND for n in of for t in n.subtree())
 
 
 def bare(noun: Token, told: Sequence[Token]) -> bool:
