@@ -112,7 +112,8 @@ def comma_gone(told: Sequence[Token], verb: Token) -> bool:
             continue
         before, comma = t.prev, False
         while before is not None and before.at not in there:
-            before, comma = before.prev, comma or before.text == ","
+            comma = comma or before.text == ","
+            before = before.prev
         if comma and before is not None and before.tag in _NOMINAL:
             return True
     return False
