@@ -164,6 +164,18 @@ def test_ago(article: str, asked: str, said: str) -> None:
         ("Who won the election in Croatia?", "Who won the election in Croatia in May 2017?"),
         ("Who won the vote ?", "Who won the vote in May 2017?"),
         (
+            "How many trains crossed the border for the first time in 56 years?",
+            "In May 2017, how many trains crossed the border for the first time in 56 years?",
+        ),
+        (
+            "Who agreed with Iran within 60 days?",
+            "In May 2017, who agreed with Iran within 60 days?",
+        ),
+        (
+            "How many died in the worst storm since 1998?",
+            "In May 2017, how many died in the worst storm since 1998?",
+        ),
+        (
             "How many died, according to the police?",
             "How many died in May 2017, according to the police?",
         ),
