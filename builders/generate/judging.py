@@ -245,8 +245,11 @@ def _time_within(case: Case) -> bool:
 
 
 def _nameless_subject(case: Case) -> bool:
+    asked = {t.at for t in case.clause.subject.subtree()} if case.asks_subject else set[int]()
     return _nameless(case.clause) or any(
-        t.first and t.tag == "NN" and not t.children and t.name is None for t in case.told
+        t.first and t.tag == "NN" and not t.children and t.name is None
+        for t in case.told
+        if t.at not in asked  # `Opposition leader Ann Hill denied`: which opposition leader?
     )
 
 
