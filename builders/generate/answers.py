@@ -35,6 +35,7 @@ def answer(question: str, tree: Tree) -> str | None:
     often = Counter(w for keys in known for w in keys if w in wanted)
     weight = {w: 1 + (often[w] < 3) for w in wanted}
     total = sum(weight.values())
+    people = {(n.start, n.end): n.full for n in tree.names if n.label == "PERSON"}
     scored = []
     for n, keys in enumerate(known):
         score = sum(weight[w] for w in wanted if w in keys)
@@ -44,7 +45,7 @@ def answer(question: str, tree: Tree) -> str | None:
         sentence = tree.sentences[n]
         found = _nearest(_asked_for(question, tree, sentence), sentence, wanted)
         if found is not None:
-            return tree.article.text[found[0] : found[1]]
+            return people.get(found) or tree.article.text[found[0] : found[1]]
     return None
 
 

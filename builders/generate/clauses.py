@@ -509,16 +509,41 @@ def phrase(token: Token) -> list[Token]:
 
 
 def torn(token: Token) -> bool:
-    """Whether something else is left out of a phrase than what commas set off, so that it is cut:
-    `the head of the Japanese company Toshiba` without `Toshiba`.
+    """Whether something else is left out of a phrase than asides that commas set off.
+
+    `the head of the Japanese company Toshiba` without `Toshiba`; `Saudi diplomat, X, in Dhaka`
+    without the name; `the White Nile, Sennar and Gazeera states`, a list that was taken for one;
+    `agreed to pay a fine, plus interest, to settle`.
     """
-    for one in phrase(token):
-        for child in one.children:
-            before = _first(child).prev
-            apart = before is not None and before.text in (",", "(", "–", "—")
-            if child.dep == "appos" and _aside(child) and not is_day(child) and not apart:
-                return True
-    return False
+    return any(
+        _aside(child) and not is_day(child) and _needed(child)
+        for one in phrase(token)
+        for child in one.children
+    )
+
+
+def _needed(aside: Token) -> bool:
+    """Whether an aside cannot be left out, or has taken in what goes on after it."""
+    tokens = aside.subtree()
+    before, head = tokens[0].prev, aside.head
+    if any(map(_goes_on, tokens[1:])):
+        return True
+    if aside.dep != "appos":
+        return False
+    if before is None or before.text not in (",", "(", "–", "—"):
+        return True
+    if any(t.dep == "cc" for t in phrase(aside)) and tokens[0].tag != "DT":
+        return True
+    whole = head.tag != "NN" or head.label in NAMED or bool(head.having("det", "poss"))
+    return aside.label == "PERSON" and not whole
+
+
+def _goes_on(token: Token) -> bool:
+    """Whether a word after a comma seems to go on with the clause: `, to settle`, `, and three`."""
+    if token.prev is None or token.prev.text != ",":
+        return False
+    by_doing = token.dep == "prep" and bool(token.having("pcomp"))
+    return token.tag == "TO" or token.dep == "cc" or by_doing
 
 
 def _aside(child: Token) -> bool:
@@ -533,7 +558,7 @@ def _aside(child: Token) -> bool:
         return True
     comma = before is not None and before.text in (",", "–", "—", "--", "(")
     if child.dep in ("relcl", "acl", "advcl", "npadvmod") and comma:
-        return True
+        return not any(t.tag == "TO" for t in child.having("aux"))
     if child.dep == "prep" and child.lower in ("including", "excluding", "despite", "involving"):
         return child.at > child.head.at
     if child.dep == "prep" and comma:
@@ -775,9 +800,9 @@ _UNITS = words("Brigade Battalion Division Regiment Corps Squadron Platoon Kanda
 
 def _bare_title(t: Token, there: set[int]) -> bool:
     """Whether a capital stands for something that the article has named: the Minister."""
-    if t.text not in _TITLES | _UNITS or t.dep == "compound":
+    if t.text not in _TITLES | _UNITS or t.dep in ("compound", "poss"):
         return False
-    inside = [x for x in phrase(t) if id(x) in there and x is not t]
+    inside = [x for x in phrase(t) if id(x) in there and x.text not in _TITLES]
     if t.text in _UNITS:
         return not any(x.tag[:3] == "NNP" or x.label in (*NAMED, "NORP") for x in inside)
     if not any(x.tag in ("NNP", "NNPS", "JJ", "CD") or x.label for x in inside):

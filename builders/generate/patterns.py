@@ -5,6 +5,7 @@ Every pattern gives more than is wanted; `judging` keeps what stands alone.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from builders.generate.clauses import (
     Clause,
@@ -18,12 +19,13 @@ from builders.generate.clauses import (
     said_time,
 )
 from builders.generate.judging import BASED, Asked, Made, Span, judged
+from builders.generate.kinds import asked_with, pure
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
 from builders.text.dates import candidates
 from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES, THINGS, thing
+from builders.text.en.nouns import ROLES, THINGS
 from builders.text.en.verbs import past, past_of
 
 _ACTIVE = ("past", "present", "perfect")
@@ -96,7 +98,7 @@ def questions(tree: Tree, *, drafts: bool = False) -> list[Asked]:
         parts = _told(clause)
         if parts is None or (clause.now and follows_up(tree, clause.verb.sentence)):
             continue
-        for make in PATTERNS:
+        for make in (_who,) if _introduced(clause.subject) else PATTERNS:
             for made in make(clause, parts):
                 good = judged(made, clause, headline, capitals, longer, drafts=drafts)
                 if good is not None:
@@ -111,16 +113,22 @@ _PAIR = re.compile(r"(?=\b([A-Z]\w+)\.? ([A-Z]\w+))")
 
 def _told(clause: Clause) -> list[Token] | None:
     """The parts that a question is told with; None where one that cannot be left out is unfit."""
+    if clause.verb.lemma in _PICTURES or any(
+        map(_praises, (*clause.subject_tokens, *clause.whole))
+    ):
+        return None
+    if clause.form == "past" and _no_past(clause):
+        return None
     kept = []
     for part in clause.parts:
         tokens = phrase(part)
-        if part.dep == "ccomp":
+        if part.dep == "ccomp" or _hangs(part):
             return None
         if said_time(part) == "relative" or part.dep == "punct":
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(t.tag in ("VBG", "VBN", "JJR") for t in tokens):
+        if part.lower == "with" and any(map(_tells, part.subtree())):
             continue  # `with his family attending`, `with two injured`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
@@ -128,8 +136,8 @@ def _told(clause: Clause) -> list[Token] | None:
             return None
         if breaks(tokens) or (relative(tokens) and not said_time(part)):
             return None
-        if said_time(part) and coordinated(part):
-            return None
+        if said_time(part) and (coordinated(part) or (clause.now and _dated(part))):
+            return None  # events of a list are those of its day
         if part.dep == "prep" and part.at > clause.verb.at and _is_clause(part, tokens):
             return None
         if part.dep in _CORE or part.dep in ("npadvmod", "advmod", "agent", "advcl"):
@@ -139,6 +147,52 @@ def _told(clause: Clause) -> list[Token] | None:
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
     return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+def _no_past(clause: Clause) -> bool:
+    """Whether a verb looks like a participle that lost its clause: `the goals agreed by Congo`."""
+    return not any(p.dep in _CORE for p in clause.parts if p.dep != "agent") and any(
+        p.lower == "by"
+        and noun.label not in ("PERCENT", "MONEY", "CARDINAL", "QUANTITY", "DATE", "TIME")
+        for p in clause.parts
+        for noun in p.having("pobj")
+    )
+
+
+def _tells(token: Token) -> bool:
+    return token.tag == "JJR" or (token.tag in ("VBG", "VBN") and token.dep != "relcl")
+
+
+def _hangs(part: Token) -> bool:
+    """Whether a part is cut off from its clause by a comma, or has lost what it stands for.
+
+    `RTS falls 7%, MICEX 5%`; `invited Hudson, who was ill, to appear`; `died in on Thursday`.
+    """
+    tokens, whole = phrase(part), part.subtree()
+    if part.dep == "prep" and tokens == [part] and len(whole) > 1:
+        return True
+    after_comma = [t for t in whole if t.prev is not None and t.prev.text == ","]
+    if part.dep == "advcl":
+        return any(t.tag == "TO" and t.head is not part for t in after_comma)
+    core = part.dep in _CORE or (part.dep == "npadvmod" and not said_time(part))
+    return core and part.at > part.head.at and tokens[0] in after_comma
+
+
+def _dated(part: Token) -> bool:
+    """Whether a part is a time with its year, and no `meeting of 2007`."""
+    times = [part] if part.dep == "npadvmod" else part.having("pobj")
+    return said_time(part) == "absolute" and any(t.label == "DATE" for t in times)
+
+
+def _praises(token: Token) -> bool:
+    """Whether a word tells what somebody thinks of a thing, or compares it with another's."""
+    if token.lower == "history" and token.head.lemma == "make":
+        return True
+    return token.lower in _PRAISE or (token.lower == "own" and token.tag == "JJ")
+
+
+_PRAISE = words(data("questions")["praise"])
+_PICTURES = words(data("questions")["pictures"])
 
 
 def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
@@ -156,8 +210,10 @@ def _is_clause(part: Token, tokens: Sequence[Token]) -> bool:
 
 
 def _links(part: Token) -> bool:
-    """Whether a phrase does no more than lead on from the sentence before: `in addition`."""
-    return any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
+    """Whether a phrase only leads on from before, or tells a field: `in addition`, `in tennis`."""
+    inside = phrase(part)[1:]
+    field = part.lower == "in" and all(t.tag == "NN" and not t.label for t in inside)
+    return field or any(t.lemma in _LINKS for t in part.having("pobj", "amod"))
 
 
 _LINKS = words("addition particular fact total turn example instance short part return general")
@@ -182,13 +238,26 @@ def _answer(tokens: Sequence[Token], kind: AnswerType, label: str) -> Span | Non
         tokens = tokens[:-1]
     if not tokens or [t.at for t in tokens] != list(range(tokens[0].at, tokens[-1].at + 1)):
         return None
-    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB"):
+    if tokens[-1].tag in ("IN", "TO", "DT", "CC", "VB") or _joined_on(tokens[-1]):
         return None  # `worries over`, whose end the parser gave to another word
     return Span(tokens[0].start, tokens[-1].end, kind, label, tokens[0].sentence)
 
 
+def _joined_on(token: Token) -> bool:
+    """Whether more of the same kind follows a phrase, if behind a bracket: `the Act (V.) and`."""
+    after = token.next
+    if after is not None and after.text == "(":
+        while after is not None and after.text != ")":
+            after = after.next
+        after = after.next if after is not None else None
+    beyond = after.next if after is not None and after.tag == "CC" else None
+    return beyond is not None and beyond.tag[:2] not in ("VB", "RB", "MD")
+
+
 def _of_name(name: Name) -> Span:
-    return Span(name.start, name.end, "entity", name.label, name.tokens[0].sentence)
+    """The span of a name; a person's longest form, without Mr and ranks, wherever it stands."""
+    tokens = (name.longest or name).bare if name.label == "PERSON" else name.tokens
+    return Span(tokens[0].start, tokens[-1].end, "entity", name.label, tokens[0].sentence)
 
 
 # -- how a question is put together
@@ -277,88 +346,22 @@ def _made(
     return Made(span, told, _inverted(word, clause, rest, close), kind, of)
 
 
+def _named(
+    clause: Clause,
+    rest: Sequence[Token],
+    name: Name,
+    word: str,
+    kind: Sequence[Token],
+    of: Sequence[Token],
+) -> Made:
+    """What a pattern gives that asks for a name other than the subject; `kind` is told of it."""
+    told = [*_tokens(clause, rest, subject=True), *kind]
+    text = _inverted(word, clause, rest)
+    return Made(_of_name(name), told, text, _which(word), _rest(of, *kind))
+
+
 def _rest(parts: Sequence[Token], *without: Token) -> list[Token]:
     return [p for p in parts if all(p is not w for w in without)]
-
-
-# -- what is asked with
-
-
-def asked_with(name: Name, verb: Token) -> str | None:
-    """`Who`, `Which airline`, …: how a question asks for a name; None where its kind is unknown.
-
-    `verb`: what the name does, or what is done to it: teams beat each other.
-    """
-    root = name.root
-    if name.label == "PERSON":
-        thing_ = _is_thing(name) or any(t.lower in THINGS for t in name.tokens)
-        return "Who" if name.full and not thing_ else None
-    if verb.lemma in _OF_TEAMS and any(c.label == "PERSON" for c in verb.children):
-        return None
-    if verb.lemma in _OF_TEAMS and name.label in ("ORG", "GPE"):
-        return "Which team"
-    if name.text in COUNTRIES:
-        return "Which country"
-    if name.text in STATES:
-        return "Which state"
-    before = [c for c in root.children if c.dep in ("compound", "nmod") and c.lower in THINGS]
-    before = [c for c in before if c.tag == "NN" and c.label not in NAMED]
-    if before:
-        noun = thing(before[-1].lower)
-        where = [c for c in root.children if c.label == "NORP" and c.dep in ("amod", "compound")]
-        return " ".join(["Which", *(c.text for c in where[:1]), str(noun)])
-    if name.text in KNOWN:
-        return f"Which {KNOWN[name.text]}"
-    for aside in root.having("appos"):
-        if aside.tag == "NN" and aside.lower in THINGS:
-            return f"Which {thing(aside.lower)}"
-    parts = name.text.split()
-    if len(parts) > 1 and parts[-1] in LAST_WORDS:
-        return f"Which {LAST_WORDS[parts[-1]]}"
-    if len(parts) > 1 and parts[0] in FIRST_WORDS:
-        return f"Which {FIRST_WORDS[parts[0]]}"
-    return None
-
-
-_OF_TEAMS = words("beat defeat thrash trounce outscore")
-
-
-def _is_thing(name: Name) -> bool:
-    return any(
-        c.lower in THINGS and c.tag == "NN"
-        for c in name.root.children
-        if c.dep in ("compound", "nmod", "appos")
-    )
-
-
-def _pure(token: Token) -> Name | None:
-    """The name that a noun phrase is, with no more than titles and origins before it."""
-    name = token.name
-    if name is None or name.label not in NAMED or name.root is not token:
-        return None
-    start = phrase(token)[0].prev
-    if token.dep == "dobj" and start is not None and start.text == ",":
-        return None
-    if start is not None and start.lower in ("and", "or"):
-        return None  # one of several
-    inside = {t.at for t in name.tokens}
-    before = name.tokens[0].prev
-    if before is not None and (before.end == name.start or before.tag == "POS"):
-        return None
-    if any((c.dep == "punct" and c.text == "(") or c.dep == "case" for c in token.children):
-        return None
-    for child in phrase(token):
-        if child.at in inside or child is token:
-            continue
-        if child.at > name.last.at:
-            return None
-        if child.dep not in ("compound", "amod", "det", "nmod", "punct"):
-            return None
-        if child.dep == "det" and child.lower != "the":
-            return None
-        if child.label in NAMED and child.dep == "compound" and name.label != "PERSON":
-            return None
-    return name
 
 
 # -- the patterns
@@ -366,20 +369,27 @@ def _pure(token: Token) -> Name | None:
 
 def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     """The subject, where it is a name."""
-    if clause.form == "be" and not _striking(clause):
+    if (clause.form == "be" and not _striking(clause)) or clause.verb.lemma == "bear":
         return
     if clause.kind == "relative":
         name = clause.subject.name
     else:
-        name = None if clause.named else _pure(clause.subject) or _called(clause.subject)
-    word = asked_with(name, clause.verb) if name else None
-    if name is None or word is None:
+        name = None if clause.named else pure(clause.subject) or _called(clause.subject)
+    asked = asked_with(name, clause.verb) if name else None
+    if name is None or asked is None:
         return
+    word, kind = asked
+    if _introduced(clause.subject):
+        kind = phrase(clause.subject)[1:]
+        word = f"Which {written(kind)}"
     text = _own_question(word, clause, parts)
     if text:
-        kind = "who" if word == "Who" else "which"
-        told = _tokens(clause, parts, subject=False)
-        yield Made(_of_name(name), told, text, kind, phrase(clause.subject))
+        told = [*_tokens(clause, parts, subject=False), *kind]
+        yield Made(_of_name(name), told, text, _which(word), _rest(phrase(clause.subject), *kind))
+
+
+def _which(word: str) -> str:
+    return "who" if word == "Who" else "which"
 
 
 def _called(subject: Token) -> Name | None:
@@ -387,7 +397,13 @@ def _called(subject: Token) -> Name | None:
     names = [a.name for a in subject.having("appos") if a.label == "PERSON" and a.name]
     if len(names) != 1 or subject.label in NAMED or any(t.dep == "cc" for t in phrase(subject)):
         return None
-    return names[0] if _pure(names[0].root) is not None else None
+    return names[0] if pure(names[0].root) is not None else None
+
+
+def _introduced(subject: Token) -> bool:
+    """Whether somebody is named beside what he is: `a Dutch engineer, Richard Wright, …`."""
+    some = any(c.lower in ("a", "an") for c in subject.having("det"))
+    return some and _called(subject) is not None
 
 
 def _striking(clause: Clause) -> bool:
@@ -405,18 +421,18 @@ def _active(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for agent in (p for p in parts if p.dep == "agent"):
         for noun in agent.having("pobj"):
-            name = _pure(noun)
-            word = asked_with(name, clause.verb) if name else None
+            name = pure(noun)
+            asked = asked_with(name, clause.verb) if name else None
             verb = past_of(clause.verb.lower)
-            if name is None or word is None or verb is None or clause.verb.having("oprd"):
+            if name is None or asked is None or verb is None or clause.verb.having("oprd"):
                 continue
+            word, kind = asked
             rest = _rest(parts, agent)
             front, left, right = _around(clause, rest)
             subject = written(clause.subject_tokens)
             text = " ".join(x for x in (word, left, verb, subject, right, front) if x)
-            kind = "who" if word == "Who" else "which"
-            told = _tokens(clause, rest, subject=True)
-            yield Made(_of_name(name), told, text, kind, phrase(noun))
+            told = [*_tokens(clause, rest, subject=True), *kind]
+            yield Made(_of_name(name), told, text, _which(word), _rest(phrase(noun), *kind))
 
 
 def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -429,11 +445,10 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(_may_belong(p, noun) for p in rest):
             continue
-        name = _pure(noun)
-        word = asked_with(name, clause.verb) if name else None
-        if name is not None and word is not None:
-            kind = "who" if word == "Who" else "which"
-            yield _made(clause, rest, _of_name(name), word, kind, phrase(noun))
+        name = pure(noun)
+        asked = asked_with(name, clause.verb) if name else None
+        if name is not None and asked is not None:
+            yield _named(clause, rest, name, *asked, phrase(noun))
         elif name is not None and name.label in ("LAW", "WORK_OF_ART", "EVENT"):
             yield _made(clause, rest, _of_name(name), "What", "what", phrase(noun))
         elif name is None and _thing_asked(clause, noun):
@@ -447,7 +462,7 @@ def _object(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 def _may_belong(part: Token, noun: Token) -> bool:
     """Whether a part of a clause may as well belong to the noun that it follows."""
     before = phrase(part)[0].prev
-    while before is not None and before.label in ("DATE", "TIME"):
+    while before is not None and (before.label in ("DATE", "TIME") or before.text == ","):
         before = before.prev
     if before is None or before.at != phrase(noun)[-1].at:
         return False
@@ -486,7 +501,9 @@ def _a_thing(noun: Token) -> bool:
     tokens = phrase(noun)
     if noun.tag not in ("NN", "NNS") or not 2 <= len(tokens) <= 14:
         return False
-    if noun.lemma in ROLES or noun.lemma in _NO_ANSWER:
+    if noun.lemma in ROLES | THINGS | _NO_ANSWER:
+        return False
+    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") for t in tokens):
         return False
     if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
         return False
@@ -504,7 +521,8 @@ _NO_ANSWER = words("""
     issue matter thing way number part role support concern work question report decision change
     response comment condolence sympathy thanks supporter activist protester resident citizen
     place time point idea position view detainee inmate prisoner migrant refugee passenger victim
-    suspect soldier officer employee worker student
+    suspect soldier officer employee worker student government case turnout level amount degree
+    share majority sum
 """)
 """Nouns that answer nothing, whatever stands beside them."""
 _OF_WHAT_ELSE = words("""
@@ -609,7 +627,11 @@ def _number(noun: Token) -> list[Token] | None:
             whole = sorted(
                 {t.at: t for t in (*child.subtree(), *tokens)}.values(), key=lambda t: t.at
             )
-            if whole[-1].at < noun.at and whole[0].lower not in ("also", "only", "just"):
+            if (
+                whole[-1].tag == "CD"
+                and whole[-1].at < noun.at
+                and whole[0].lower not in ("also", "only", "just")
+            ):
                 return whole
     return None
 
@@ -633,6 +655,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         span = _answer(whole, "phrase", "CARDINAL")
         if span is None:
+            continue
+        if any(p.lower in ("with", "of") and _may_belong(p, noun) for p in parts):
             continue
         cut = {t.at for t in whole}
         thing_ = [t for t in phrase(noun) if t.at not in cut]
@@ -780,8 +804,6 @@ def _how(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     if clause.form == "be":
         return
     for prep in (p for p in parts if p.dep in ("prep", "agent") and p.lower == "by"):
-        if prep.at < clause.verb.at:
-            continue
         for verb in prep.having("pcomp"):
             tokens = prep.subtree()
             if verb.tag != "VBG" or len(tokens) > 14:
@@ -799,19 +821,20 @@ def _whom(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         return
     for prep in (p for p in parts if p.dep in ("prep", "dative") and p.lower in _WHOM):
         for noun in prep.having("pobj"):
-            name = _pure(noun)
+            name = pure(noun)
             if name is None:
                 continue
             if name.label not in ("PERSON", "ORG") and name.text not in COUNTRIES:
                 continue
             if name.text in COUNTRIES and prep.lower not in ("with", "against", "to", "from"):
                 continue
-            word = asked_with(name, clause.verb)
-            if word is None:
+            asked = asked_with(name, clause.verb)
+            if asked is None or (prep.lower == "on" and clause.verb.lemma == "call"):
                 continue
-            rest = _rest(parts, prep)
+            word, kind = asked
             lead = f"{prep.lower} {'whom' if word == 'Who' else 'w' + word[1:]}"
-            yield _made(clause, rest, _of_name(name), lead, "whom", phrase(prep))
+            made = _named(clause, _rest(parts, prep), name, lead, kind, phrase(prep))
+            yield replace(made, kind="whom")
 
 
 def _about(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
@@ -849,12 +872,14 @@ def _charged(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
         span = _answer(tokens, "phrase", "CHARGE")
         if span is None:
             continue
-        if any(p.dep == "agent" for p in parts):
+        if any(p.dep == "agent" or (p.lower == "to" and p is not prep) for p in parts):
             continue
-        guilty = [p for p in parts if p.dep in ("acomp", "oprd") and p.lower == "guilty"]
-        rest = _rest(parts, prep, *guilty)
-        close = " ".join((*(p.lower for p in guilty), prep.lower))
-        yield _made(clause, rest, span, "What", "what", tokens, close=close)
+        kept = [p for p in parts if p.dep == "dobj" or p.lower == "guilty"]
+        closing = [prep, *(t for p in kept for t in phrase(p))]
+        rest = _rest(parts, prep, *kept)
+        told = [*_tokens(clause, rest, subject=True), *closing]
+        text = _inverted("What", clause, rest, written(closing))
+        yield Made(span, told, text, "what", tokens)
 
 
 def _to_do(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:

@@ -1,12 +1,13 @@
 """A parsed article as tokens with heads and children, and the names in it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from builders.generate.gazetteer import Gazetteer
 from builders.rows import Article, Parse
+from builders.text.data import words
 from builders.text.dates import MONTHS, WEEKDAYS
 from builders.text.en.answers import TITLES
 from builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
@@ -16,7 +17,13 @@ NAMED = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "NAME")
 )
 """Labels of names; the gazetteer's names without a kind are `NAME`."""
-_POLITE = ("Mr", "Mrs", "Ms", "Miss", "Dr", "Sir")
+_POLITE = words("Mr Mrs Ms Miss Dr Sir Shri Smt Hon Honourable Honorable")
+RANKS = _POLITE | {title.split()[-1] for title in TITLES} - words(
+    "King Queen Prince Princess Pope Emperor Sultan Emir Saint Duke Duchess Father Sister State"
+    " Charge Lady Lord Count Baron Private"
+)
+"""Last words of titles that are no part of a person's name."""
+_TITLE_WORDS = {word for title in TITLES for word in title.split()}
 _DAYS = frozenset((*WEEKDAYS, *MONTHS))
 
 
@@ -67,15 +74,17 @@ class Name:
     text: str
     full: str = ""
     """The longest form of a person's name in the article; what an acronym stands for there."""
+    longest: "Name | None" = None
+    """Where the longest form of a person's name stands first, if that is not here."""
 
     @property
     def bare(self) -> list[Token]:
-        """Its tokens without Mr and Ms, which tell no more of whom."""
-        return [t for t in self.tokens if t.text.rstrip(".") not in _POLITE]
+        """Its tokens without Mr, Ms and ranks, which tell no more of whom."""
+        return list(dropwhile(lambda t: t.text.rstrip(".") in RANKS, self.tokens))
 
     @property
     def plain(self) -> str:
-        """Its text without Mr and Ms."""
+        """Its text without Mr, Ms and ranks."""
         return self.text[self.bare[0].start - self.start :] if self.bare else self.text
 
     @property
@@ -142,10 +151,19 @@ def tree(article: Article, parse: Parse, known: Gazetteer | None = None) -> Tree
 def _know_openers(tokens: Sequence[Token]) -> None:
     """Make a word that opens a sentence a name where it is one within the article's others.
 
-    The pipeline takes some names at that place for common nouns.
+    The pipeline takes some names at that place for common nouns, and some nouns for names. A part
+    of a longer name tells nothing: `Health officials` beside the World Health Organization.
     """
-    inside = {t.text for t in tokens if t.tag == "NNP" and not t.first}
+
+    def stands_alone(token: Token) -> bool:
+        return not any(t is not None and t.tag[:3] == "NNP" for t in (token.prev, token.next))
+
+    inside = {t.text for t in tokens if t.tag == "NNP" and not t.first and stands_alone(t)}
+    small = {t.text for t in tokens if t.tag in ("NN", "NNS")} - {t.lower for t in tokens if t.name}
     for token in tokens:
+        opens = token.first and token.dep == "compound" and not token.label
+        if opens and token.lower in small and token.text not in inside:
+            token.tag = "NN"
         if token.first and token.tag in ("NN", "NNS", "VB") and token.text in inside:
             token.tag = "NNP"
 
@@ -205,10 +223,10 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
                 for token in name.tokens:
                     token.label = label
     persons = [n for n in names if n.label == "PERSON" and _person(n)]
-    whole: dict[str, set[str]] = {}
+    whole: dict[str, dict[str, Name]] = {}
     for name in persons:
         if len(name.bare) > 1:
-            whole.setdefault(name.last.text, set()).add(name.plain)
+            whole.setdefault(name.last.text, {}).setdefault(name.plain, name)
     _spell_out(tokens)
     longer = {token.text for token in tokens if _ends_a_name(token)} - whole.keys()
     missed = []
@@ -228,9 +246,10 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
         if " " in name.plain:
             name.full = name.plain if _person(name) else ""
             continue
-        forms = whole.get(name.last.text, set())
-        first = {form.split()[0] for form in forms}
-        name.full = max(forms, key=lambda f: (len(f), f)) if len(first) == 1 else ""
+        forms = whole.get(name.last.text, {})
+        if len({form.split()[0] for form in forms}) == 1:
+            name.full = max(forms, key=lambda f: (len(f), f))
+            name.longest = forms[name.full]
 
 
 def _spell_out(tokens: Sequence[Token]) -> None:
@@ -264,13 +283,13 @@ def _ends_a_name(token: Token) -> bool:
     return after is None or after.tag not in ("NNP", "NNPS")
 
 
-def _is_short(token: Token, longer: Collection[str]) -> bool:
+def _is_short(token: Token, longer: Set[str]) -> bool:
     """Whether one word stands by itself for a longer name that the article has."""
     alone = not any(
-        near is not None and near.tag in ("NNP", "NNPS") and near.text not in TITLES
+        near is not None and near.tag in ("NNP", "NNPS") and near.text not in RANKS
         for near in (token.prev, token.next)
     )
-    return alone and token.text in longer and listed(token.text) is None
+    return alone and token.text in longer - RANKS and listed(token.text) is None
 
 
 def _person(name: Name) -> bool:
@@ -304,6 +323,18 @@ def listed(name: str) -> str | None:
     return None
 
 
+def _needless(token: Token) -> bool:
+    """Whether a word tells nothing before a person's name: Mr, the article of `the Premier X`."""
+    title = token.lower == "the" and (token.prev is None or token.prev.tag != "IN")
+    skipped = _TITLE_WORDS if title else _POLITE
+    if not title and token.text.rstrip(".") not in _POLITE:
+        return False
+    after = token.next
+    while after is not None and after.text.rstrip(".") in skipped:
+        after = after.next
+    return after is not None and after.label == "PERSON" and (after is not token.next or not title)
+
+
 def written(tokens: Iterable[Token]) -> str:
     """Tokens as text: blanks as they were, surnames in full, no comma where something is gone."""
     kept = sorted({t.at: t for t in tokens}.values(), key=lambda t: t.at)
@@ -318,10 +349,11 @@ def written(tokens: Iterable[Token]) -> str:
     for t in kept:
         near = last is not None and last.at + 1 == t.at and last.end == t.start
         text = t.text
-        if text.rstrip(".") in _POLITE and t.next is not None and t.next.label == "PERSON":
+        if _needless(t):
             continue
         known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
-        if t.first and t.tag not in ("NNP", "NNPS") and not known:
+        common = t.tag not in ("NNP", "NNPS") or (t.dep == "amod" and not t.label)
+        if t.first and common and not known and not any(c.isupper() for c in text[1:]):
             text = text[0].lower() + text[1:]
         if t.name is not None and t is t.name.last and len(t.name.bare) == 1:
             text = t.name.full or text

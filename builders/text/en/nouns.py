@@ -12,7 +12,9 @@ def _by_entry(table: Mapping[str, str]) -> dict[str, str]:
     return {entry: noun for noun, entries in table.items() for entry in words(entries)}
 
 
-ROLES = words(_LISTS["role_heads"]) | words(_LISTS["roles"])
+OFFICES = words(_LISTS["role_heads"])
+"""Nouns for who holds an office that one person holds."""
+ROLES = OFFICES | words(_LISTS["roles"])
 """Nouns for people."""
 THINGS = words(_LISTS["things"])
 _PLAIN = _by_entry(_LISTS["plain"])

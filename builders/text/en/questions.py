@@ -134,6 +134,9 @@ _ANOTHER_DEED = re.compile(
     r"|\sto\s[a-z]+\s(?:a|an|the|his|her|its|their)\s"
     r"|\b(?:disaster|attacks?|crash|election|war|shooting|bombings?|earthquake|floods?|protests?)$"
     rf"|\b(?:in|on)\s(?:the\s)?(?:{'|'.join(MONTHS)})$"
+    r"|\bfor\sthe\s\w+\stime\b|\bsince\b"
+    r"|\b(?:decade|year|month|week|day|hour|minute|century|season)s?$"
+    r"|\b(?:in|for|within|over)\s(?:[\w.,-]+\s){1,3}(?:decade|year|month|week|day|hour)s\b"
 )
 """What a time behind it would seem to be the time of."""
 
