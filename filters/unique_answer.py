@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 
 from builders.core.config import Strict
 from builders.text.dates import time_of
+from builders.text.en.questions import asks_time
 from builders.text.en.rivals import Asked, asked_for, rivals
 from builders.text.sentences import split_sentences
 from builders.wmt.passages import passage_prefix
@@ -18,10 +19,11 @@ class UniqueAnswer(Strict):
     """Another article, or the question's own, answers the question otherwise.
 
     A search gives `k` passages, published up to the question's day; a sentence of theirs with all
-    names, numbers and content words of the question, and another name, number or date where the
-    answer would stand, drops it. A question that says no time is compared with what was written
-    within `days` of its article: the last mayor, or the winner of the year before, is no rival.
-    It reads `most` sentences at most; questions whose form it cannot compare are kept.
+    names and numbers and half of the other content words of the question, and another name, number
+    or date where the answer would stand, drops it. A question that neither says nor asks for a time
+    is compared with what was written within `days` of its article: the last mayor, or the winner of
+    the year before, is no rival. It reads `most` sentences at most; questions whose form it cannot
+    compare are kept.
 
     `k`: passages that are looked at; `days`: how far from its article others are looked at, where
     the question says no time; `most`: sentences that are read.
@@ -48,7 +50,7 @@ class UniqueAnswer(Strict):
 
     def _rival(self, item: QuestionItem, asked: Asked, search: Search) -> str | None:
         text, draw = item.question.question, item.question.draw
-        near = time_of(text) is None
+        near = time_of(text) is None and not asks_time(text)
         left = self.most
         for hit in search.search(text, draw.question_day, self.k):
             if near and abs(hit.day - draw.article_day) > timedelta(self.days):

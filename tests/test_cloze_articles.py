@@ -34,7 +34,7 @@ United States Air Force|Israel Defense Forces|United States Coast Guard|Royal Ma
 Warsaw Pact|Tower of London|Hubble Space Telescope|International Space Station|Space Shuttle
 Chernobyl Nuclear Power Plant|Chernobyl disaster|September 11 attacks|Suez Crisis|euro
 French Revolution|Great Exhibition|Venice Biennale|Rijksmuseum|Taj Mahal|Tour de France
-Deutsche Mark|French franc|Danish krone|Boeing 747|Airbus A380|M25 motorway|Linux kernel
+Deutsche Mark|French franc|Danish krone|Mini|Boeing 747|Airbus A380|M25 motorway|Linux kernel
 Group of the European People's Party|European People's Party Group|Journal of Neuroscience
 Eurovision Song Contest 1974|French Foreign Legion|White Star Line|pound sterling
 1996 NBA Finals|Monaco Grand Prix|Royal Collection|Cannes Film Festival|Ashikaga shogunate

@@ -46,7 +46,7 @@ SPANS = [
     ("Apple paid $3 billion for Beats.", ["phrase:$3 billion", "phrase:for Beats"]),
     ("The bomb killed 20 people.", ["phrase:20"]),
     (
-        "In March 2020 Spain closed its border with France because the virus had spread.",
+        "On 17 March 2020 Spain closed its border with France because the virus had spread.",
         ["entity:Spain", "phrase:because the virus had spread"],
     ),
     ("They want to win.", []),

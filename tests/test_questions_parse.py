@@ -35,18 +35,18 @@ ASKED = [
         "Islamabad",
     ),
     (
-        "The Dutch airline KLM opened an office in Nairobi in May 2014.",
-        "Which Dutch airline opened an office in Nairobi in May 2014?",
+        "The Dutch airline KLM opened an office in Nairobi Tower in May 2014.",
+        "Which Dutch airline opened an office in Nairobi Tower in May 2014?",
         "KLM",
     ),
     (
-        "American film director Steven Spielberg withdrew from his position in Beijing in 2008.",
-        "Which American film director withdrew from his position in Beijing in 2008?",
+        "American film director Steven Spielberg withdrew from his post in Beijing on 9 May 2008.",
+        "Which American film director withdrew from his post in Beijing on 9 May 2008?",
         "Steven Spielberg",
     ),
     (
-        "Swiss Judge Laurent Kasper-Ansermet founded an office for refugees in Cambodia.",
-        "Which Swiss judge founded an office for refugees in Cambodia?",
+        "Swiss Judge Laurent Kasper-Ansermet founded an office of Unicef in Cambodia.",
+        "Which Swiss judge founded an office of Unicef in Cambodia?",
         "Laurent Kasper-Ansermet",
     ),
     (
@@ -55,13 +55,13 @@ ASKED = [
         "Kevin Rudd",
     ),
     (
-        "Richard Wright, a British journalist, founded a school for refugees in Istanbul in 1998.",
-        "Which British journalist founded a school for refugees in Istanbul in 1998?",
+        "Richard Wright, a British journalist, founded a school for nurses in Paris on 9 May 1998.",
+        "Which British journalist founded a school for nurses in Paris on 9 May 1998?",
         "Richard Wright",
     ),
     (
-        "A Dutch engineer, Richard Wright, founded a school for refugees in Istanbul in 1998.",
-        "Which Dutch engineer founded a school for refugees in Istanbul in 1998?",
+        "A Dutch engineer, Richard Wright, founded a school for nurses in Paris on 9 May 1998.",
+        "Which Dutch engineer founded a school for nurses in Paris on 9 May 1998?",
         "Richard Wright",
     ),
     (
@@ -75,9 +75,9 @@ ASKED = [
         "January 2006",
     ),
     (
-        "At least 40 farms were flooded in a storm in the town of Spalding on Monday.",
-        "How many farms were flooded in a storm in the town of Spalding on 6 January 2020?",
-        "At least 40",
+        "Forty farms of Albert Bartlett were sold in the town of Spalding on Monday.",
+        "How many farms of Albert Bartlett were sold in the town of Spalding on 6 January 2020?",
+        "Forty",
     ),
     (
         "Facebook paid $19 billion for WhatsApp.",
@@ -85,8 +85,8 @@ ASKED = [
         "$19 billion",
     ),
     (
-        "Spain closed its border with France because the virus had spread.",
-        "Why did Spain close its border with France?",
+        "Spain closed its border with France on Monday because the virus had spread.",
+        "Why did Spain close its border with France on 6 January 2020?",
         "because the virus had spread",
     ),
     (
@@ -205,14 +205,14 @@ def test_a_team_is_no_what_and_no_who(sentence: str) -> None:
 def test_a_person_is_the_answer_by_the_full_name_that_the_article_has() -> None:
     a = article(
         "General Peter Cosgrove visited the city of Kyiv in April 2022.",
-        "Marshal Cosgrove opened a school for pilots in London in 2012.",
-        "Mr Cosgrove opened a museum of aircraft in Leeds in 2014.",
+        "Marshal Cosgrove opened a school for pilots in London on 9 May 2012.",
+        "Mr Cosgrove opened a museum of aircraft in Leeds on 9 May 2014.",
         "Ms Bird opened a museum of birds in Norwich in 2014.",
         headline="Cosgrove visits the city of Kyiv",
     )
     found = {q.question: a.text[q.span.start : q.span.end] for q in ParseFinder().read(a).asked}
-    assert found["Who opened a school for pilots in London in 2012?"] == "Peter Cosgrove"
-    assert found["Who opened a museum of aircraft in Leeds in 2014?"] == "Peter Cosgrove"
+    assert found["Who opened a school for pilots in London on 9 May 2012?"] == "Peter Cosgrove"
+    assert found["Who opened a museum of aircraft in Leeds on 9 May 2014?"] == "Peter Cosgrove"
     assert not any("birds" in q and q.startswith("Who") for q in found)
 
 

@@ -136,10 +136,14 @@ def rows(sample: Path, config: str, period: str) -> list[dict[str, object]]:
     return found
 
 
+PORTUGAL = "Portugal national football team"
 ANSWERS = [
-    ("Cristiano Ronaldo", "P54", "2021Q2", "unchanged", ["Juventus F.C."]),
-    ("Cristiano Ronaldo", "P54", "2021Q3", "updated", ["Juventus F.C.", "Manchester United F.C."]),
-    ("Cristiano Ronaldo", "P54", "2021Q4", "updated", ["Manchester United F.C."]),
+    ("Cristiano Ronaldo", "P54", "2021Q2", "unchanged", ["Juventus F.C.", PORTUGAL]),
+    (
+        *("Cristiano Ronaldo", "P54", "2021Q3", "updated"),
+        ["Juventus F.C.", "Manchester United F.C.", PORTUGAL],
+    ),
+    ("Cristiano Ronaldo", "P54", "2021Q4", "updated", ["Manchester United F.C.", PORTUGAL]),
     ("Italy", "P6", "2020Q4", "unchanged", ["Giuseppe Conte"]),
     ("Italy", "P6", "2021Q1", "updated", ["Giuseppe Conte", "Mario Draghi"]),
     ("Italy", "P6", "2021Q2", "updated", ["Mario Draghi"]),

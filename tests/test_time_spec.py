@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from builders.generate.protocol import PATTERNS
+from builders.generate.parsed import ParseBackend
 from builders.text.dates import time_of
 from builders.text.en.questions import ago, put
 from filters.time_spec import specify
@@ -250,10 +250,16 @@ def test_specify() -> None:
     assert {specify(q, seed=1).kind for q in aged} == {"absolute"}, "not `41 2 years ago`"
     own = question(text="Who won the vote in 2016?", past=True)
     assert specify(own, 1).kind == "own"
-    assert specify(question(text="Who won the vote?"), 1).kind == "none"
+    by_patterns = question(text="Who won the vote?")
+    assert by_patterns.generator == ParseBackend.name
+    assert specify(replace(by_patterns, generator="openai:x"), 1).kind == "none"
     assert specify(question(text="Who won the vote?", past=True, kind="date"), 1).kind == "none"
-    by_patterns = replace(question(text="Who won the vote?"), generator=f"{PATTERNS}x 1.0")
     assert specify(by_patterns, 1).text == "Who won the vote in May 2019?", "recent, too"
+    first = replace(by_patterns, draw=replace(by_patterns.draw, article_day=date(2019, 5, 2)))
+    assert specify(first, 1).text == "Who won the vote around 2 May 2019?", "or in April"
+    for text in ("Who resigned for the first time in 56 years?", "Who won for the third time?"):
+        long_ago = [question(id=f"q{n}", text=text, past=True) for n in range(20)]
+        assert {specify(q, 1).kind for q in long_ago} == {"absolute"}, "two times in a row"
     long = question(text="For how long did Frank Lampard sign a contract?", past=True)
     assert specify(long, 1).kind in ("absolute", "relative"), "he signed more than one"
 

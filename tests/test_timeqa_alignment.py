@@ -335,8 +335,15 @@ UNDATED: list[tuple[str, str, list[tuple[int, int]]]] = [
     ("in a section without one", "= Work\nHe played for Hull.", [ANY]),
     ("in the opening", "In 2005 he left. He played for Hull.", [ANY]),
     ("a pair of an infobox", "! other team: Hull City", [ANY]),
-    ("before what it tells", "= Work\nAfter trials in Hull he sang in 1990.", [(1, 1990)]),
-    ("a beginning", "= Work\nHe began with Hull and sang in 1990.", [(1, 1990)]),
+    ("before what it tells", "= Work\nAfter trials in Hull he sang in 1990.", [(1, 2002)]),
+    ("a beginning", "= Work\nHe began with Hull and sang in 1990.", [(1, 2002)]),
+    ("and after the pair", "= Work\nHe began to sing in Hull in 2010.", [(1, 2010)]),
+    ("since a day", "= Work\nHe has played for Hull since 1990.", [(1990, 9999)]),
+    ("until a day", "= Work\nUntil 1990 he played for Hull.", [(1, 1990)]),
+    ("since a day, named before", "= Work\nHe went. To Hull he went since 1990.", [(1990, 9999)]),
+    ("since a day, named after", "= Work\nSince 1990 he has lived in Hull.", []),
+    ("until a day from another", "= Work\nIn 1980 he went to Hull until 1990.", [(1980, 1990)]),
+    ("since a day, the subject", "= Work\nNow Ann Lee has played since 1990.", []),
     ("after a dated event", "= Work\nAfter the Games of 1990, he saw Hull.", []),
     ("of an object of the pair", "= Work\nHe played for Leeds United in Hull.", []),
     ("without a name", "= Work\nHe played well.", []),
@@ -352,6 +359,25 @@ def test_what_a_page_tells_without_a_date(text: str, wanted: list[tuple[int, int
     stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
     found = told_days(ReadPage(one), aligned, "Ann Lee", stems).undated
     assert [(first.year, last.year) for first, last in found] == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("In 2005 he moved to Hull.", [2005]),
+        ("He played for Hull in 2010 and 2012.", [2010]),
+        ("He moved to Hull in 2004.", []),
+        ("He left Leeds United for Hull in 2005.", []),
+        ("He saw Hull in 2010.", []),
+        ("In 2010 he moved house.", []),
+    ],
+)
+def test_what_a_page_tells_of_others_later(text: str, wanted: list[int]) -> None:
+    one = page("He joined Leeds United in 2003.\n" + text)
+    aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
+    stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
+    found = told_days(ReadPage(one), aligned, "Ann Lee", stems).since
+    assert [(first.year, last.year) for first, last in found] == [(y, 9999) for y in wanted]
 
 
 LED_UP: list[tuple[str, str, list[int]]] = [

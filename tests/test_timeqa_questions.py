@@ -310,7 +310,7 @@ def test_easy_asks_for_nothing_that_only_others_answer() -> None:
 def test_the_object_that_is_asked_for_stands_first() -> None:
     """Then what holds for more of the time; what the page does not name comes last."""
     own = segment("Q9", "2003", "2009", paragraph=5, mention="Nine")
-    short = segment("Q2", "2008", "2008", paragraph=1, mention="Two")
+    short = segment("Q2", "2007", "2008", paragraph=1, mention="Two")
     long = segment("Q3", "2004", "2007", paragraph=2, mention="Three")
     unnamed = replace(segment("Q4", "2003", "2009"), **UNNAMED)
     asked, _ = ask(own, short, long, unnamed, unanswerable=0)
@@ -500,6 +500,25 @@ def test_before_and_after_have_one_answer() -> None:
     assert {d.reason for d in dropped} == {"ambiguous"}
 
 
+def test_nothing_is_asked_of_a_stretch_of_which_an_answer_holds_a_small_part() -> None:
+    own = segment("Q2", "2003", "2012")
+    for other, wanted in (
+        (segment("Q3", "2004", "2007"), {"Q2 Q3"}),
+        (segment("Q3", "2000", "2005"), {"Q2 Q3"}),
+        (segment("Q3", "2000", "2004"), set()),
+        (segment("Q3", "2012-05", None), {"Q2"}),
+    ):
+        asked, dropped = ask(own, other, hard=4)
+        found = {
+            " ".join(o.id for o in a.answers.objects)
+            for a in asked
+            if a.difficulty == "easy" and a.segment == 0
+        }
+        assert found == wanted
+        partial = ("ambiguous", "from 2003 to 2012") in {(d.reason, d.detail) for d in dropped}
+        assert partial == (not wanted)
+
+
 def test_unanswerable_is_near_and_empty() -> None:
     segments = [segment("Q2", "2003", "2005"), segment("Q3", "2006", "2008")]
     found: list[PairQuestion] = []
@@ -544,6 +563,15 @@ def test_gives_answer(label: str, thing: str, aliases: tuple[str, ...], kept: bo
     asked, dropped = ask(one, label=label, hard=1, unanswerable=0)
     assert [a.difficulty for a in asked if a.difficulty == "easy"] == (["easy"] if kept else [])
     assert {d.reason for d in dropped} == (set() if kept else {"gives_answer"})
+
+
+def test_the_words_of_the_page_give_an_answer_away() -> None:
+    one = segment("Q2", "2003-03", "2009-01", object_label="Lola Racing", mention="March")
+    asked, dropped = ask(one, hard=4, unanswerable=0)
+    assert asked and not [a.text for a in asked if "March" in a.text]
+    assert ("gives_answer", "from March 2003 to January 2009") in {
+        (d.reason, d.detail) for d in dropped
+    }
 
 
 def test_answerable_and_rules() -> None:

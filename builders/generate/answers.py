@@ -139,7 +139,8 @@ def _fits(kind: str, low: str, name: Name) -> bool:
         case "named" if re.match(r"(?:\w+ )?which (?:country|state)\b", low):
             return name.text in (COUNTRIES | STATES)
         case "named":
-            person = any(word in ROLES for word in low.split()[1:_LONGEST_KIND])
+            beside = low.split()[1:_LONGEST_KIND]
+            person = any({word, word.upper()} & ROLES for word in beside)
             return name.label in NAMED and (name.label != "PERSON" or person)
     return False
 

@@ -108,12 +108,13 @@ def comma_gone(told: Sequence[Token], verb: Token) -> bool:
     """Whether two nouns after the verb stand together that a comma parts: `its plant the Hub`."""
     there = {t.at for t in told}
     for t in told:
-        if t.at < verb.at:
+        if t.at < verb.at or t.tag not in _NOMINAL:
             continue
-        before = t.prev
-        if before is None or before.text != "," or before.at in there or before.prev is None:
-            continue
-        if before.prev.at in there and t.tag in _NOMINAL and before.prev.tag in _NOMINAL:
+        before, comma = t.prev, False
+        while before is not None and before.at not in there:
+            comma = comma or before.text == ","
+            before = before.prev
+        if comma and before is not None and before.tag in _NOMINAL:
             return True
     return False
 

@@ -32,11 +32,23 @@ from builders.generate.doubts import (
     sentence,
 )
 from builders.generate.evidence import stems
-from builders.generate.specific import EVERYWHERE, Weight, least, least_dated, weigh
+from builders.generate.specific import (
+    BODY,
+    ENOUGH,
+    EVERYWHERE,
+    OWN,
+    Weight,
+    anchor,
+    bare,
+    least,
+    least_dated,
+    particulars,
+    weigh,
+)
 from builders.generate.trees import NAMED, Token, listed, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, asked
+from builders.text.dates import MONTHS, asked
 from builders.text.dates import written as day_in_words
 from builders.text.en.nouns import ROLES
 from builders.text.en.questions import put
@@ -232,18 +244,12 @@ def _time_within(case: Case) -> bool:
     return any(_YEAR.fullmatch(t.text) and _inner(t) for t in case.told)
 
 
-def _still_so(case: Case) -> bool:
-    """It tells in the present tense what may be so no longer."""
-    return any(
-        t.tag in ("VBZ", "VBP") and (case.clause.now or t.dep == "conj")
-        for t in case.told
-        if t is not case.clause.verb
-    )
-
-
 def _nameless_subject(case: Case) -> bool:
+    asked = {t.at for t in case.clause.subject.subtree()} if case.asks_subject else set[int]()
     return _nameless(case.clause) or any(
-        t.first and t.tag == "NN" and not t.children and t.name is None for t in case.told
+        t.first and t.tag == "NN" and not t.children and t.name is None
+        for t in case.told
+        if t.at not in asked  # `Opposition leader Ann Hill denied`: which opposition leader?
     )
 
 
@@ -256,10 +262,9 @@ def _torn(case: Case) -> bool:
     )
 
 
-def _two_lengths(case: Case) -> bool:
-    """It asks how long, and says from when to when: for 8 years, from 1994 to 2002."""
-    years = any(t.label == "DATE" and _YEAR.fullmatch(t.text) for t in case.told)
-    return case.made.kind == "how long" and years
+def _no_place(case: Case) -> bool:
+    """It asks where, and its answer is no name: `absentia`, `mosques`."""
+    return case.made.kind == "where" and not any(t.text[0].isupper() for t in case.made.of)
 
 
 def _one_of_many(case: Case) -> bool:
@@ -276,18 +281,10 @@ def _not_alone(case: Case) -> bool:
     return not alone(case.told, case.clause.subject, asked=asked_subject, kind=kind)
 
 
-def _bracketed(case: Case) -> bool:
-    return any(_in_brackets(t) for t in case.told)
-
-
 def _gives_away(case: Case) -> bool:
     """A word of the answer's name is in the question, or a clause with `as`."""
     shared = {t.text for t in case.made.of if t.label in NAMED and len(t.text) > 3}
     return any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in case.told)
-
-
-def _weekday(case: Case) -> bool:
-    return any(t.text in WEEKDAYS or t.lower in ("today", "yesterday") for t in case.told)
 
 
 def _some_case(case: Case) -> bool:
@@ -296,13 +293,6 @@ def _some_case(case: Case) -> bool:
 
 def _unnamed(case: Case) -> bool:
     return not case.labels & {*NAMED, "NORP"}
-
-
-def _office_of_nowhere(case: Case) -> bool:
-    """Whom it asks for has an office: the Minister of Science, of which country?"""
-    if not (case.asks_subject and _OFFICE.search(case.text)):
-        return False
-    return not case.labels & {"GPE", "NORP", "PERSON"}
 
 
 _YEAR = re.compile(r"[12]\d{3}")
@@ -326,12 +316,17 @@ def _many_do(clause: Clause, *, asked_subject: bool) -> bool:
     named += [
         n for p in clause.parts if p.dep == "prep" and p.lower == "as" for n in p.having("pobj")
     ]
-    if any(n.lemma.lower() in _OF_MANY for n in named):
+    if any(n.lemma.lower() in _OF_MANY or _one_among(n) for n in named):
         return True
     if clause.verb.lemma in _COURTS and not (clause.day and clause.now):
         return True
     one = any(n.lemma.lower() in ROLES and n.tag in ("NN", "NNP") for n in named)
     return clause.verb.lemma in _DONE_BY_MANY | _CHOOSE and not one
+
+
+def _one_among(role: Token) -> bool:
+    """Whether a role is that of one among others: `a minister`."""
+    return role.lemma.lower() in ROLES and any(c.lower in ("a", "an") for c in role.children)
 
 
 _DONE_BY_MANY = words(data("questions")["done_by_many"])
@@ -383,14 +378,6 @@ def _inner(token: Token) -> bool:
     return token.dep in ("acl", "relcl")
 
 
-def _in_brackets(token: Token) -> bool:
-    """Whether an opening bracket stands before a token, and none that closes it between."""
-    before = token.prev
-    while before is not None and before.text not in ("(", ")"):
-        before = before.prev
-    return before is not None and before.text == "("
-
-
 def _of_whom(noun: Token) -> bool:
     """Whether a noun is one of the many lawsuits and deals, and no name says which."""
     articles = [c.lower for c in noun.children if c.dep in ("det", "poss", "nummod")]
@@ -409,9 +396,6 @@ _CASES = words("""
     lawsuit suit complaint settlement disclosure motion petition appeal indictment deal contract
     agreement investigation probe policy panel
 """)
-_OFFICE = re.compile(
-    r"\b(?:[Mm]inister|[Ss]ecretary|[Cc]hancellor|[Pp]resident|[Gg]overnor|[Ss]peaker|[Mm]ayor|[Pp]remier|[Cc]hief)\b"
-)
 _SALIENT = 3
 """Words in the headline that make a clause the news of its day."""
 _BORN = Weight(3, 0, 1)
@@ -456,7 +440,7 @@ def _points_back(case: Case) -> bool:
         t.lower in _CALLED
         and any(c.lower == "the" for c in t.children)
         and not any(c.dep == "prep" or c.label in NAMED for c in t.children)
-        for t in case.told
+        for t in (*case.told, *case.made.of)
     )
 
 
@@ -464,24 +448,97 @@ def _casualties(case: Case) -> bool:
     """It asks for the victims of what has just happened: the next day's figure is another."""
     tokens = (case.clause.verb, *case.made.of, *case.told)
     counted = case.made.kind in ("how many", "which")
-    return counted and not case.dated and any(t.lemma.lower() in _VICTIMS for t in tokens)
+    return counted and _fresh(case) and any(t.lemma.lower() in _VICTIMS for t in tokens)
+
+
+def _estimate(case: Case) -> bool:
+    """Its answer is no number, or a source's first estimate: dozens, at least 40 on Monday."""
+    if case.made.kind not in ("how many", "how much", "how long"):
+        return False
+    answer = written(case.made.of)
+    return _NO_NUMBER.search(answer) is not None or (
+        _fresh(case) and _HEDGE.search(answer) is not None
+    )
+
+
+def _fresh(case: Case) -> bool:
+    """Whether it is about what the article has as news: figures are the first ones."""
+    return not case.dated or case.clause.news
 
 
 _VICTIMS = words(data("questions")["victims"])
+_NO_NUMBER = re.compile(
+    r"\b(?:several|dozens?|scores|hundreds|thousands|few|many)\b|\+", re.IGNORECASE
+)
+_HEDGE = re.compile(
+    r"\b(?:at least|at most|up to|(?:more|less|fewer) than|over|under|as many as|nearly|almost"
+    r"|about|around|approximately|roughly|some|estimated|close to)\b",
+    re.IGNORECASE,
+)
+
+
+def _vague(case: Case) -> bool:
+    """What it tells, beside its answer, is told of many events: no name of its own, few anchors.
+
+    What a country, a crowd or anybody does is no event without a name, and `What did Canada post?`
+    asks for one of many things.
+    """
+    told, clause, kind = case.told, case.clause, case.made.kind
+    found = {anchor(t) for t in told}
+    if case.text.startswith("Which country") and found <= {"", OWN, BODY}:
+        return "PERSON" not in case.labels  # one of those that approved a vaccine
+    if OWN in found:
+        return False
+    own = {t.at for t in case.made.of}
+    taking_part = [p for p in clause.parts if p.dep in ("dobj", "agent") and p in told]
+    taking_part += () if case.asks_subject else (clause.subject,)
+    counted = [n for n in taking_part if any(c.at in own for c in n.children)]
+    if kind == "age" or any(bare(n, told) for n in taking_part if n not in counted):
+        return True
+    exact = (clause.day is not None and not clause.now) or _EXACT.search(case.text) is not None
+    points = particulars(told) + (kind != "when") * (1 + exact)
+    return points < ENOUGH or (kind == "what" and not (exact and points > ENOUGH))
+
+
+def _so_today(case: Case) -> bool:
+    """A word of it or of its answer is true on the article's day, or beside what it has told."""
+    answer = case.made.of
+    if any(_is_stale(t) for t in (*case.told, *answer)):
+        return True
+    new = [t for t in answer if t.lower in _NEW and t.label not in NAMED]
+    content = [t for t in answer if t.tag[:2] in ("NN", "JJ", "VB") and t not in new]
+    return bool(new) and len(content) < 2
+
+
+def _is_stale(token: Token) -> bool:
+    if token.lower in ("more", "other") and token.prev is not None and token.prev.tag == "CD":
+        return True  # three more
+    if token.lower == "new" and token.head.lemma.lower() in ROLES:
+        return True  # the new Premier
+    if token.lower == "next" and token.next is not None and token.next.lower == "to":
+        return False
+    return token.lower in _STALE and token.label not in NAMED
+
+
+_NEW = words("new more another other")
+_STALE = words(data("questions")["stale"])
+_EXACT = re.compile(rf"\b(?:{_ANY_MONTH})\w* \d{{1,2}}\b|\b\d{{1,2}} (?:{_ANY_MONTH})\b")
 _CLAIM = re.compile(
     r"\b(?:alleged|alleges|allegedly|so far|to date|as of|suspected)\b", re.IGNORECASE
 )
-_CALLED = words("nation country city town capital region company firm group team agency club party")
+_CALLED = words("""
+    nation country city town capital region company firm group team agency club party organization
+    organisation area project
+""")
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
-    _leftover, _plaintiff, _still_so, _two_lengths, _torn, _bracketed, _gives_away, _weekday,
-    _with_gap, _unlike, _run_in,
+    _leftover, _plaintiff, _torn, _gives_away, _no_place, _with_gap, _unlike, _run_in,
 )  # fmt: skip
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
-    _not_alone, _some_case, _unnamed, _office_of_nowhere, _half_named, _claimed, _points_back,
-    _casualties,
+    _not_alone, _some_case, _unnamed, _half_named, _claimed, _points_back, _casualties,
+    _estimate, _vague, _so_today,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

@@ -95,7 +95,7 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous
-    another disgraced embattled controversial
+    another disgraced embattled controversial famous noted
 """)
 
 

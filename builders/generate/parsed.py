@@ -30,8 +30,8 @@ class Parsed(Strict):
 class ParseBackend:
     """`generate` asks by patterns, `answer` compares words: neither looks at the other's work."""
 
-    name = "parse"
-    identity = f"{PATTERNS}{IDENTITY}"
+    name = PATTERNS
+    identity = f"{PATTERNS} of {IDENTITY}"
 
     def __init__(self, seed: int, finder: ParseFinder) -> None:
         self.seed = seed

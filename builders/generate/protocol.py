@@ -8,8 +8,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from builders.rows import Article, Candidate, Draw
 
-PATTERNS = "parse of "
-"""How the generator of questions by patterns begins; the pipeline that parsed follows."""
+PATTERNS = "parse"
+"""The generator of questions by patterns."""
 
 
 @dataclass(frozen=True, slots=True)

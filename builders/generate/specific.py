@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from builders.generate.trees import NAMED, Token
-from builders.text.data import words
-from builders.text.en.lexicon import COUNTRIES
+from builders.text.data import data, words
+from builders.text.en.lexicon import COUNTRIES, DEMONYMS
+from builders.text.en.nouns import ROLES, THINGS
 
 ROUTINE = words("""
     say call meet urge attend announce support thank agree sue ask visit travel arrive speak join
@@ -89,6 +90,80 @@ def weigh(told: Sequence[Token], verb: Token, subject: Sequence[Token]) -> Weigh
             beyond += points
         anchors += _is_name(token) or _is_anchor(token, told)
     return Weight(inside + beyond + (verb.lemma not in ROUTINE), beyond, anchors)
+
+
+OWN, PLACE, LAND, BODY = "own", "place", "land", "body"
+NUMBER, FIRST, CAPITAL = "number", "first", "capital"
+_PARTICULAR = {PLACE: 2, NUMBER: 2, FIRST: 2, CAPITAL: 2, BODY: 1}
+"""What each kind of anchor tells of an event, and each country 1; what is its own is enough."""
+ENOUGH = 4
+_LISTS = data("questions")
+_BODIES = ROLES | THINGS | words(_LISTS["bodies"]) | words("of the and for to in with 's &")
+_PEOPLES = COUNTRIES | DEMONYMS
+_BODIES |= {word.lower() for land in _PEOPLES for word in land.split()}
+_LARGE = words(_LISTS["large"])
+_ANYBODY = ROLES | words(_LISTS["man_or_woman"]) | words(_LISTS["anybody"])
+
+
+def anchor(token: Token) -> str:
+    """What a token is a part of that tells one event from another; empty where of nothing.
+
+    `own`: a person, a work, an event of its own name, an organisation that is not in the news every
+    day; `place`; `land`: a country or its people; `body`: what every country has, or what is in the
+    news every day; `number`; `first`: a superlative; `capital`: what nothing knows as a name.
+    """
+    name = token.name
+    if token.label == "NORP" or token.text in _PEOPLES:
+        return LAND
+    if _YEAR.fullmatch(token.text):
+        return "" if token.dep == "pobj" or token.label == "DATE" else OWN
+    if token.tag == "JJS" or token.lower == "first":
+        return FIRST
+    if name is None or token.label not in NAMED:
+        if token.tag == "CD" and token.label not in ("DATE", "TIME", "ORDINAL"):
+            return NUMBER * (token.lower != "one")
+        if token.tag not in ("NNP", "NNPS") or token.label in ("DATE", "TIME"):
+            return ""
+        return BODY if token.lower in _BODIES else CAPITAL
+    if name.text in COUNTRIES:
+        return LAND
+    if token.label in ("GPE", "LOC"):
+        return PLACE
+    common = all(t.lower in _BODIES for t in name.tokens)
+    return BODY if common or name.text in _LARGE else OWN
+
+
+def particulars(told: Sequence[Token]) -> int:
+    """What words tell of an event without a name of its own: 2 for each kind of anchor, 1 less.
+
+    A country tells 1, as do its office, a body, and many words of content. With 2 for a day that is
+    known and 1 for a month, `ENOUGH` is what one event of many needs.
+    """
+    kinds = {anchor(t) for t in told}
+    lands = {t.lower for t in told if anchor(t) == LAND}
+    content = {t.lemma for t in told if t.tag[:2] in ("NN", "JJ", "VB") and _points(t) == _WORD}
+    points = len(lands) + sum(_PARTICULAR.get(kind, 0) for kind in kinds)
+    return points + any(map(_office, told)) + (len(content) >= _RICH)
+
+
+_RICH = 6
+"""Different words of content that tell as much as a country."""
+
+
+def _office(token: Token) -> bool:
+    """Whether a token is an office of a country: the prime minister of Japan."""
+    of = [n for p in token.having("prep") if p.lower == "of" for n in p.having("pobj")]
+    role = token.tag in ("NN", "NNP") and token.lemma.lower() in ROLES
+    return role and any(anchor(t) == LAND for n in of for t in n.subtree())
+
+
+def bare(noun: Token, told: Sequence[Token]) -> bool:
+    """Whether a noun is one of many, and nothing beside it says which: a woman, prosecutors."""
+    there = {t.at for t in told}
+    if noun.tag not in ("NN", "NNS") or noun.lemma.lower() not in _ANYBODY:
+        return False
+    inside = [t for t in noun.subtree() if t.at in there]
+    return not any(anchor(t) in (OWN, LAND) for t in inside)
 
 
 def _heads(token: Token, phrase: Sequence[Token]) -> bool:

@@ -41,6 +41,7 @@ from builders.timeqa.times import (
     easy_times,
     hard_time,
     is_changeover,
+    is_partial,
     outside_time,
     question_frame,
     select,
@@ -59,6 +60,8 @@ _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
 _PURPOSE: dict[HardKind, int] = {kind: bits(kind) for kind in _KINDS}
 _TEMPLATE = {kind: bits("template", kind) for kind in get_args(Specifier)}
+_LEAST_PART = 4
+"""Each of several answers to a `between` holds on one in so many of its days, or more."""
 _WINDOWS = 8
 """Times as often a window is drawn as a moment: most pages tell of most years."""
 _SHARES = 1 << 20
@@ -98,12 +101,12 @@ class Pair:
         """Whether the page may answer a question about this time, which lies beside the pair.
 
         It tells something of these days, or near the evidence what came after the pair's last day
-        and before these days, which may have lasted (`in 2011 she married again`), or something
-        without a date that may have been then.
+        and before these days, which may have lasted (`in 2011 she married again`), or anywhere that
+        others came, or something without a date that may have been then.
         """
         first, last = time.days()
         assert first and last
-        days = (*self.told.anywhere, *self.told.undated)
+        days = (*self.told.anywhere, *self.told.undated, *self.told.since)
         return any(begins <= last and first <= ends for begins, ends in days) or any(
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
         )
@@ -246,12 +249,13 @@ def ask_pair(
 
     Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
     `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
-    without its two units; no day on which another object takes over), `gives_answer`,
-    `after_snapshot`, `near_snapshot` (too few days are after it), `no_template` (no variant serves
-    the specifier), `coarse_boundary` (easy, of a segment without a boundary that can be printed),
-    `no_room` (hard, of a segment with no moment inside it), `told_otherwise` (the page does not
-    name the answer, and may tell it in other words; or it may name others before or after the
-    pair's), `others_named` (easy, the page names other answers and not the segment's own object).
+    without its two units; of several objects one holds on few of its days; a day on which another
+    object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are after
+    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment
+    without a boundary that can be printed), `no_room` (hard, of a segment with no moment inside
+    it), `told_otherwise` (the page does not name the answer, and may tell it in other words; or it
+    may name others before or after the pair's), `others_named` (easy, the page names other answers
+    and not the segment's own object).
     """
     asker = _Asker(pair, relation, settings, seed)
     for i in range(len(pair.segments)):
@@ -301,7 +305,11 @@ class _Asker:
         ]
         self.unchecked = {i for i, s in enumerate(pair.segments) if s.verification != "human"}
         self.answer_sets: dict[tuple[int, ...], AnswerSet] = {}
-        self.names = [names(s.object_label, s.aliases) for s in pair.segments]
+        # The page's words for it are an answer too: `March` of March Engineering, in March 1985.
+        self.names = [
+            names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
+            for s in pair.segments
+        ]
         words = frozenset(word_tokens(pair.subject_label))
         self.subject_words = significant(words)
         self.frames = [question_frame(q.ask, pair.subject_label, words) for q in relation.questions]
@@ -495,7 +503,10 @@ class _Asker:
         if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"
         chosen = [self.line.spans[j] for j in found]
-        if is_changeover(time, chosen, [self.pair.segments[j].object for j in found]):
+        objects = [self.pair.segments[j].object for j in found]
+        if is_changeover(time, chosen, objects):
+            return "ambiguous"
+        if not self.pointwise and is_partial(time, chosen, objects, _LEAST_PART):
             return "ambiguous"
         if self.pair.is_listed(time, {self.pair.segments[j].object for j in found}):
             return "told_otherwise"

@@ -14,6 +14,7 @@ the rows around it.
 After: TimeQA (paper 001), section 2.2 (in, between, before, after); the rules are ours.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
@@ -232,6 +233,21 @@ def is_changeover(time: Time, spans: Sequence[Bounds], objects: Sequence[str]) -
     ended = {o for s, o in of if s.end_first == s.end_last == day > s.start_last}
     begun = {o for s, o in of if s.start_first == s.start_last == day < s.end_last}
     return bool(ended) and bool(begun - ended)
+
+
+def is_partial(time: Time, spans: Sequence[Bounds], objects: Sequence[str], least: int) -> bool:
+    """Whether one of several objects may hold on fewer than one in `least` days of a `between`.
+
+    It held at some time of it, and is not what a text means by all of it. `objects`: of each span.
+    """
+    if time.specifier != "between" or len(set(objects)) < 2:
+        return False
+    assert time.first and time.last
+    first, last = time.first.first, time.last.last
+    held: Counter[str] = Counter()
+    for span, object_ in zip(spans, objects, strict=True):
+        held[object_] += min(last, span.end_last) - max(first, span.start_first) + 1
+    return min(held.values()) * least < last - first + 1
 
 
 def _select_in(first: int, last: int, spans: Sequence[Bounds]) -> list[int] | None:

@@ -70,14 +70,17 @@ class Told(NamedTuple):
     `near` the evidence: in the paragraphs of the mentions and the next ones, in lists and tables
     with the words of a mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
-    pair's relation; every day, where there are none.
+    pair's relation; every day, where there are none; from or until its date, where it has one
+    (`Ann Lee led the country from 1959`).
     `listed`: the entries of the list, table or infobox pair that holds evidence.
+    `since`: the days from which on something may hold that came in the pair's last year or later.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
     undated: tuple[DayInterval, ...] = ()
     listed: tuple[Entry, ...] = ()
+    since: tuple[DayInterval, ...] = ()
 
 
 def cues(wordings: Collection[str]) -> frozenset[str]:
@@ -119,16 +122,18 @@ def told_days(
                 continue
             left, right = sentence_at(starts, len(one.text), date_.start, date_.end)
             near = whole or any(w in one.text[left:right] for w in names)
-            endless = date_.first == date.min or date_.last == date.max
             short = (date_.last - date_.first).days < _YEAR
-            if short or (date_ in dates.stretches and (near or not endless)):
+            if short or (date_ in dates.stretches and (near or not _endless(date_))):
                 found.add((date_.first, date_.last))
                 if near or n in following:
                     beside.add((date_.first, date_.last))
     undated = {*_undated(read, segments, subject, stems), *_led_up(read, segments, subject, stems)}
-    entries = set(_listed(read, segments))
     return Told(
-        tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)), tuple(sorted(entries))
+        tuple(sorted(found)),
+        tuple(sorted(beside)),
+        tuple(sorted(undated)),
+        tuple(sorted(set(_listed(read, segments)))),
+        tuple(sorted(set(_since(read, segments, subject, stems)))),
     )
 
 
@@ -251,28 +256,71 @@ def _undated(
     later (`After that he settled in Portugal`); in the opening, in lists, in infoboxes and where
     there are no dates it may hold at any time. A sentence that says what was first (`After posts in
     Houston and Austin`, `He began with Fittipaldi and drew attention in 1988`) tells of all days
-    before its last date, whatever it names; but for `After the crisis of 2008`, which says when.
+    before the pair's first one, whatever it names, and before its own last date; but for `After the
+    crisis of 2008`, which says when. A stretch without an end needs no word of the relation where
+    such a name stands before its date (`The Brazilian João Havelange presided from 1974`).
     """
-    known = {s.mention for s in segments if s.mention} | {s.object_label for s in segments}
+    known = _known(segments)
     common = any(s.object_label[:1].islower() for s in segments)
     own = frozenset(name_words(subject))
+    first = min((s.start_first or date.min for s in segments), default=date.min)
+    before = first - timedelta(1) if first > date.min else first
     for unit in read.units:
         if not common and unit.names <= own:
             continue
+        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
         if unit.says_what_was_first:
-            yield date.min, unit.dates.written[-1].last if unit.dates.written else date.max
-        if unit.dates.written or any(name in unit.text for name in known):
+            dates = unit.dates.written
+            yield date.min, max(dates[-1].last, before) if dates else date.max
+        if any(name in unit.text for name in known):
+            continue
+        if unit.dates.written:
+            for d in unit.dates.stretches:
+                if _endless(d) and (cue or not unit.named_before(d) <= own):
+                    earlier = [w.first for w in unit.dates.written if w.end <= d.start]
+                    yield max([d.first, *earlier]), d.last
             continue
         around = [w for w in (unit.earlier, unit.later) if w]
         if not around and unit.in_order:
             around = [*unit.title.written, *unit.title.stretches]
-        cue = not stems.isdisjoint(w[:_STEM] for w in unit.words)
         if not cue and (not around or _OTHER_TIMES.isdisjoint(unit.words)):
             continue
         days = [d for w in around for d in (w.first, w.last)]
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
         yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _since(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """The days from which on something else may hold (`acquired in 2004 by Guardians of Order`).
+
+    A sentence, list item, row or pair says so that has a date from the last year of the pair on, a
+    word of the relation or one that says that something began, and the name of something that is
+    neither the subject nor an object of the pair.
+    """
+    known, own = _known(segments), frozenset(name_words(subject))
+    ended = max((s.end_first or date.max for s in segments), default=date.max)
+    for unit in read.units:
+        late = [w.first for w in unit.dates.written if w.last >= ended]
+        if not late or unit.names <= own or any(name in unit.text for name in known):
+            continue
+        stem = not stems.isdisjoint(w[:_STEM] for w in unit.words)
+        if stem or not _OTHER_TIMES.isdisjoint(unit.words):
+            yield min(late), date.max
+
+
+def _known(segments: Sequence[rows.AlignedSegment]) -> frozenset[str]:
+    """The labels of the objects of a pair, and the page's words for them."""
+    return frozenset(n for s in segments for n in (s.mention, s.object_label) if n)
+
+
+def _endless(stretch: Written) -> bool:
+    return stretch.first == date.min or stretch.last == date.max
 
 
 def _led_up(
@@ -380,12 +428,14 @@ def hinted(
 class _Unit(NamedTuple):
     """A sentence, list item, row or pair of a page.
 
-    `words`: folded; `names`: those of its capitalised words, but for months and the first one;
-    `dates`: its own; `heading`, `title`: words and dates of its section's title; `earlier`,
-    `later`: the last date before it and the first one after it in its section, where `in_order`:
-    text of a section tells one thing after another, the opening and lists do not.
+    `place`: of its first character in its paragraph; `words`: folded; `names`: those of its
+    capitalised words, but for months and the first one; `dates`: its own; `heading`, `title`: words
+    and dates of its section's title; `earlier`, `later`: the last date before it and the first one
+    after it in its section, where `in_order`: text of a section tells one thing after another, the
+    opening and lists do not.
     """
 
+    place: int
     text: str
     words: frozenset[str]
     names: frozenset[str]
@@ -396,6 +446,10 @@ class _Unit(NamedTuple):
     says_what_was_first: bool
     earlier: Written | None = None
     later: Written | None = None
+
+    def named_before(self, date_: Written) -> frozenset[str]:
+        """Those of its names that stand before a date."""
+        return _names(self.text, date_.start - self.place)
 
     def has(self, both: Sequence[DayInterval]) -> bool:
         """Whether all of these boundaries are written."""
@@ -449,9 +503,9 @@ class ReadPage:
             innermost = section.rpartition(" / ")[2]
             title, heading = dates_in(innermost), _said(innermost)
             units = [
-                _unit(one, text, dates, heading, title)
+                _unit(one, place, text, dates, heading, title)
                 for one, of_all, starts in group
-                for text, dates in _sentences(one.text, of_all, starts)
+                for place, text, dates in _sentences(one.text, of_all, starts)
             ]
             earlier = _nearest(units, -1)
             later = reversed(_nearest(reversed(units), 0))
@@ -472,22 +526,32 @@ def _nearest(units: Iterable[_Unit], which: int) -> list[Written | None]:
     return found
 
 
-def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[str, Dates]]:
-    """The sentences of a paragraph, with their dates."""
+def _sentences(text: str, dates: Dates, starts: Sequence[int]) -> Iterator[tuple[int, str, Dates]]:
+    """Place and text of the sentences of a paragraph, with their dates."""
     for left, right in zip(starts, [*starts[1:], len(text)], strict=True):
         written = tuple(w for w in dates.written if left <= w.start < right)
         stretches = tuple(w for w in dates.stretches if left <= w.start < right)
-        yield text[left:right], Dates(written, stretches)
+        yield left, text[left:right], Dates(written, stretches)
 
 
 def _unit(
-    one: rows.Paragraph, text: str, dates: Dates, heading: frozenset[str], title: Dates
+    one: rows.Paragraph,
+    place: int,
+    text: str,
+    dates: Dates,
+    heading: frozenset[str],
+    title: Dates,
 ) -> _Unit:
     words = _said(text)
-    names = frozenset(w for m in _NAME.findall(text) for w in name_words(m)) - _CALENDAR
+    names = _names(text, len(text))
     first = one.kind == "text" and _tells_what_was_first(text, words)
     in_order = one.kind == "text" and bool(one.section)
-    return _Unit(text, words, names, dates, heading, title, in_order, first)
+    return _Unit(place, text, words, names, dates, heading, title, in_order, first)
+
+
+def _names(text: str, end: int) -> frozenset[str]:
+    """The capitalised words of a sentence up to `end`, but for months and the first one."""
+    return frozenset(w for m in _NAME.findall(text, 0, end) for w in name_words(m)) - _CALENDAR
 
 
 def _tells_what_was_first(text: str, said: frozenset[str]) -> bool:

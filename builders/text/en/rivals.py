@@ -1,9 +1,9 @@
 """Other answers to a question in a sentence of another article: `Tim Cook leads Apple` for Jobs.
 
-A sentence counts where it has every name, number and content word of the question, and another
-name, number or date in the place of what is asked for: the subject or object of the same verb, the
-bearer of the same office, the place of the same event. What a sentence says in other words is not
-seen, so that what is found is a reason to doubt, and nothing found is no proof.
+A sentence counts where it has every name and number of the question, half of its other content
+words, and another name, number or date in the place of what is asked for: the subject or object of
+the same verb, the bearer of the same office, the place of the same event. What a sentence says in
+other words is not seen, so that what is found is a reason to doubt, and nothing found is no proof.
 """
 
 import re
@@ -35,12 +35,18 @@ class Asked(NamedTuple):
 
     kind: Annotated[str, "subject, object, role, place, day or number"]
     verb: Annotated[str, "lemma of the verb, or of the office's noun"]
-    content: Annotated[frozenset[str], "words that a sentence must have"]
+    content: Annotated[frozenset[str], "content words, of which a sentence must have half"]
+    named: Annotated[frozenset[str], "names and numbers among them, of which it must have all"]
     first: Annotated[frozenset[str], "names and numbers among them, folded as they are written"]
     year: int | None
     month: int | None
     label: Annotated[str, "kind of name that is asked for, or empty"]
     negated: bool
+
+    def is_in(self, words: Collection[str]) -> bool:
+        """Whether these words of a sentence are about what the question is about."""
+        left = self.content - set(words)
+        return not left & self.named and 2 * len(left) <= len(self.content)
 
     def could_be_in(self, sentence: str) -> bool:
         """Whether a sentence has the names and numbers of the question: worth reading."""
@@ -75,11 +81,12 @@ def asked_for(question: str, label: str | None) -> Asked | None:
             month, dated = MONTH_NUMBER[word.low], dated | {word.at}
     kept = [w for w in kept if w.at not in dated]
     content = frozenset(_plain(w) for w in kept)
+    named = frozenset(_plain(w) for w in kept if w.tag in (*_NAME, "CD"))
     first = frozenset(t for w in kept if w.tag in (*_NAME, "CD") for t in tokens(w.text))
     if not first and year is None:
         return None
     negated = any(w.low in _NEGATED for w in found)
-    return Asked(kind, verb, content, first, year, month, label or "", negated)
+    return Asked(kind, verb, content, named, first, year, month, label or "", negated)
 
 
 _MONTHS = frozenset(name.title() for name in MONTH_NUMBER)
@@ -153,7 +160,7 @@ def rivals(
         return
     found = read(sentence)
     content = {_plain(w) for w in found if w.text[0].isalnum()}
-    if not asked.content <= content or any(w.low in _NEGATED for w in found):
+    if not asked.is_in(content) or any(w.low in _NEGATED for w in found):
         return
     for other in _in_its_place(asked, found, sentence):
         if _is_other(asked, other, question, answers):
@@ -183,7 +190,7 @@ def _in_its_place(asked: Asked, found: tuple[Word, ...], sentence: str) -> Itera
                 yield from _bearers(found, word, sentence)
             continue
         here = word.lemma == asked.verb and word.tag.startswith("VB")
-        if here and asked.content <= {_plain(w) for w in _clause(found, word)}:
+        if here and asked.is_in({_plain(w) for w in _clause(found, word)}):
             yield from _of_verb(asked, found, word, sentence)
 
 
@@ -217,7 +224,7 @@ def _of_verb(asked: Asked, found: tuple[Word, ...], verb: Word, sentence: str) -
     own = children(found, verb.at)
     passive = any(w.dep == "auxpass" for w in own) or (verb.tag == "VBN" and verb.dep == "acl")
     if asked.kind in ("place", "day"):
-        for prep in [*own, *(c for w in own if w.dep == "dobj" for c in children(found, w.at))]:
+        for prep in _clause(found, verb):
             if asked.kind == "place" and prep.dep == "prep" and prep.low in _IN_PLACE:
                 for place in children(found, prep.at):
                     if place.label in _PLACES:
