@@ -376,7 +376,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     else:
         name = None if clause.named else pure(clause.subject) or _called(clause.subject)
     asked = asked_with(name, clause.verb) if name else None
-    if name is None or asked is None:
+    if name is None or asked is None or _in_a_team(clause, parts):
         return
     word, kind = asked
     if _introduced(clause.subject):
@@ -386,6 +386,12 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     if text:
         told = [*_tokens(clause, parts, subject=False), *kind]
         yield Made(_of_name(name), told, text, _which(word), _rest(phrase(clause.subject), *kind))
+
+
+def _in_a_team(clause: Clause, parts: Sequence[Token]) -> bool:
+    """Whether somebody won with a team, so that many others did, too."""
+    beside = (n for p in parts if p.lower == "with" for n in p.having("pobj"))
+    return clause.verb.lemma == "win" and any(n.label in ("ORG", "GPE") for n in beside)
 
 
 def _which(word: str) -> str:
