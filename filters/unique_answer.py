@@ -75,7 +75,7 @@ class UniqueAnswer(Strict):
 def _joined(item: QuestionItem) -> str | None:
     """Another name that is joined to the answer where it stands."""
     answer, sentences = item.question.answer, item.article.sentences
-    if answer.type != "entity" or not 0 <= answer.sentence < len(sentences):
+    if answer.type != "entity" or not 0 < answer.sentence < len(sentences):
         return None
     before = sum(len(sentence) + 1 for sentence in sentences[: answer.sentence])
     start, end = answer.start - before, answer.end - before

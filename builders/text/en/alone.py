@@ -41,6 +41,7 @@ _FIRST = words("i we me my mine our ours us myself ourselves you your yours your
 _HE = words("he him his himself she her hers herself")
 _THEY = words("they them their theirs themselves")
 _IT = words("it its itself")
+_BEFORE_SUBJECTS = words("be have will would can could shall should may might must")
 _POINTING = words("this that these those")
 _EXPLETIVE = re.compile(
     r"\b(?:long|time|much|many\s+\w+|far)\s+(?:did|does|do|is|was|will|"
@@ -170,10 +171,17 @@ def _stands_for(found: tuple[Word, ...], word: Word, pronoun: str) -> bool:
 
 
 def _is_asked_for(found: tuple[Word, ...], noun: Word) -> bool:
-    """Whether a noun is the object that is asked for: `Which party do they …`."""
+    """Whether a noun is the object that is asked for: `Which party do they …`, `… are they in`."""
     after = found[noun.at + 1] if noun.at + 1 < len(found) else None
-    asked = any(w.low in ("which", "what") for w in found[: noun.at])
-    return asked and after is not None and after.low in ("did", "do", "does")
+    beyond = found[noun.at + 2] if noun.at + 2 < len(found) else None
+    if after is None or not any(w.low in ("which", "what") for w in found[: noun.at]):
+        return False
+    return after.low in ("did", "do", "does") or (
+        beyond is not None
+        and beyond.tag == "PRP"
+        and after.tag in ("VBZ", "VBP", "VBD", "MD")
+        and after.lemma in _BEFORE_SUBJECTS
+    )
 
 
 def _is_subject(found: tuple[Word, ...], who: Word) -> bool:
@@ -186,6 +194,8 @@ def _is_subject(found: tuple[Word, ...], who: Word) -> bool:
         return False
     if after.low in ("did", "do", "does"):
         return False
+    if after.lemma == "be" and beyond and beyond.tag == "PRP$":
+        return False  # Who is his son?
     return not (after.tag == "MD" and beyond and beyond.tag in ("PRP", "DT", *_NAME))
 
 
@@ -267,6 +277,7 @@ _CALLED = words(_LISTS["called"])
 _ON_MAPS = ("LOC", "GPE", "FAC", "EVENT")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _YEAR = re.compile(r"[12]\d{3}")
+_DECADE = re.compile(r"(?:[12]\d)?\d0s")
 _ADDS = words(
     "of for behind between against by about with without into over under after before following "
     "during since named called known responsible dedicated devoted among including than"
@@ -334,6 +345,8 @@ def _is_anchored(
     if lows & _NAMING or any(
         w.label == "ORDINAL" or _ORDINAL.fullmatch(w.low) for w in phrase[:-1]
     ):
+        return True
+    if _DECADE.fullmatch(last.low):
         return True
     if any(w.low in _CALLED for w in phrase[:-1]):
         return True  # the word bravery
