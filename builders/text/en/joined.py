@@ -50,10 +50,13 @@ def joined_name(question: str, sentence: str, start: int, end: int) -> str | Non
 
 
 def _alike(question: str, one: Word, other: Word) -> bool:
-    """Whether two names can both be meant: kinds that differ are told apart by `Which country`."""
+    """Whether two names can both be meant: of one kind, as far as the pipeline knows them.
+
+    It takes towns for persons, and what a place stands beside is one.
+    """
     if one.label == other.label or not (one.label and other.label):
         return True
-    return other.label in _KINDS and not question.lower().startswith(("which", "what"))
+    return other.label in _KINDS and question.lower().startswith("where")
 
 
 def _beside(found: tuple[Word, ...], head: Word) -> list[Word]:
