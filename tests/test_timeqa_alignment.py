@@ -28,7 +28,7 @@ from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, alig
 from builders.timeqa.alignment import ObjectNames as Names
 from builders.timeqa.matching import assigned
 from builders.timeqa.mentions import PageText
-from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
@@ -127,6 +127,10 @@ RULES: list[tuple[str, str, str, Names, tuple[str, str | None]]] = [
      Names("Ann Lee", (), "Ann Lee"), ("none", None)),
     ("a word of it", "He was a [[Democratic Party|Democrat]] until 2001.", "",
      Names("Democratic Party", (), "Democratic Party"), ("link", "Democrat")),
+    ("the other way round", "* Choi Tae-ji (1996-2001)", "", Names("Tae-ji Choi", (), None),
+     ("name", "Choi Tae-ji")),
+    ("with its bracket", "They were the Torpedo Squadron 4 (VT-4) then.", "",
+     Names("Torpedo Squadron 4 (VT-4)", (), None), ("name", "Torpedo Squadron 4 (VT-4)")),
     ("initials", "She moved to the CWI in Amsterdam.", "",
      Names("Centrum Wiskunde & Informatica", (), None), ("name", "CWI")),
     ("no initials where the name stands", "CWI! The Centrum Wiskunde & Informatica.", "",
@@ -289,7 +293,7 @@ def test_what_a_page_tells_of_which_days() -> None:
         (1981, 1981), (1981, 1985), (1985, 1985), (1990, 1990), (1992, 1992), (2003, 2003),
         (2010, 2010), (2010, 9999),
     ]  # fmt: skip
-    assert [first.year for first, _ in found.near] == [2003, 2010, 2010]
+    assert [first.year for first, _ in found.near] == [1990, 1992, 2003, 2010, 2010]
 
 
 def test_a_list_with_one_mention_tells_near_it() -> None:
@@ -350,6 +354,89 @@ def test_what_a_page_tells_without_a_date(text: str, wanted: list[tuple[int, int
     assert [(first.year, last.year) for first, last in found] == wanted
 
 
+LED_UP: list[tuple[str, str, list[int]]] = [
+    (
+        "another name before it",
+        "He played for Hull City and moved to Leeds United in 2003.",
+        [2002],
+    ),
+    ("no word of the relation", "He left Hull City and moved to Leeds United in 2003.", []),
+    ("no other name", "He played well and moved to Leeds United in 2003.", []),
+    ("the subject", "In 1990 so played Ann Lee of Leeds United.", []),
+    (
+        "another sentence",
+        "He had played for Hull City in 1990. To Leeds United he went in 2003.",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [u[1:] for u in LED_UP], ids=[u[0] for u in LED_UP])
+def test_what_a_sentence_tells_before_the_first_mention(text: str, wanted: list[int]) -> None:
+    one = page("= Work\n" + text)
+    aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
+    stems = cues(["member of sports team", "Which team did <subject> play for <time>?"])
+    found = told_days(ReadPage(one), aligned, "Ann Lee", stems).undated
+    assert [last.year for first, last in found if first == date.min] == wanted
+
+
+LISTED: list[tuple[str, str, list[tuple[int, int, str]]]] = [
+    ("other items", "* Leeds United (2003-2005)\n* Hull (2005-2009)\n* York (2010)",
+     [(2004, 2004, "Q2"), (2006, 2008, ""), (2010, 2010, "")]),
+    ("other parts of a pair", "! clubs: Leeds United (2003–2005), Hull (in York, 2006–2009)",
+     [(2004, 2004, "Q2"), (2007, 2008, "")]),
+    ("numbered pairs",
+     "! years1: 2003–2005 | clubs1: Leeds United\n! years2: 2005–2009 | clubs2: Hull",
+     [(2004, 2004, "Q2"), (2006, 2008, "")]),
+    ("another list", "* Leeds United (2003-2005)\n= Sons\n* Abe (1990-1999)", [(2004, 2004, "Q2")]),
+    ("another pair", "! clubs: Leeds United (2003–2005)\n! nation: Hull (1990–1999)",
+     [(2004, 2004, "Q2")]),
+    ("a list that does not date it", "* Leeds United\n* Hull (2005-2009)", []),
+    ("another spelling of it", "* Leeds United (2003-2005)\n* The Leeds men (1998-2004)",
+     [(1999, 2003, "Q2"), (2004, 2004, "Q2")]),
+    ("running text", "Leeds United (2003-2005), Hull (2005-2009)", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "wanted"), [u[1:] for u in LISTED], ids=[u[0] for u in LISTED])
+def test_what_the_entries_beside_the_evidence_tell(
+    text: str, wanted: list[tuple[int, int, str]]
+) -> None:
+    one = page(text)
+    aligned = align_page(one, [(segment("2003", "2005"), LEEDS)], Alignment())
+    found = told_days(ReadPage(one), aligned).listed
+    assert [(e.first.year, e.last.year, "".join(e.objects)) for e in found] == wanted
+
+
+MISDATED: list[tuple[str, str, tuple[str, str | None], bool]] = [
+    ("long before", "He was replaced in 1953 by Leeds United.", ("1973", "1978"), True),
+    ("some years before, and on", "He joined Leeds United in 1985.", ("1987", "1996"), False),
+    ("after", "In 1933 he died at Leeds United.", ("1914", "1915"), True),
+    ("a season after", "He left Leeds United in 2006.", ("2003", "2005"), False),
+    ("a date that fits, farther off", "In the year 2004, when a long war had ended that nobody "
+     "there could remember the beginning of, Leeds United (1919) came.", ("2003", "2005"), False),
+    ("a birth", "Leeds United, led by Abe (born 1919), won.", ("2003", "2005"), False),
+    ("the bracket of a life", "Leeds United (1919–1940) was a club.", ("2003", "2005"), False),
+    ("of another sentence", "Leeds United won. It had lost in 1919.", ("2003", "2005"), True),
+    ("in a paragraph of its time", "Leeds United won. Hull lost in 1919, York in 2004.",
+     ("2003", "2005"), False),
+    ("in a sentence with a date far off", "Leeds United, where men of all the towns around it had "
+     "played for years, as the papers wrote, sang in 1919.", ("2003", "2005"), False),
+    ("no end", "Leeds United won in 2020.", ("2003", None), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "wanted"), [u[1:] for u in MISDATED], ids=[u[0] for u in MISDATED]
+)
+def test_evidence_of_another_time(text: str, span: tuple[str, str | None], wanted: bool) -> None:
+    one = page(text)
+    [row] = align_page(one, [(segment(*span), LEEDS)], Alignment())
+    assert row.rule == "name"
+    assert misdated(ReadPage(one), [row]) == (frozenset([0]) if wanted else frozenset())
+    assert misdated(ReadPage(one), [replace(row, verification="human")]) == frozenset()
+
+
 HINTS: list[tuple[str, str, Names, bool]] = [
     ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
     ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),
@@ -367,8 +454,20 @@ HINTS: list[tuple[str, str, Names, bool]] = [
     ),
     ("no proper name, in any words", "He slept.", Names("member of the House", (), None), True),
     ("no proper name", "He has been an editor.", Names("editor", (), None), True),
+    ("its name in a longer one", "He read the Harvard University Press.", HARVARD, True),
+    ("its name in a heading", "= Harvard University\nHe slept.", HARVARD, True),
     ("nothing", "He slept.", HARVARD, False),
 ]
+
+
+def test_what_a_page_names_at_another_time_may_be_told() -> None:
+    one = page("He joined Leeds United in 1990.")
+    spans = [segment("1990", "1995"), segment("2003", "2005")]
+    named, missing = align_page(one, [(s, LEEDS) for s in spans], Alignment())
+    missing = replace(missing, rule="none", paragraph=None, start=None, end=None, mention=None)
+    assert hinted(ReadPage(one), [named, missing], "Ann Lee") == {1}
+    other = replace(named, object="Q3", object_label="Hull City", aliases=(), mention="Hull City")
+    assert hinted(ReadPage(page("He slept.")), [other, missing], "Ann Lee") == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from builders.timeqa.told import Told
+from builders.timeqa.told import Entry, Told
 from tests.histories import Interval, day
 
 NOW = date(2022, 9, 15)
@@ -348,6 +348,49 @@ def test_before_is_not_asked_where_the_page_tells_of_others() -> None:
         asked, _ = ask_pair(pair, relation(), Questions(hard=4, unanswerable=0), SEED)
         kinds = {a.time.specifier for a in asked if a.difficulty == "hard"}
         assert kinds - {"in", "between"} == wanted
+
+
+@pytest.mark.parametrize(
+    ("entry", "answers"),
+    [
+        (Entry(date(2004, 1, 1), date(2004, 12, 31), ()), True),
+        (Entry(date(2004, 1, 1), date(2004, 12, 31), ("Q9",)), True),
+        (Entry(date(2004, 1, 1), date(2004, 12, 31), ("Q2", "Q9")), False),
+        (Entry(date(1990, 1, 1), date(1990, 12, 31), ()), False),
+    ],
+)
+def test_nothing_is_asked_where_an_entry_beside_the_evidence_answers_too(
+    entry: Entry, answers: bool
+) -> None:
+    pair = Pair(
+        "Q1", "Ann Lee", "P54", (segment("Q2", "2003", "2009"),), told=Told(listed=(entry,))
+    )
+    settings = Questions(hard=4, unanswerable=0, months=0)
+    made = [ask_pair(pair, relation(), settings, seed) for seed in range(60)]
+    asked = [a for questions, _ in made for a in questions]
+    asked += perturbed(asked, pair, relation(), settings, SEED)
+    over = {"in 2004", "from 2003 to 2009", "between 2003 and 2005"}
+    assert asked and over.isdisjoint(_short(a)[0] for a in asked) == answers
+
+
+def test_nothing_rests_on_evidence_of_another_time() -> None:
+    pair = Pair("Q1", "Ann Lee", "P54", (segment("Q2", "2003", "2009"),), misdated=frozenset([0]))
+    asked, dropped = ask_pair(pair, relation(), Questions(unanswerable=0), SEED)
+    assert not asked and {d.reason for d in dropped} == {"told_otherwise"}
+
+
+@pytest.mark.parametrize(("stated", "wanted"), [(True, True), (None, True), (False, False)])
+def test_what_came_after_wants_an_end_that_the_page_tells(
+    stated: bool | None, wanted: bool
+) -> None:
+    pair = Pair("Q1", "Ann Lee", "P54", (segment("Q2", "2003", "2009", end_stated=stated),))
+    asked = [
+        a
+        for seed in range(50)
+        for a in ask_pair(pair, relation(), Questions(unanswerable=0.6), seed)[0]
+    ]
+    after = {a.time.days()[0] for a in asked if a.answers.answerable == "nothing_holds"}
+    assert any(d and d > date(2009, 12, 31) for d in after) == wanted
 
 
 def test_nobody_is_asked_about_before_birth() -> None:

@@ -7,7 +7,7 @@ stands, and none of this one, is that one's: it loses `others`.
 
 Mentions of one paragraph share its dates out (`_owned`), so that `He joined Leeds in 2003 and
 rejoined Leeds in 2012` states one start at each. The dates near a mention are its own ones in its
-unit (its sentence, list item, table row or infobox pair) at most `_NEAR` characters away; where it
+unit (its sentence, list item, table row or infobox pair) at most `NEAR` characters away; where it
 has none, those of the innermost heading that has some (`2003-2009: Leeds`). A birth says nothing,
 nor does the bracket that opens a page (`(1910-1990)`).
 
@@ -51,9 +51,9 @@ from builders.timeqa.mentions import Mention, PageText
 
 _SLACK = timedelta(days=365)
 """By how much dates may miss a stint."""
-_FAR = timedelta(days=3652)
+FAR = timedelta(days=3652)
 """By how much dates miss a stint that are of another time."""
-_NEAR = 80
+NEAR = 80
 """Characters at most between a mention and a date that may contradict it."""
 _CLAUSE = 20
 """Characters that a mark between two clauses counts for."""
@@ -145,7 +145,7 @@ def matched(
         return [None] * len(segments)
     kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
     order = sorted(range(len(mentions)), key=lambda n: (_KIND[kinds[n]], mentions[n][:2]))
-    stints = _stints(segments)
+    stints = stints_of(segments)
     every = [_near(page, m, own) for m, own in zip(mentions, _owned(page, mentions), strict=True)]
     firsts = _firsts([every[n] for n in order], segments, stints)
     both = list(zip(segments, stints, strict=True))
@@ -170,7 +170,7 @@ def matched(
             score = own + _evidence(near, mention, segment)
             score += _W.first * (first is not None and order[first] == n)
             score -= _W.contradicted * contradicted
-            score -= _W.far * (apart and near.fits(*stint, _FAR) is False)
+            score -= _W.far * (apart and near.fits(*stint, FAR) is False)
             score -= _W.others * (not tells[n][i] and any(tells[n]))
             scores[i][n] = round(score, 6)
     return [None if n is None else mentions[n] for n in assigned(scores, _W.shared)]
@@ -228,7 +228,7 @@ class _Near(NamedTuple):
         if not self.telling:
             return None
         earliest, latest = min(w.first for w in self.telling), max(w.last for w in self.telling)
-        return earliest <= _later(last, slack) and _earlier(first, slack) <= latest
+        return earliest <= later(last, slack) and earlier(first, slack) <= latest
 
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
@@ -243,8 +243,8 @@ class _Near(NamedTuple):
         return any(touches(self.paragraph, b) for b in boundaries(segment) if b)
 
 
-def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
-    """First and last day of the stint of each segment: of all that follow on one another."""
+def stints_of(segments: Sequence[rows.Segment]) -> list[DayInterval]:
+    """First and last day of the stint of each segment of one object: of those that follow on."""
     spans = []
     for n, segment in enumerate(segments):
         start, end = boundaries(segment)
@@ -253,7 +253,7 @@ def _stints(segments: Sequence[rows.Segment]) -> list[DayInterval]:
     stint: list[int] = []
     first = last = date.min
     for begins, ends, n in sorted(spans):
-        if not stint or begins > _later(last):
+        if not stint or begins > later(last):
             stint, first, last = [], begins, ends
         stint.append(n)
         last = max(last, ends)
@@ -278,11 +278,13 @@ def _firsts(
     return found
 
 
-def _earlier(day: date, slack: timedelta = _SLACK) -> date:
+def earlier(day: date, slack: timedelta = _SLACK) -> date:
+    """A day earlier by as much as texts may differ."""
     return day - slack if day > date.min + slack else date.min
 
 
-def _later(day: date, slack: timedelta = _SLACK) -> date:
+def later(day: date, slack: timedelta = _SLACK) -> date:
+    """A day later by as much as texts may differ."""
     return day + slack if day < date.max - slack else date.max
 
 
@@ -341,7 +343,7 @@ def _near(page: PageText, mention: Mention, own: Sequence[Written]) -> _Near:
     written = [w for w in dates.written if w in mine]
     unit = [w for w in written if left <= w.start and w.end <= right]
     held = [s for s in dates.stretches if left <= s.start and s.end <= right and s in mine]
-    telling = [w for w in (*unit, *held) if _distance(w, mention) <= _NEAR]
+    telling = [w for w in (*unit, *held) if _distance(w, mention) <= NEAR]
     telling = telling or [*section.written, *section.stretches]
     unit = unit if written else list(section.written)
     around = (*written, *section.written)
@@ -382,7 +384,7 @@ def _of_birth(page: PageText, mention: Mention) -> bool:
     one = page.page.paragraphs[mention.paragraph]
     if one.kind == "infobox":
         return bool(_BIRTH.search(one.text.partition(":")[0]))
-    return bool(_BORN.search(one.text[max(0, mention.start - _NEAR) : mention.start]))
+    return bool(_BORN.search(one.text[max(0, mention.start - NEAR) : mention.start]))
 
 
 def _year(boundary: DayInterval) -> DayInterval:

@@ -71,6 +71,15 @@ class Mention(NamedTuple):
     score: float | None = None
 
 
+def opening_of(page: rows.Page) -> tuple[int, range]:
+    """The first paragraph of text, and the first bracket in it, which tells a life."""
+    for n, one in enumerate(page.paragraphs):
+        if one.kind == "text" and one.text:
+            found = FIRST_BRACKET.match(one.text)
+            return n, range(found.start(1), found.end(1)) if found else range(0)
+    return 0, range(0)
+
+
 class PageText:
     """One page made ready for the search of names."""
 
@@ -103,12 +112,8 @@ class PageText:
 
     @cached_property
     def opening(self) -> tuple[int, range]:
-        """The first paragraph of text, and the first bracket in it, which tells a life."""
-        for n, one in enumerate(self.page.paragraphs):
-            if one.kind == "text" and one.text:
-                found = FIRST_BRACKET.match(one.text)
-                return n, range(found.start(1), found.end(1)) if found else range(0)
-        return 0, range(0)
+        """The first paragraph of text, and the first bracket in it."""
+        return opening_of(self.page)
 
     @cached_property
     def _links(self) -> Mapping[str, Sequence[Mention]]:
@@ -183,9 +188,9 @@ class PageText:
         return start, end
 
     def _whole(self, name: Name, paragraph: int, end: int) -> int:
-        """The end of a name's span with the mark that ends the name (`Yahoo!`, `Warner Bros.`)."""
+        """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
         mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
-        whole = mark in "!?" or (mark == "." and "." not in last[:-1])
+        whole = mark in "!?)" or (mark == "." and "." not in last[:-1])
         return end + (whole and self.texts[paragraph][end : end + 1] == mark)
 
     def _counts(

@@ -26,7 +26,7 @@ from builders.timeqa.questions import (
     perturbed,
 )
 from builders.timeqa.times import sure_days
-from builders.timeqa.told import ReadPage, cues, hinted, life, told_days
+from builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
 
 T = TypeVar("T")
 
@@ -150,6 +150,7 @@ def _pairs(
                     ids,
                     told_days(read, own, about.label, stems[relation]),
                     hinted(read, own, about.label),
+                    misdated(read, own),
                     lived,
                 )
             )

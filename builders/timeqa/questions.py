@@ -7,7 +7,7 @@ question is dropped and counted. See `builders.timeqa.times` for what a time sel
 After: TimeQA (paper 001), sections 2.2 (figure 3) and 4.5; the settling of doubt is ours.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -73,6 +73,7 @@ class Pair:
     `ids`: of the segments, as they are released; `told`: the stretches of days about which the page
     says something, so that it may answer where no segment does;
     `hinted`: the segments, by index, that the page does not name but may tell in other words;
+    `misdated`: those whose evidence has dates of another time;
     `life`: first and last day on which the subject certainly was; None: not known.
     """
 
@@ -84,6 +85,7 @@ class Pair:
     ids: tuple[str, ...] = ()
     told: Told = _UNTOLD
     hinted: frozenset[int] = frozenset()
+    misdated: frozenset[int] = frozenset()
     life: tuple[date | None, date | None] = (None, None)
 
     @property
@@ -104,6 +106,25 @@ class Pair:
         days = (*self.told.anywhere, *self.told.undated)
         return any(begins <= last and first <= ends for begins, ends in days) or any(
             line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
+        )
+
+    def is_listed(self, time: Time, answers: Collection[str]) -> bool:
+        """Whether an entry beside the evidence names none of these objects for this time.
+
+        Between two units, in days of neither, for who came before or after has the same years.
+        """
+        first, last = time.first, time.last
+        begins, ends = first.first if first else -FAR, last.last if last else FAR
+        if time.specifier == "between" and first and last and first.last + 1 < last.first:
+            begins, ends = first.last + 1, last.first - 1
+        if time.specifier == "before" and last:
+            ends = last.first - 1
+        if time.specifier == "after" and first:
+            begins = first.last + 1
+        return any(
+            one.first.toordinal() <= ends and begins <= one.last.toordinal()
+            for one in self.told.listed
+            if not any(o in answers for o in one.objects)
         )
 
     def is_told_beyond(self, time: Time, first: int, last: int, named: bool) -> bool:
@@ -476,6 +497,10 @@ class _Asker:
         chosen = [self.line.spans[j] for j in found]
         if is_changeover(time, chosen, [self.pair.segments[j].object for j in found]):
             return "ambiguous"
+        if self.pair.is_listed(time, {self.pair.segments[j].object for j in found}):
+            return "told_otherwise"
+        if not self.pair.misdated.isdisjoint(found):
+            return "told_otherwise"
         return found
 
     def named(self, chosen: Sequence[int]) -> set[int]:

@@ -297,7 +297,8 @@ class Timeline:
     `spans`: of the segments, then of the gaps. `starts`, `ends`: the boundaries of each segment
     that can be printed, None where unknown, coarser than a year, or not a stated day, month or
     year. The end of an open segment, and one inferred from a successor, is never printed. `ended`:
-    the last end is stated; after one that is inferred nobody said that nothing held.
+    the last end is stated, by the data and by the page where it names the segment's object; after
+    another one nobody said that nothing held.
     """
 
     def __init__(self, segments: Sequence[AlignedSegment], gaps: Sequence[Gap]) -> None:
@@ -312,7 +313,10 @@ class Timeline:
         self.first = min((s.start_first for s in self.spans), default=-FAR)
         self.last = max((s.end_last for s in self.spans), default=FAR)
         at_last = zip(segments, self.spans, strict=False)
-        self.ended = not any(s.end_inferred and b.end_last == self.last for s, b in at_last)
+        self.ended = not any(
+            b.end_last == self.last and (s.end_inferred or (s.end_stated is False))
+            for s, b in at_last
+        )
 
     def grain(self, i: int) -> int:
         """The coarser precision of a segment's boundaries; the end of an open one has none."""

@@ -2,14 +2,16 @@
 
 A question that is to have no answer must have none in the page: not in the dates near the evidence
 of a history nor in an undated statement (`told_days`), not in other words (`hinted`), and not
-because the subject was not there yet, or no more (`life`).
+because the subject was not there yet, or no more (`life`). A question that has an answer must have
+all that the page tells, also in the entries beside its evidence (`Told.listed`), and evidence that
+is not dated otherwise (`misdated`).
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from builders import rows
@@ -18,8 +20,8 @@ from builders.text.dates import MONTHS, Dates, DayInterval, Written, dates_in, o
 from builders.text.names import ADDED, GENERIC, without_bracket
 from builders.text.sentences import sentence_at, sentence_starts
 from builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
-from builders.timeqa.matching import boundaries
-from builders.timeqa.mentions import FIRST_BRACKET
+from builders.timeqa.matching import FAR, NEAR, boundaries, earlier, later, stints_of
+from builders.timeqa.mentions import FIRST_BRACKET, opening_of
 
 _LISTED = ("list", "table", "infobox")
 _TELLING = 4
@@ -40,8 +42,24 @@ _ROLE: Final = re.compile("<[^>]*>")
 _NAME: Final = re.compile(r"(?<=[\w,;:)] )[^\W\d_a-z][\w'’.-]+")
 """A capitalised word inside a sentence."""
 _CALENDAR = frozenset(map(fold_in_place, MONTHS))
+_DIGITS: Final = "0123456789"
+_ENTRY: Final = re.compile(r"(?:,|;) (?![^()]*\))|<br ?/?>| · ")
+"""What parts the entries of an infobox pair, outside brackets."""
+_DAY = timedelta(days=1)
 _OPENING = 2
 """Paragraphs of text that may say when the subject began."""
+
+
+_Spelt = tuple[rows.AlignedSegment, tuple[str, ...], frozenset[str]]
+"""A segment, the names of its object, and the beginnings of the words that tell it."""
+
+
+class Entry(NamedTuple):
+    """The days that an entry of a list certainly tells of, and the pair's objects that it names."""
+
+    first: date
+    last: date
+    objects: tuple[str, ...]
 
 
 class Told(NamedTuple):
@@ -49,15 +67,17 @@ class Told(NamedTuple):
 
     `anywhere`: every date, for who held what before the first segment is told anywhere; but no
     birth, decade or century, and of stretches without an end (`since 2003`) only those near.
-    `near` the evidence: in the paragraphs of the mentions, in lists and tables with the words of a
-    mention, and in sentences that have them.
+    `near` the evidence: in the paragraphs of the mentions and the next ones, in lists and tables
+    with the words of a mention, and in sentences that have them.
     `undated`: the days between the dates around a statement without a date that may be one of the
     pair's relation; every day, where there are none.
+    `listed`: the entries of the list, table or infobox pair that holds evidence.
     """
 
     anywhere: tuple[DayInterval, ...] = ()
     near: tuple[DayInterval, ...] = ()
     undated: tuple[DayInterval, ...] = ()
+    listed: tuple[Entry, ...] = ()
 
 
 def cues(wordings: Collection[str]) -> frozenset[str]:
@@ -78,6 +98,11 @@ def told_days(
     """
     paragraphs = read.page.paragraphs
     evidence = {s.paragraph for s in segments if s.paragraph is not None}
+    following = {
+        n + 1
+        for n, (one, after) in enumerate(pairwise(paragraphs))
+        if n in evidence and one.kind == after.kind == "text" and one.section == after.section
+    }
     names = {s.mention for s in segments if s.mention}
     listed = {
         (one.section, one.kind)
@@ -98,10 +123,118 @@ def told_days(
             short = (date_.last - date_.first).days < _YEAR
             if short or (date_ in dates.stretches and (near or not endless)):
                 found.add((date_.first, date_.last))
-                if near:
+                if near or n in following:
                     beside.add((date_.first, date_.last))
-    undated = set(_undated(read, segments, subject, stems))
-    return Told(tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)))
+    undated = {*_undated(read, segments, subject, stems), *_led_up(read, segments, subject, stems)}
+    entries = set(_listed(read, segments))
+    return Told(
+        tuple(sorted(found)), tuple(sorted(beside)), tuple(sorted(undated)), tuple(sorted(entries))
+    )
+
+
+def _listed(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> Iterator[Entry]:
+    """The entries of the lists in which an entry names an object of the pair with its dates.
+
+    Entries are the items of a list, the rows of a table, or what commas part in an infobox pair
+    (`Leeds (1990-1995), York (1993)`). The days of an entry are those that it certainly holds: of
+    1990-1995 the years between, for who came next often has the same year.
+    """
+    paragraphs = read.page.paragraphs
+    dated: set[tuple[str, str, str]] = set()
+    for s in segments:
+        if s.paragraph is None or paragraphs[s.paragraph].kind not in _LISTED:
+            continue
+        for entry in _entries(paragraphs[s.paragraph]):
+            if s.mention and s.mention in entry and _tells(dates_in(entry), s):
+                dated.add(_list_of(paragraphs[s.paragraph]))
+    if not dated:
+        return
+    objects = [
+        (
+            s,
+            tuple(n for n in (s.mention, s.object_label, *s.aliases) if n),
+            frozenset(w[:_LONG] for w in _words_of(s)),
+        )
+        for s in segments
+    ]
+    for one in paragraphs:
+        if one.kind in _LISTED and _list_of(one) in dated:
+            for entry in _entries(one):
+                if days := list(_between(dates := dates_in(entry))):
+                    named = _objects_in(entry, dates, objects)
+                    yield from (Entry(first, last, named) for first, last in days)
+
+
+def _objects_in(text: str, dates: Dates, objects: Sequence[_Spelt]) -> tuple[str, ...]:
+    """The objects that a text names, else those at a time of theirs that it has a word of."""
+    named = {s.object for s, names, _ in objects if any(name in text for name in names)}
+    if not named:
+        said = {w[:_LONG] for w in _said(text)}
+        named = {s.object for s, _, own in objects if not own.isdisjoint(said) and _tells(dates, s)}
+    return tuple(sorted(named))
+
+
+def _tells(dates: Dates, segment: rows.Segment) -> bool:
+    start, end = boundaries(segment)
+    first = start[0] if start else end[0] if end else date.min
+    last = end[1] if end else segment.snapshot if segment.end_open else date.max
+    return any(
+        w.first <= last and first <= w.last and (w.last - w.first).days < _YEAR
+        for w in (*dates.written, *dates.stretches)
+    )
+
+
+def _list_of(one: rows.Paragraph) -> tuple[str, str, str]:
+    """What the entries of one list have in common: section, kind, and key in an infobox."""
+    key = one.text.partition(":")[0].rstrip(_DIGITS) if one.kind == "infobox" else ""
+    return one.section, one.kind, key
+
+
+def _entries(one: rows.Paragraph) -> list[str]:
+    return _ENTRY.split(one.text) if one.kind == "infobox" else [one.text]
+
+
+def _between(dates: Dates) -> Iterator[DayInterval]:
+    """The days of each stretch without its first and last year, and of each date by itself."""
+    for one in dates.stretches:
+        first, last = date(one.first.year, 12, 31), date(one.last.year, 1, 1)
+        if one.first != date.min and one.last != date.max and first < last:
+            yield first + _DAY, last - _DAY
+    if not dates.stretches:
+        yield from ((w.first, w.last) for w in dates.written if (w.last - w.first).days < _YEAR)
+
+
+def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> frozenset[int]:
+    """The segments, by index, whose mention has dates of another time and none of theirs.
+
+    They are later than the stint, or so much earlier that it is not what went on. The dates are
+    those of its sentence, list item, row or pair, of which one stands near it, or of its paragraph
+    where its sentence has none; lives do not count, and segments of one object that follow on one
+    another share theirs. What people checked is not looked into.
+    """
+    found = set()
+    by_object: dict[str, list[rows.AlignedSegment]] = {}
+    for s in segments:
+        by_object.setdefault(s.object, []).append(s)
+    days = {s: d for own in by_object.values() for s, d in zip(own, stints_of(own), strict=True)}
+    first_text, bracket = read.opening
+    for n, s in enumerate(segments):
+        if s.paragraph is None or s.start is None or s.end is None or s.verification == "human":
+            continue
+        text, dates = read.page.paragraphs[s.paragraph].text, read.dates[s.paragraph]
+        left, right = sentence_at(read.starts[s.paragraph], len(text), s.start, s.end)
+        around = [
+            w
+            for w in (*dates.written, *dates.stretches)
+            if not of_birth(text, w) and (s.paragraph != first_text or w.start not in bracket)
+        ]
+        inside = [w for w in around if left <= w.start and w.end <= right]
+        near = any(max(w.start - s.end, s.start - w.end) <= NEAR for w in inside)
+        telling = inside if near else [] if inside else around
+        earliest, latest = earlier(days[s][0], FAR), later(days[s][1])
+        if telling and not any(w.first <= latest and earliest <= w.last for w in telling):
+            found.add(n)
+    return frozenset(found)
 
 
 def _undated(
@@ -140,6 +273,29 @@ def _undated(
         open_before = not days or (unit.later and not unit.earlier)
         open_after = not days or (unit.earlier and not unit.later)
         yield date.min if open_before else min(days), date.max if open_after else max(days)
+
+
+def _led_up(
+    read: "ReadPage",
+    segments: Sequence[rows.AlignedSegment],
+    subject: str,
+    stems: frozenset[str],
+) -> Iterator[DayInterval]:
+    """The days before the first segment, where the sentence that names it begins with another name.
+
+    `He attended the University of Arkansas and transferred to Hendrix College`: a word of the
+    relation and a name stand before the mention.
+    """
+    first = min(segments, key=lambda s: s.start_first or date.max, default=None)
+    if not first or not first.start_first or first.paragraph is None or first.start is None:
+        return
+    one = read.page.paragraphs[first.paragraph]
+    left, _ = sentence_at(read.starts[first.paragraph], len(one.text), first.start, first.start)
+    before = one.text[left : first.start]
+    other = frozenset(w for m in _NAME.findall(before) for w in name_words(m)) - _CALENDAR
+    other -= frozenset(name_words(subject)).union(*(_words_of(s) for s in segments))
+    if one.kind == "text" and other and any(w[:_STEM] in stems for w in _said(before)):
+        yield date.min, max(date.min + _DAY, first.start_first) - _DAY
 
 
 def life(page: rows.Page) -> tuple[date | None, date | None]:
@@ -183,7 +339,8 @@ def hinted(
 ) -> frozenset[int]:
     """The segments, by index, that a page does not name, but may tell in other words.
 
-    The page links to the object (`his deputy`); or a sentence, list item, row or pair has a word of
+    The page names it at another time, or has its name inside a longer one (`Formula BMW ADAC`), or
+    links to it (`his deputy`); or a sentence, list item, row or pair has a word of
     its names and a date of the segment (`in 1995 he went to Harvard's law faculty`), or states both
     boundaries of the segment and none of a segment that the page names (`1911-1912, German
     university`). An object whose label is no proper name (`politician`, `member of parliament`)
@@ -193,9 +350,16 @@ def hinted(
     missing = {n for n, s in enumerate(segments) if s.rule == "none" and s.verification != "human"}
     if not missing:
         return frozenset()
-    common = {n for n in missing if segments[n].object_label[:1].islower()}
-    found = common | {n for n in missing if _is_linked(read.page, segments[n])}
     named = [s for s in segments if s.rule != "none"]
+    elsewhere = {s.object for s in named}
+    found = {
+        n
+        for n in missing
+        if segments[n].object_label[:1].islower()
+        or segments[n].object in elsewhere
+        or _is_linked(read.page, segments[n])
+        or any(read.holds(name) for name in (segments[n].object_label, *segments[n].aliases))
+    }
     explained = [[b for b in boundaries(s) if b] for s in named]
     shared = frozenset(name_words(subject)).union(*(_words_of(s) for s in named))
     for n in missing - found:
@@ -240,14 +404,7 @@ class _Unit(NamedTuple):
 
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a date of the segment is written: a boundary of it, or a day inside it."""
-        start, end = boundaries(segment)
-        first = start[0] if start else end[0] if end else date.min
-        last = end[1] if end else segment.snapshot if segment.end_open else date.max
-        dates = self.dates if self.dates.written else self.title
-        return any(
-            w.first <= last and first <= w.last and (w.last - w.first).days < _YEAR
-            for w in (*dates.written, *dates.stretches)
-        )
+        return _tells(self.dates if self.dates.written else self.title, segment)
 
 
 class ReadPage:
@@ -267,6 +424,21 @@ class ReadPage:
         return [
             sentence_starts(one.text) if one.kind == "text" else [0] for one in self.page.paragraphs
         ]
+
+    @cached_property
+    def opening(self) -> tuple[int, range]:
+        """The first paragraph of text, and the first bracket in it, which tells a life."""
+        return opening_of(self.page)
+
+    @cached_property
+    def _folded(self) -> str:
+        parts = (f"{one.section} | {one.text}" for one in self.page.paragraphs)
+        return f" {' '.join(w for part in parts for w in (*name_words(part), '|'))} "
+
+    def holds(self, name: str) -> bool:
+        """Whether the words of a name stand one after another in the page, whatever is around."""
+        words_ = name_words(name)
+        return bool(words_) and f" {' '.join(words_)} " in self._folded
 
     @cached_property
     def units(self) -> list[_Unit]:
