@@ -24,8 +24,8 @@ class UniqueAnswer(Strict):
     or date where the answer would stand, drops it. A question that neither says nor asks for a time
     is compared with what was written within `days` of its article: the last mayor, or the winner of
     the year before, is no rival. It reads `most` sentences at most; questions whose form it cannot
-    compare are kept. So goes a question for one of several names that stand together in the sentence
-    of its answer.
+    compare are kept. A question for one of several names that stand together in the sentence of its
+    answer goes, too.
 
     `k`: passages that are looked at; `days`: how far from its article others are looked at, where
     the question says no time; `most`: sentences that are read.
