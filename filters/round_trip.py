@@ -9,6 +9,7 @@ from builders.generate.backends import AnyModel
 from builders.generate.protocol import Query, Result
 from builders.rows import AnswerType
 from builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
+from builders.text.en.answers import bare, folded_name
 from builders.text.words import DETERMINERS, SMALL, tokens
 from filters.base import FilterContext, FilterVerdict, QuestionItem, needed
 from filters.toxicity.scores import Share
@@ -64,17 +65,22 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
     """How far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`. Phrases by the share of words they have in common, of the longer one's;
-    prepositions and determiners count only where a phrase has no other words, so that `in Paris`
-    and `in London` have nothing in common.
+    `on June 4th, 2017`, `Pope Francis` is `Francis`, and `Apple Inc.` is `Apple`. Phrases by the
+    share of words they have in common, of the longer one's; prepositions and determiners count only
+    where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
     """
     if other is None:
         return 0.0
     if kind == "date":
         return float(bool(_date(answer)) and _date(answer) == _date(other))
     if kind == "entity":
-        return float(bool(tokens(answer)) and tokens(answer) == tokens(other))
+        one, two = (folded_name(bare(text)) for text in (answer, other))
+        return float(bool(tokens(answer)) and _content(one) == _content(two))
     return _overlap(answer, other)
+
+
+def _content(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word not in DETERMINERS]
 
 
 def _overlap(answer: str, other: str) -> float:

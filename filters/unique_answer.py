@@ -8,6 +8,7 @@ from pydantic import PositiveInt
 
 from builders.core.config import Strict
 from builders.text.dates import time_of
+from builders.text.en.joined import joined_name
 from builders.text.en.questions import asks_time
 from builders.text.en.rivals import Asked, asked_for, rivals
 from builders.text.sentences import split_sentences
@@ -23,7 +24,8 @@ class UniqueAnswer(Strict):
     or date where the answer would stand, drops it. A question that neither says nor asks for a time
     is compared with what was written within `days` of its article: the last mayor, or the winner of
     the year before, is no rival. It reads `most` sentences at most; questions whose form it cannot
-    compare are kept.
+    compare are kept. A question for one of several names that stand together in the sentence of its
+    answer goes, too.
 
     `k`: passages that are looked at; `days`: how far from its article others are looked at, where
     the question says no time; `most`: sentences that are read.
@@ -44,6 +46,8 @@ class UniqueAnswer(Strict):
 
     def _one(self, item: QuestionItem, search: Search) -> FilterVerdict:
         question, answer = item.question, item.question.answer
+        if other := _joined(item):
+            return judged("other_answers", f"{answer.text!r}, but {other!r} stands beside it")
         asked = asked_for(question.question, answer.label)
         found = self._rival(item, asked, search) if asked else None
         return judged("other_answers" if found else None, f"{answer.text!r}, but {found}")
@@ -68,3 +72,13 @@ class UniqueAnswer(Strict):
                 for other in rivals(asked, sentence, hit.day, text, answers):
                     return f"{other!r} on {hit.day}: {sentence}"
         return None
+
+
+def _joined(item: QuestionItem) -> str | None:
+    """Another name that is joined to the answer where it stands."""
+    answer, sentences = item.question.answer, item.article.sentences
+    if answer.type != "entity" or not 0 < answer.sentence < len(sentences):
+        return None
+    before = sum(len(sentence) + 1 for sentence in sentences[: answer.sentence])
+    start, end = answer.start - before, answer.end - before
+    return joined_name(item.question.question, sentences[answer.sentence], start, end)

@@ -8,6 +8,7 @@ from builders.text.en.alone import loose_pronoun, points_outside
 from builders.text.en.answers import given_away
 from builders.text.en.boilerplate import asks_boilerplate, boilerplate
 from builders.text.en.form import misshapen
+from builders.text.en.questions import day_of_article
 from builders.text.words import cuts_word, tokens
 from filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
 
@@ -102,7 +103,8 @@ class ContextReference(ItemFilter):
 
     `today` and `on Thursday` mean nothing without a date. `last week` and `three years ago` do,
     but on the question's day, while they were written on the article's: with `relative: drop`
-    they go too where the two days differ. What stands in quotation marks is not looked at.
+    they go too where the two days differ. What stands in quotation marks is not looked at. An
+    answer that is such a time goes with its question: `today`, `last week`, `Friday`.
 
     `relative`: what becomes of such questions.
     """
@@ -115,6 +117,11 @@ class ContextReference(ItemFilter):
         question, draw = item.question, item.question.draw
         relative = self.relative == "drop" and draw.article_day != draw.question_day
         reason, words = points_outside(question.question, relative=relative)
+        asks_time = question.question.lower().startswith("when ")
+        if reason is None and (question.answer.type == "date" or asks_time):
+            answer = question.answer.text
+            if reason := day_of_article(question.question, answer, relative=relative):
+                return judged(reason, f"{answer!r} answers {question.question!r}")
         return judged(reason, f"{words!r} in {question.question!r}" if reason else None)
 
 

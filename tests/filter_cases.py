@@ -104,6 +104,12 @@ def _unique(question: str, answer: str, other: str, tmp: Path) -> str:
     return _judged("unique_answer", mine, context)
 
 
+def _joined(question: str, sentence: str, answer: str, tmp: Path) -> str:
+    mine = item(question, answer, sentences=(sentence,), subset="recent")
+    context = FilterContext(search=Index.build([mine.article], tmp / "index"))
+    return _judged("unique_answer", mine, context)
+
+
 def _office(question: str, article: str, asked: str, wanted: str) -> str:
     one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
     dated = specify(one.question, 0).text
@@ -129,6 +135,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
     "entity_required": lambda c, _: _judged("entity_required", item(c[2], kind=c[1])),
+    "joined_names": lambda c, tmp: _joined(c[1], c[2], c[3], tmp),
     "length": lambda c, _: _judged("length", item(c[1])),
     "not_unique": lambda c, tmp: _unique(c[1], c[2], c[3], tmp),
     "office_holder_time": lambda c, _: _office(*c[:4]),
@@ -139,6 +146,7 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     ),
     "search": lambda c, tmp: _search(c[1], c[2], tmp),
     "tense": lambda c, _: _tense(c[0], c[1]),
+    "time_answer": lambda c, _: _judged("context_reference", item(c[2], c[3], kind=c[1])),
     "time_in_question": lambda c, _: "time" if time_of(c[1]) else "none",
 }
 

@@ -175,7 +175,9 @@ def test_pronoun(text: str, dropped: bool) -> None:
     assert bool(why(PronounWithoutAntecedent(), item(text))) == dropped
 
 
-ARTICLE = "Obama met Angela Merkel in Berlin. The president and Obama spoke. Then Obama left."
+ARTICLE = (
+    "Obama met Angela Merkel in Berlin. The president, who spoke, and Obama met. Then Obama left."
+)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +190,8 @@ ARTICLE = "Obama met Angela Merkel in Berlin. The president and Obama spoke. The
         ("Where Did The President Go?", True),
         ("What happened in May?", True),
         ("Where does NATO meet?", False),
+        ("What did the WHO say?", False),
+        ("WHERE DID WHO GO?", True),
     ],
 )
 def test_entity_required(text: str, dropped: bool) -> None:
@@ -243,7 +247,7 @@ def test_what_a_question_takes_in_memory() -> None:
     size = getsizeof(context.memory) + sum(
         getsizeof(part) for pair in context.memory.items() for part in pair
     )
-    assert len(context.memory) == many and size / many <= 190
+    assert len(context.memory) == many + 1 and size / many <= 190
 
 
 @pytest.mark.parametrize(

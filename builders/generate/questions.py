@@ -22,6 +22,8 @@ _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
 _OF_SENTENCE = 2
 """Questions of one sentence that a draw keeps where patterns ask for every part of it."""
+_ON_ITS_DAY = "RELATIVE"
+"""Dates that no question is asked for: `today` and `last week` mean nothing on another day."""
 _FAR = 3
 """Sentences between two candidates beyond which distance counts no more."""
 
@@ -129,7 +131,8 @@ def rank(
         others = [name for name in in_sentence.get(c.sentence, ()) if name not in text]
         return 2 * min(len(others), 2) + min(names[text], 3) + (text in headline)
 
-    left = {(c.type, c.text.casefold(), c.sentence): (salience(c), c) for c in reversed(found)}
+    asked = [c for c in reversed(found) if c.label != _ON_ITS_DAY]
+    left = {(c.type, c.text.casefold(), c.sentence): (salience(c), c) for c in asked}
     order: list[Candidate] = []
     used: Counter[int] = Counter()
     while left and len(order) < most:

@@ -5,6 +5,7 @@ which verb a pronoun belongs to, for those of short questions are often wrong.
 """
 
 import re
+from itertools import pairwise
 
 from builders.text.data import data, words
 from builders.text.dates import MONTHS, WEEKDAYS, pattern
@@ -17,10 +18,16 @@ _PERSONS = ROLES | words(_LISTS["man_or_woman"])
 _SOURCES, _BACK = words(_LISTS["sources"]), words(_LISTS["backwards"])
 _NATIONAL = words(_LISTS["national"]) | words(data("nouns")["role_heads"])
 _ON_THE_DAY, _EVENTS = words(_LISTS["on_the_day"]), words(_LISTS["events"])
+_OF_THE_DAY = words(_LISTS["of_the_day"])
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _OFFICES = (_MANY | words(_LISTS["no_names"].lower())) - words("pope queen king")
 """Words that name nobody with a capital, either: the Prime Minister, the Government."""
 _TITLES = words("Prince Princess Mr Mrs Ms Dr Sir Lord Lady Duke Duchess Pope King Queen")
+_BEFORE_NAMES = _TITLES | words(
+    "Archbishop Bishop Ayatollah Sheikh Imam Rabbi Monsignor Colonel Captain Sergeant Lieutenant "
+    "Admiral Brigadier Senator Congressman Congresswoman Professor Judge Emperor Sultan"
+)
+"""What a person's name follows, whatever kind of name the pipeline takes it for."""
 _IN_GROUP = {
     "ORG": words(
         "company firm organisation organization agency group bank party team club charity"
@@ -34,6 +41,7 @@ _FIRST = words("i we me my mine our ours us myself ourselves you your yours your
 _HE = words("he him his himself she her hers herself")
 _THEY = words("they them their theirs themselves")
 _IT = words("it its itself")
+_BEFORE_SUBJECTS = words("be have will would can could shall should may might must")
 _POINTING = words("this that these those")
 _EXPLETIVE = re.compile(
     r"\b(?:long|time|much|many\s+\w+|far)\s+(?:did|does|do|is|was|will|"
@@ -143,7 +151,8 @@ def _stands_for(found: tuple[Word, ...], word: Word, pronoun: str) -> bool:
     if word.text == "Casablanca":
         return pronoun in _IT
     if word.tag in _NAME and word.text not in _DAYS:
-        if any(w.text in _TITLES for w in found[max(0, word.at - 2) : word.at + 1]):
+        titled = any(w.text in _BEFORE_NAMES for w in found[max(0, word.at - 2) : word.at])
+        if titled or word.text in _TITLES:
             return pronoun not in _IT
         if word.label in _THING_LABELS and word.label != "NORP":
             return pronoun not in _HE
@@ -162,10 +171,17 @@ def _stands_for(found: tuple[Word, ...], word: Word, pronoun: str) -> bool:
 
 
 def _is_asked_for(found: tuple[Word, ...], noun: Word) -> bool:
-    """Whether a noun is the object that is asked for: `Which party do they …`."""
+    """Whether a noun is the object that is asked for: `Which party do they …`, `… are they in`."""
     after = found[noun.at + 1] if noun.at + 1 < len(found) else None
-    asked = any(w.low in ("which", "what") for w in found[: noun.at])
-    return asked and after is not None and after.low in ("did", "do", "does")
+    beyond = found[noun.at + 2] if noun.at + 2 < len(found) else None
+    if after is None or not any(w.low in ("which", "what") for w in found[: noun.at]):
+        return False
+    return after.low in ("did", "do", "does") or (
+        beyond is not None
+        and beyond.tag == "PRP"
+        and after.tag in ("VBZ", "VBP", "VBD", "MD")
+        and after.lemma in _BEFORE_SUBJECTS
+    )
 
 
 def _is_subject(found: tuple[Word, ...], who: Word) -> bool:
@@ -178,6 +194,8 @@ def _is_subject(found: tuple[Word, ...], who: Word) -> bool:
         return False
     if after.low in ("did", "do", "does"):
         return False
+    if after.lemma == "be" and beyond and beyond.tag == "PRP$":
+        return False  # Who is his son?
     return not (after.tag == "MD" and beyond and beyond.tag in ("PRP", "DT", *_NAME))
 
 
@@ -238,17 +256,28 @@ def _pointing_word(found: tuple[Word, ...], word: Word) -> str | None:
     after = found[word.at + 1] if word.at + 1 < len(found) else None
     if word.low in _ON_THE_DAY and word.tag == "RB":
         return "undated_day"
-    here = word.low == "here" or (word.low == "there" and word.tag == "RB" and word.dep != "expl")
+    if word.low in _OF_THE_DAY and word.tag in ("JJ", "JJS"):
+        return "undated_day"
+    there = word.low == "there" and word.tag == "RB" and word.dep != "expl"
+    here = word.low == "here" or (there and not _says_that_there_is(found, word))
     such = word.low == "such" and after is not None and after.low != "as"
     else_ = word.low == "else" or word.low == "elsewhere"
     said = word.low in ("aforementioned", "abovementioned", "above-mentioned")
     return "refers_to_context" if here or such or else_ or said else None
 
 
+def _says_that_there_is(found: tuple[Word, ...], there: Word) -> bool:
+    """Whether `there` points nowhere: `How many ships were there in 2004?`."""
+    many = any(a.low == "how" and b.low in ("many", "much") for a, b in pairwise(found[: there.at]))
+    return many and found[there.at - 1].lemma == "be"
+
+
 _NAMING = words(_LISTS["naming"])
+_CALLED = words(_LISTS["called"])
 _ON_MAPS = ("LOC", "GPE", "FAC", "EVENT")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _YEAR = re.compile(r"[12]\d{3}")
+_DECADE = re.compile(r"(?:[12]\d)?\d0s")
 _ADDS = words(
     "of for behind between against by about with without into over under after before following "
     "during since named called known responsible dedicated devoted among including than"
@@ -317,6 +346,10 @@ def _is_anchored(
         w.label == "ORDINAL" or _ORDINAL.fullmatch(w.low) for w in phrase[:-1]
     ):
         return True
+    if _DECADE.fullmatch(last.low):
+        return True
+    if any(w.low in _CALLED for w in phrase[:-1]):
+        return True  # the word bravery
     nouns = nouns or capital
     named = any(w.label and w.label not in _NO_NAME_LABELS for w in found)
     dated = any(w.label == "DATE" or _YEAR.fullmatch(w.text) for w in found)
@@ -330,12 +363,15 @@ def _is_anchored(
     if after is None:
         return False
     if after.tag == "POS":
-        if any(w.tag in _NAME for w in rest[1:3]):
+        own = any(w.text != w.low or w.text[0].isdigit() for w in phrase)
+        if own and any(w.tag in _NAME for w in rest[1:3]):
             return True  # the 2016 Prime Minister's Literary Awards
         of_all = last.low in ("men", "women")
         return of_all and any(w.label and w.label not in _NO_NAME_LABELS for w in rest)
     if after.low in ("who", "which", "where", "whose", "whom") or after.tag == "WDT":
         return True
+    if after.text == "The" and after.label == "ORG":
+        return True  # the retailer The Body Shop
     if after.tag in ("VBN", "VBG") and len(rest) > 2:
         return True
     if after.low in _ADDS and len(rest) > 2:

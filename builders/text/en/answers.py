@@ -60,13 +60,13 @@ def names(text: str, answer: str, *, small: bool = False) -> bool:
 
     Determiners are ignored; numbers in words are numbers. An answer that is written with capitals
     is not named by words without: `US` is not in `told us`, nor `May` in `may vote`; a text that
-    has no capitals but its first says nothing about that. `small`: prepositions of the answer are
-    ignored, too, so that `in London` is named by `London buses`.
+    has no capitals but its first says nothing about that. `small`: prepositions at the ends of the
+    answer are ignored, too, so that `in London` is named by `London buses`.
     """
-    ignore = DETERMINERS
+    wanted = _spans(answer)
     if small and tokens(answer, SMALL):
-        ignore = SMALL
-    wanted = [one for one in _spans(answer) if one[0] not in ignore]
+        content = [at for at, (word, _) in enumerate(wanted) if word not in SMALL]
+        wanted = wanted[content[0] : content[-1] + 1]
     there = _spans(text)
     if there and there[0] in _ODD_HEADS and text.startswith(there[0][0].capitalize()):
         there[0] = (there[0][0], False)  # the capital of a head says nothing

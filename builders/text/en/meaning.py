@@ -1,6 +1,8 @@
 """What a question asks, whatever its wording: words in one form with the parts that they play."""
 
 import re
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 from builders.text.data import words
 from builders.text.en.answers import TITLES, folded_name, heard, numbers_in_digits
@@ -28,19 +30,52 @@ def meaning(question: str) -> tuple[str, ...]:
     The order of words, auxiliaries, articles and `in`, `of`, `at`, `on` do not count.
     """
     found = read(_shortened(question))
-    out: list[str] = []
+    out = [f"{_part(found, word)}:{plain}" for word, plain in _content(found)]
+    asked = next((w.low for w in found if w.low in _WH), "")
+    kind = {"whom": "who", "whose": "who", "which": "what"}.get(asked, asked)
+    role = "object" if _asks_object(found) else "subject"
+    return (kind, role, *sorted(w for w in out if w.partition(":")[2] not in _WH))
+
+
+class Content(NamedTuple):
+    """The content words of a question, for comparing it with others of its article."""
+
+    names: Annotated[frozenset[str], "names and numbers"]
+    others: Annotated[frozenset[str], "other words, by lemma"]
+
+    def nearly(self, other: "Content") -> bool:
+        """Whether two questions with one answer in one article ask the same.
+
+        One has all names and numbers of the other, and all its other words, but one of five.
+        """
+        return any(a.names <= b.names and a._within(b) for a, b in ((self, other), (other, self)))
+
+    def _within(self, other: "Content") -> bool:
+        words = len(self.names) + len(self.others)
+        return words > 3 and len(self.others - other.others) <= words // 5
+
+
+def content(question: str) -> Content:
+    """The content words of a question, without the parts that they play."""
+    names: set[str] = set()
+    others: set[str] = set()
+    for word, plain in _content(read(_shortened(question))):
+        if word.tag in ("NNP", "NNPS", "CD"):
+            names.add(plain)
+        elif word.tag[:2] in ("NN", "VB", "JJ"):
+            others.add(plain)
+    return Content(frozenset(names), frozenset(others))
+
+
+def _content(found: tuple[Word, ...]) -> Iterator[tuple[Word, str]]:
+    """The words that say something, each in the form in which it is compared."""
     for word in found:
         if word.low in _EMPTY and word.low not in ("who", "which", "what"):
             continue
         if _goes(found, word):
             continue
-        part = _part(found, word)
         for plain in numbers_in_digits(folded_name(_form(word))):
-            out.append(f"{part}:{heard(plain) if len(plain) > 4 else plain}")
-    asked = next((w.low for w in found if w.low in _WH), "")
-    kind = {"whom": "who", "whose": "who", "which": "what"}.get(asked, asked)
-    role = "object" if _asks_object(found) else "subject"
-    return (kind, role, *sorted(w for w in out if w.partition(":")[2] not in _WH))
+            yield word, heard(plain) if len(plain) > 4 else plain
 
 
 def _shortened(question: str) -> str:

@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS
+from builders.text.dates import MONTHS, WEEKDAYS, pattern
 
 _NAME = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _NEVER = frozenset(w.casefold() for w in (*MONTHS, *WEEKDAYS)) | words("i mr mrs ms dr tv ok")
@@ -41,7 +41,8 @@ def capitals(question: str, article: str) -> list[str]:
         head = i == 0 or title
         if head and (word.casefold() in _OPENING or not inside):
             continue
-        if inside or not small:
+        shouted = question.upper() == question
+        if inside or not small or (word.isupper() and len(word) > 1 and not shouted):
             found.append(word)
     return found
 
@@ -171,3 +172,25 @@ _STARTERS = re.compile(
 def _small(text: str) -> str:
     """`text` to stand after a comma: its first word small, unless it is a name."""
     return text[0].lower() + text[1:] if _STARTERS.match(text) else text
+
+
+_WEEKDAY = re.compile(
+    rf"(?:[Oo]n |[Ee]arly |[Ll]ate |[a-z]+ )*(?:{'|'.join(WEEKDAYS)})"
+    r"(?: (?:morning|afternoon|evening|night))?"
+)
+_ASKS_DAY = re.compile(r"\b(?:what|which) (?:day|weekday)\b", re.IGNORECASE)
+
+
+def day_of_article(question: str, answer: str, *, relative: bool) -> str | None:
+    """Why an answer is a time that means nothing without its article's day, if it is one.
+
+    `undated_day`: `today`, and `Friday` but where the question asks which day it was;
+    `relative_day`: `last week`, `three years ago`, where `relative` says that these count, too.
+    """
+    if _WEEKDAY.fullmatch(answer):
+        return None if _ASKS_DAY.search(question) else "undated_day"
+    if pattern("undated").search(answer.lower()):
+        return "undated_day"
+    if relative and (pattern("relative").search(answer) or answer.endswith(" ago")):
+        return "relative_day"
+    return None
