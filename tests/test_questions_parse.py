@@ -223,6 +223,10 @@ WHOLE = [
         "agreed to pay the United States $1.9 million, plus interest, to settle allegations",
     ),
     (
+        "In 2014, Finland charged John Smith, an aide of Tim Cook, with stealing planes of Apple.",
+        "John Smith with stealing planes of Apple",
+    ),
+    (
         "In tennis, Roger Federer defeated Andy Murray in the final of Wimbledon in London.",
         "Who defeated Andy Murray in the final of Wimbledon in London?",
     ),

@@ -128,8 +128,9 @@ def _told(clause: Clause) -> list[Token] | None:
             continue
         if clause.verb.lemma == "bear" and part.dep not in ("prep", "npadvmod", "agent"):
             continue
-        if part.lower == "with" and any(map(_tells, part.subtree())):
-            continue  # `with his family attending`, `with two injured`
+        deed = any(not verb.having("nsubj") for verb in part.having("pcomp"))
+        if part.lower == "with" and not deed and any(map(_tells, part.subtree())):
+            continue  # `with his family attending`, `with two injured`, not `with stealing`
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
         if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
