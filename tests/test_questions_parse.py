@@ -247,6 +247,7 @@ def test_a_word_that_opens_a_sentence_is_small_within_a_question() -> None:
 
 
 ONE_OF_MANY = [
+    "Luis Suarez won the Champions League with Barcelona in 2015.",
     "Angus Houston joined the Royal Australian Air Force as a cadet pilot in 1970.",
     "Anita Pallenberg was banned for two years from competition on Monday for using Clenbuterol.",
     "Jane Bird was awarded the Public Service Medal in 2012 for services to foreign relations.",
@@ -371,6 +372,7 @@ TEXT = (
 ANSWERS = [
     ("When did Apple buy Beats?", "May 2014"),
     ("Which company bought Nest?", "Google"),
+    ("Which chief executive announced the deal with Beats in Cupertino?", "Tim Cook"),
     ("Who announced the deal with Beats in Cupertino?", "Tim Cook"),
     ("Where did Tim Cook announce the deal with Beats?", "Cupertino"),
     ("Who painted the Mona Lisa in Florence?", None),

@@ -11,7 +11,7 @@ from builders.generate.trees import NAMED, Name, Token, Tree
 from builders.text.data import words
 from builders.text.dates import candidates, time_of
 from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import STATES
+from builders.text.en.nouns import ROLES, STATES
 
 _WORD = re.compile(r"[^\W_]+(?:[.,'’&-][^\W_]+)*|[$€£]")
 _EMPTY = words("""
@@ -139,8 +139,14 @@ def _fits(kind: str, low: str, name: Name) -> bool:
         case "named" if re.match(r"(?:\w+ )?which (?:country|state)\b", low):
             return name.text in (COUNTRIES | STATES)
         case "named":
-            return name.label in NAMED and name.label != "PERSON"
+            beside = low.split()[1:_LONGEST_KIND]
+            person = any({word, word.upper()} & ROLES for word in beside)
+            return name.label in NAMED and (name.label != "PERSON" or person)
     return False
+
+
+_LONGEST_KIND = 9
+"""Words of a question within which `which` has its noun: `Which former England cricket captain`."""
 
 
 def _before(tokens: Sequence[Token]) -> list[Token]:

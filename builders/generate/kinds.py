@@ -1,6 +1,6 @@
 """What a question asks for a name with: `Who`, `Which country`, `Which Dutch airline`."""
 
-from collections.abc import Collection
+from collections.abc import Set
 
 from builders.generate.clauses import alone, breaks, phrase
 from builders.generate.trees import NAMED, RANKS, Name, Token, written
@@ -49,7 +49,7 @@ def _cut_name(name: Name) -> bool:
     return not {before.text, before.lower} & (RANKS | ROLES | DEMONYMS)
 
 
-def _kind(name: Name, nouns: Collection[str]) -> tuple[str, list[Token]] | None:
+def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
     """`Which Dutch airline` of the words before or after a name; None where they name no kind.
 
     `Swiss Judge` is a `Swiss judge`. An office without its country is no kind, nor is what was new
@@ -95,7 +95,7 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous
-    another disgraced embattled controversial
+    another disgraced embattled controversial famous noted
 """)
 
 

@@ -376,7 +376,7 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     else:
         name = None if clause.named else pure(clause.subject) or _called(clause.subject)
     asked = asked_with(name, clause.verb) if name else None
-    if name is None or asked is None:
+    if name is None or asked is None or _in_a_team(clause, parts):
         return
     word, kind = asked
     if _introduced(clause.subject):
@@ -386,6 +386,12 @@ def _who(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
     if text:
         told = [*_tokens(clause, parts, subject=False), *kind]
         yield Made(_of_name(name), told, text, _which(word), _rest(phrase(clause.subject), *kind))
+
+
+def _in_a_team(clause: Clause, parts: Sequence[Token]) -> bool:
+    """Whether somebody won with a team, so that many others did, too."""
+    beside = (n for p in parts if p.lower == "with" for n in p.having("pobj"))
+    return clause.verb.lemma == "win" and any(n.label in ("ORG", "GPE") for n in beside)
 
 
 def _which(word: str) -> str:
@@ -503,7 +509,7 @@ def _a_thing(noun: Token) -> bool:
         return False
     if noun.lemma in ROLES | THINGS | _NO_ANSWER:
         return False
-    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") for t in tokens):
+    if any(t.tag in ("JJR", "JJS", "RBR", "RBS") or t.lower in _SOME for t in tokens):
         return False
     if noun.lemma in _OF_WHAT_ELSE and not any(t.label in NAMED for t in tokens):
         return False
@@ -516,6 +522,7 @@ def _a_thing(noun: Token) -> bool:
     return alone(tokens, None, asked=False) and not breaks(tokens)
 
 
+_SOME = words("several many some numerous few")
 _NO_ANSWER = words("""
     people man woman child region area country statement letter claim effort action step measure
     issue matter thing way number part role support concern work question report decision change
@@ -664,6 +671,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
+        if any(p.lower in ("due", "because") for p in noun.having("prep")):
+            continue  # `recalls 40 cars due to a fault`
         late = [t for t in noun.children if t.at > noun.at and t.tag in ("JJ", "VBN")]
         if noun is not clause.subject and any(not t.children for t in late):
             continue  # `leaves three people dead`
@@ -681,7 +690,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             yield Made(span, tokens, text, "how many", whole)
 
 
-_SPEAK = words("report say announce claim estimate")
+_SPEAK = words("report say announce claim estimate surpass exceed pass top reach")
 _OF_WHAT = words("case death infection fatality")
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
