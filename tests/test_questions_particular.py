@@ -45,6 +45,7 @@ STALE = [
     ("Ted Hughes opened the next meeting of the Harris Federation in London on Monday.", "next"),
     ("Tim Kelly met the new Premier of Victoria in Geelong on Monday.", "new on its day"),
     ("Three more members of the Harris Federation arrived in Tamworth on Monday.", "more"),
+    ("At least 200 members of the Harris Federation met in Bonn on Monday.", "a first estimate"),
     ("Israel denied entry to Omar Shakir because the organization is hostile.", "which one"),
 ]
 TOLD = [

@@ -452,7 +452,9 @@ def _casualties(case: Case) -> bool:
 
 
 def _estimate(case: Case) -> bool:
-    """Its answer is no number, or a source's first estimate: dozens, at least 40 on Monday."""
+    """Its answer is no number, or it has a source's first estimate: dozens, at least 40."""
+    if _fresh(case) and _RUNNING.search(case.text):
+        return True
     if case.made.kind not in ("how many", "how much", "how long"):
         return False
     answer = written(case.made.of)
@@ -470,6 +472,7 @@ _VICTIMS = words(data("questions")["victims"])
 _NO_NUMBER = re.compile(
     r"\b(?:several|dozens?|scores|hundreds|thousands|few|many)\b|\+", re.IGNORECASE
 )
+_RUNNING = re.compile(r"\b(?:at least|as many as)\b", re.IGNORECASE)
 _HEDGE = re.compile(
     r"\b(?:at least|at most|up to|(?:more|less|fewer) than|over|under|as many as|nearly|almost"
     r"|about|around|approximately|roughly|some|estimated|close to)\b",
