@@ -285,6 +285,29 @@ def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> N
     assert any("fine $2.3 billion" in q for q in fined), fined
 
 
+ON_A_LIST = [
+    (
+        "In a friendly soccer match in Cleveland, Belgium defeats the United States by a score of "
+        "four to two in front of a full house.",
+        set(),
+    ),
+    (
+        "Danny Fitzsimons is jailed for 20 years by an Iraqi court in Baghdad.",
+        {"For how long was Danny Fitzsimons jailed by an Iraqi court in Baghdad?"},
+    ),
+    (
+        "WikiLeaks founder Julian Assange is sentenced to 50 weeks in prison by a judge in London.",
+        set(),
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "wanted"), ON_A_LIST)
+def test_asked_of_a_list_of_events(sentence: str, wanted: set[str]) -> None:
+    event = "A suicide bombing kills at least 24 people in the city of Mubi, Nigeria."
+    assert set(asked(sentence, event)) == wanted
+
+
 NOT_ASKED = [
     (
         "At least 40 people were killed in a shooting in the town of Spalding on Monday.",
@@ -302,6 +325,7 @@ NOT_ASKED = [
         "Ann Radwan won the final of the Porsche Grand Prix in Stuttgart on Monday .",
         "a caption, by the space before its full stop",
     ),
+    ("Dario Fo dedicated his Nobel Prize in Literature to her on 9 May 2014.", "to whom"),
     ("He met her in Paris on 9 May 2014.", "a pronoun that stands for nobody"),
     ("The company bought the firm for $3 billion in London.", "what the article has named"),
     ("Apple did not buy Tesla in May 2014.", "a negation"),

@@ -84,4 +84,4 @@ def test_what_is_so_on_its_day_is_not_told(sentence: str, why: str) -> None:
 
 @pytest.mark.parametrize(("sentence", "word"), TOLD)
 def test_what_is_particular_is_asked(sentence: str, word: str) -> None:
-    assert [q for q in asked(sentence) if q.startswith(word)]
+    assert [q for q in asked(sentence) if word.lower() in q.lower()]

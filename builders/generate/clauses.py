@@ -85,7 +85,8 @@ class Clause:
     @property
     def many(self) -> bool:
         """Whether the subject is a plural."""
-        if self.named:
+        one = self.subject.label == "PERSON" and not self.subject.having("conj")
+        if self.named or one:
             return False
         return self.subject.tag in ("NNS", "NNPS") or bool(self.subject.having("conj"))
 
@@ -371,6 +372,8 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     times = [p for p in (*parts, *_times_before(verb, kind)) if said_time(p) == "relative"]
     times = [t for t in times if t.lower not in ("earlier", "later", "early", "late") or t.children]
     times = times or [t for p in parts for t in _days_within(p) if t is not p]
+    if subject.having("relcl", "acl") and any(place < t.at < verb.at for t in times):
+        return None  # `members who bombed a mosque in Iran on May 28 are hanged`
     clause.news, clause.day = _news(clause, times, tree, digest=digest)
     if times and clause.day is None:
         return None  # told of a time that nobody knows

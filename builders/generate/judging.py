@@ -172,6 +172,8 @@ def judged(
     if clause.day is not None and not timed and made.kind != "age":
         day = day_in_words(clause.day)  # a list has its events a day late now and then
         text = put(text, f"around {day}" if clause.now else asked("on", day))
+        if text.startswith("Around") and clause.day.toordinal() % 2:
+            text = f"On or a{text[1:]}"  # else one word would open most questions on lists
         year = True
     if clause.source is not None:
         text = f"{text[:-1]}, according to {written(phrase(clause.source))}?"
@@ -293,11 +295,23 @@ def _gives_away(case: Case) -> bool:
 
 def _everyday(case: Case) -> bool:
     """It asks who, or when, in what people do all the time: meet, visit, call for something."""
-    who = case.made.kind in ("who", "which") and case.asks_subject
-    return (who or case.made.kind in ("when", "whom")) and case.clause.verb.lemma in _EVERYDAY
+    clause, kind = case.clause, case.made.kind
+    gathers = clause.verb.lemma in ("hold", "stage", "chair") and any(
+        p.dep == "dobj" and p.lemma in _GATHERINGS for p in clause.parts
+    )
+    if kind == "where":
+        return gathers and clause.now
+    asked_for = (kind in ("who", "which") and case.asks_subject) or kind in ("when", "whom")
+    return asked_for and (gathers or clause.verb.lemma in _EVERYDAY)
 
 
 _EVERYDAY = words(data("questions")["everyday"])
+_GATHERINGS = words("debate meeting talk rally conference summit vigil hearing session")
+
+
+def _whose(case: Case) -> bool:
+    """A pronoun that is an object stands for somebody of another sentence."""
+    return any(t.tag == "PRP" and t.lower in ("her", "him", "them", "it") for t in case.told)
 
 
 def _bare_object(case: Case) -> bool:
@@ -582,6 +596,6 @@ BROKEN: Sequence[Callable[[Case], bool]] = (
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
     _not_alone, _some_case, _unnamed, _half_named, _claimed, _points_back, _casualties,
-    _estimate, _vague, _so_today, _everyday, _bare_object,
+    _estimate, _vague, _so_today, _everyday, _bare_object, _whose,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

@@ -63,8 +63,9 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
         or any(t.lower in _NO_KIND for t in told)
     ):
         return None
-    if head.text != head.lower and head.lower in _ONE_HOLDER and told[0].lower != "former":
-        return None  # `Which President of East Timor`: there is one
+    one = head.text != head.lower and head.lower in _ONE_HOLDER
+    if told[0].lower != "former" and (one or head.lower in _FOUNDER):
+        return None  # `Which President of East Timor`, `Which WikiLeaks founder`: there is one
     if head is not told[-1] or head.text in nouns - THINGS:
         return (
             (f"Which {written(told)}", told) if len(told) > 1 or head.text not in OFFICES else None
@@ -98,6 +99,7 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
 _ONE_HOLDER = words(
     "president premier chancellor minister governor mayor king queen emperor sultan emir pope"
 )
+_FOUNDER = words("founder owner chairman chairwoman CEO ceo")
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous

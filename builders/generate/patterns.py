@@ -149,7 +149,14 @@ def _told(clause: Clause) -> list[Token] | None:
             return None
         elif part.at > clause.place or (part.lower in _SCENE and not _links(part)):
             kept.append(part)
+    if clause.verb.lemma in _MATCH and any(
+        p.at < clause.place and said_time(p) is None for p in kept
+    ):
+        return None  # the match stands in front: `In a friendly in Cleveland, Belgium beat …`
     return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
+
+
+_MATCH = words("beat defeat thrash trounce outscore win lose draw")
 
 
 def _no_past(clause: Clause) -> bool:
@@ -802,6 +809,8 @@ def _how_long(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
                 continue
             if any(t.lower in ("first", "last", "next", "past", "the") for t in noun.subtree()):
                 continue
+            if phrase(noun)[-1] is not noun:
+                continue  # `one day due to a fault`
             span = _answer(phrase(noun), "phrase", "DURATION")
             if span is None or any(t.tag == "POS" for t in phrase(noun)):
                 continue

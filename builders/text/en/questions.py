@@ -60,6 +60,7 @@ _ASKS_TIME = re.compile(
 """Questions for a time, whose answer another time would contradict."""
 _FOR_GOOD = re.compile(
     r"^(?:Who|Which \w+) (?:is|was) the (?:first|second|third|only|youngest|oldest)\b"
+    r"|^At what age\b"
 )
 """What is so for good: whoever was the first to do it, was it at every time since."""
 
@@ -134,6 +135,9 @@ _ANOTHER_DEED = re.compile(
     r"|\b(?:as a result of|over|after|following|amid|attempt(?:ed|ing)?)\s\S+"
     r"|\sto\s[a-z]+\s(?:a|an|the|his|her|its|their)\s"
     r"|\b(?:disaster|attacks?|crash|election|war|shooting|bombings?|earthquake|floods?|protests?)$"
+    r"|\b(?:death|eruption|intervention|stabbing|murder|killing|collision|massacre|invasion|coup|"
+    r"explosion|uprising|riot|collapse|fire)s?(?:\s(?:of|in|at|on|near|against)\s.*)?$"
+    r"|\b(?:19|20)\d\d\b|\sto\sbe\s[a-z]+"
     rf"|\b(?:in|on)\s(?:the\s)?(?:{'|'.join(MONTHS)})$"
     r"|\bfor\sthe\s\w+\stime\b|\bsince\b"
     r"|\b(?:decade|year|month|week|day|hour|minute|century|season)s?$"
