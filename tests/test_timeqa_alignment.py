@@ -473,8 +473,9 @@ SERVED: list[tuple[str, str, list[tuple[str, str | None]], set[int]]] = [
     ("dates of both", "He was at Leeds United (2003–05, 2012–14).",
      [("2003", "2005"), ("2012", "2014")], set()),
     ("no date", "He was twice at Leeds United.", [("2003", "2005"), ("2012", "2014")], set()),
-    ("a date far off in its sentence", "Of the last ones, Leeds United 2944 of 1905 and two more of them are "
-     "owned by a club of friends of the railway, whose members met first in 1909.",
+    ("a date far off in its sentence", "Of the last ones, Leeds United 2944 of 1905 and "
+     "two more of them are owned by a club of friends of the railway, whose members met first in "
+     "1909.",
      [("1902", "1906"), ("1909", "1920")], {1}),
 ]  # fmt: skip
 
