@@ -127,7 +127,7 @@ def _placeholder(text: str, roles: tuple[Role, ...]) -> Placeholder:
 def _text(
     parts: tuple[Part, ...], subject: str, answer: str | None, blank: str, the: bool | None = None
 ) -> str:
-    """Joins the parts; `answer` None prints `blank` in the object's place; `the`: of the subject."""
+    """Joins the parts; `answer` None prints `blank` in its place; `the`: of the subject."""
     out = ""
     for part in parts:
         if isinstance(part, str):
