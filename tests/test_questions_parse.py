@@ -121,10 +121,10 @@ def test_asked(sentence: str, question: str, wanted: str) -> None:
 def test_a_surname_and_a_pronoun_are_told_in_full() -> None:
     found = asked(
         "Boris Johnson visited the city of Kyiv in April 2022.",
-        "He met Volodymyr Zelensky in Kyiv on 9 April 2022.",
+        "He decorated Volodymyr Zelensky in Kyiv on 9 April 2022.",
         "Johnson founded a school in London on 10 April 2022.",
     )
-    assert "When did Boris Johnson meet Volodymyr Zelensky in Kyiv?" in found
+    assert "When did Boris Johnson decorate Volodymyr Zelensky in Kyiv?" in found
     assert "When did Boris Johnson found a school in London?" in found
 
 
@@ -280,6 +280,9 @@ def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> N
         "Valencia fires Mauricio Pellegrino as coach after a defeat by Real Sociedad in Spain.",
     )
     assert all(" kills" not in q and " fires" not in q for q in found) and found
+    event = "A suicide bombing kills at least 24 people in the city of Mubi, Nigeria."
+    fined = asked("The European Commission fines six banks $2.3 billion for rigging rates.", event)
+    assert any("fine $2.3 billion" in q for q in fined), fined
 
 
 NOT_ASKED = [
@@ -294,6 +297,10 @@ NOT_ASKED = [
     (
         "A Dutch engineer, Richard Wright, died in Istanbul at the age of 87.",
         "the article has named him",
+    ),
+    (
+        "Ann Radwan won the final of the Porsche Grand Prix in Stuttgart on Monday .",
+        "a caption, by the space before its full stop",
     ),
     ("He met her in Paris on 9 May 2014.", "a pronoun that stands for nobody"),
     ("The company bought the firm for $3 billion in London.", "what the article has named"),

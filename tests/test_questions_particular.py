@@ -28,6 +28,9 @@ VAGUE = [
     ("A Turkish journalist was killed in Osmanbey at the age of 52 on Monday.", "At what", "who?"),
     ("Canada approved the vaccine of Pfizer-BioNTech on Monday.", "Which country", "many did"),
     ("The Tax Division successfully defended Medicare during 2008.", "What", "many things"),
+    ("Kevin Rudd met Gordon Brown in the Treaty Room in London on Monday.", "Who", "many meet"),
+    ("Helen Clark called for an end to the trial of Pussy Riot on Monday.", "Who", "many did"),
+    ("Helen Clark visited the Tokyo Skytree in March 2012.", "When", "many visits"),
     ("A petrol pump at a Tesco supermarket became popular because of an error.", "Why", "one pump"),
 ]
 ESTIMATES = [

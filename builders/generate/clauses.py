@@ -167,6 +167,8 @@ def _plain(sentence: Sequence[Token]) -> bool:
     """
     if not 6 <= len(sentence) <= _LONGEST or sentence[-1].text != ".":
         return False
+    if sentence[-1].start > sentence[-2].end:
+        return False  # a caption: `in action during the Australian Open .`
     if any(t.text in _ODD for t in sentence):
         return False
     if sum(t.text in ("“", "”", '"', "''", "``") for t in sentence) % 2:

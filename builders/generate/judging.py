@@ -96,11 +96,13 @@ _JUNK = re.compile(
     r" -\w|\bthe['’]s\b|\bwith \d+ (?:did|was|were)\b|\b(\w{3,}) \1\b|\bto guilty\b|"
     r"\b(?:background|neighbou?ring|remaining|related|previous|recent|latest|further|similar|additional|same|"
     r"and (?:in|on|at|of|from|by|[a-z]+ing)|earlier|subsequent|following|next|another|certain|"
-    r"various|current|upcoming|today|others?)\b|"
+    r"various|current|upcoming|today|yesterday|tomorrow|tonight|"
+    r"others?)\b|"
     r"\bthe (?:position|post|job|role|seat)\b(?! (?:of|at|as)\b)|"
     r"\b(\w{3,})(\w{3,}) \2 \3\b|"
     r"\b(\w+ \w+), \4\b|\b(to|of|for|in|on) \5\b|\b(?:a|the) (?:day|week|month|year) on \d|"
     r"\b(?:back in|to date|separate|latter|different|a second|a third|one of|as of the|again)\b|"
+    r"\bwith while\b|\b(?:on|in) (?:after|before|while)\b|"
     r"\b(?:UTC|GMT|o['’]clock|local time|noon|midnight)\b|\b\d{1,2}[:.]\d\d [ap]\.?m\b|"
     r"\b\d+(?::\d\d)? ?[ap]\.?m\b",
     re.IGNORECASE,
@@ -203,6 +205,8 @@ def _tells_enough(case: Case) -> bool:
     if weight.holds(wanted) and not (moving and not case.dated):
         return True
     dated = least_dated(actor=case.asks_subject, listed=clause.now)
+    if moving and clause.form.startswith("perfect"):
+        return False  # `twenty cases have been reported`: there will be more
     if made.kind == "how many" and not clause.now and clause.verb.lemma in _COURTS:
         dated = Weight(dated.total + 1, 2, 2)
     return clause.day is not None and not case.dated and weight.holds(dated)
@@ -285,6 +289,41 @@ def _gives_away(case: Case) -> bool:
     """A word of the answer's name is in the question, or a clause with `as`."""
     shared = {t.text for t in case.made.of if t.label in NAMED and len(t.text) > 3}
     return any(t.text in shared or (t.lower == "as" and t.dep == "mark") for t in case.told)
+
+
+def _everyday(case: Case) -> bool:
+    """It asks who, or when, in what people do all the time: meet, visit, call for something."""
+    who = case.made.kind in ("who", "which") and case.asks_subject
+    return (who or case.made.kind in ("when", "whom")) and case.clause.verb.lemma in _EVERYDAY
+
+
+_EVERYDAY = words(data("questions")["everyday"])
+
+
+def _bare_object(case: Case) -> bool:
+    """It asks what somebody did, and tells no more than who and when: `What did Obama back`."""
+    if case.made.kind != "what" or case.asks_subject:
+        return False
+    there = {t.at for t in case.told}
+    return not any(p.at in there and said_time(p) is None for p in case.clause.parts)
+
+
+def _titled(case: Case) -> bool:
+    """A long title stands before a name: `President of Sinn Féin Gerry Adams`, `as a guest`."""
+    subject = {t.at for t in case.clause.subject_tokens}
+    for t in (t for t in case.told if t.dep == "prep"):
+        name = t.head.head
+        if (t.lower == "as" and t.at in subject) or (
+            name.label == "PERSON" and t.head.label != "PERSON" and t.at < name.at
+        ):
+            return True
+    return False
+
+
+def _tells_now(case: Case) -> bool:
+    """It holds another clause in a list's present tense: `who is declared persona non grata`."""
+    other = (t for t in case.told if t is not case.clause.verb)
+    return case.clause.now and any(t.tag in ("VBZ", "VBP") for t in other)
 
 
 def _some_case(case: Case) -> bool:
@@ -536,12 +575,13 @@ _CALLED = words("""
 
 
 BROKEN: Sequence[Callable[[Case], bool]] = (
-    _leftover, _plaintiff, _torn, _gives_away, _no_place, _with_gap, _unlike, _run_in,
+    _leftover, _plaintiff, _torn, _gives_away, _no_place, _with_gap, _unlike, _run_in, _titled,
+    _tells_now,
 )  # fmt: skip
 """Why a question is no whole sentence, or gives its answer away."""
 UNCLEAR: Sequence[Callable[[Case], bool]] = (
     _no_time, _any_time, _time_within, _nameless_subject, _one_of_many,
     _not_alone, _some_case, _unnamed, _half_named, _claimed, _points_back, _casualties,
-    _estimate, _vague, _so_today,
+    _estimate, _vague, _so_today, _everyday, _bare_object,
 )  # fmt: skip
 """Why a whole sentence does not stand alone, or fits many events: people can edit it."""

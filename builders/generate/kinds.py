@@ -30,6 +30,7 @@ def asked_with(name: Name, verb: Token) -> tuple[str, list[Token]] | None:
             not name.full
             or _is_thing(name)
             or _cut_name(name)
+            or (name.longest is not None and _cut_name(name.longest))
             or (verb.lemma in _OF_TEAMS and not all(people))
         ):
             return None
@@ -62,6 +63,8 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
         or any(t.lower in _NO_KIND for t in told)
     ):
         return None
+    if head.text != head.lower and head.lower in _ONE_HOLDER and told[0].lower != "former":
+        return None  # `Which President of East Timor`: there is one
     if head is not told[-1] or head.text in nouns - THINGS:
         return (
             (f"Which {written(told)}", told) if len(told) > 1 or head.text not in OFFICES else None
@@ -92,6 +95,9 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
     return [], None
 
 
+_ONE_HOLDER = words(
+    "president premier chancellor minister governor mayor king queen emperor sultan emir pope"
+)
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous

@@ -131,6 +131,8 @@ def _told(clause: Clause) -> list[Token] | None:
         deed = any(not verb.having("nsubj") for verb in part.having("pcomp"))
         if part.lower == "with" and not deed and any(map(_tells, part.subtree())):
             continue  # `with his family attending`, `with two injured`, not `with stealing`
+        if part.dep == "prep" and part.at > clause.verb.at and _cut_off(part, tokens):
+            return None
         if part.dep == "advcl" and not _because(part) and not _purpose(part):
             continue
         if part.dep == "npadvmod" and part.at < clause.verb.at and not said_time(part):
@@ -158,6 +160,20 @@ def _no_past(clause: Clause) -> bool:
         for p in clause.parts
         for noun in p.having("pobj")
     )
+
+
+def _cut_off(part: Token, tokens: Sequence[Token]) -> bool:
+    """Whether a phrase belongs to what stands around it rather than to the verb.
+
+    `met with Mugabe representing Zimbabwe`; `took two men, from Port Harcourt, in Abia State`.
+    """
+    before, after = tokens[0].prev, tokens[-1].next
+    if after is None:
+        return False
+    if part.lower == "with" and after.tag == "VBG":
+        return True
+    apart = before is not None and before.text == "," == after.text
+    return apart and not said_time(part)
 
 
 def _tells(token: Token) -> bool:
@@ -279,8 +295,15 @@ def _past(clause: Clause) -> str | None:
 def _base(verb: Token) -> str:
     """The infinitive; that of `spares` is no `spar`, whatever the pipeline thinks."""
     lemma = verb.lemma
-    forms = (lemma, f"{lemma}s", f"{lemma}es", f"{lemma[:-1]}ies")
-    return lemma if verb.tag != "VBZ" or verb.lower in forms or len(lemma) < 4 else verb.lower[:-1]
+    forms = [lemma, f"{lemma}s", f"{lemma[:-1]}ies"]
+    if lemma.endswith(_HISSES):
+        forms.append(f"{lemma}es")
+    known = verb.tag != "VBZ" or verb.lower in forms or len(lemma) < 3
+    return lemma if known else verb.lower[:-1]
+
+
+_HISSES = ("s", "x", "z", "ch", "sh", "o")
+"""Ends of verbs that take `es` in the present: `fines` is of `fine`, not of `fin`."""
 
 
 def _own_question(word: str, clause: Clause, parts: Sequence[Token]) -> str | None:
