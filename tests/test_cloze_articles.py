@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.text.en.articles import a_or_an, takes_the
+from builders.text.en.articles import a_or_an, opening_article, takes_the
 
 THE = """
 United Kingdom|United States|United States of America|United Nations|United Arab Emirates
@@ -81,6 +81,29 @@ def test_names_with_the(name: str) -> None:
 @pytest.mark.parametrize("name", NO_THE.strip().replace("\n", "|").split("|"))
 def test_names_without_the(name: str) -> None:
     assert not takes_the(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "wanted"),
+    [
+        ("The London Fire Brigade (LFB) is the fire service.", "London Fire Brigade", True),
+        ("The SECR N class was a type of locomotive.", "SECR N class", True),
+        ("The governor of Texas is the head of the state.", "Governor of Texas", True),
+        ("The Leeds, later York, was a ship.", "Leeds", True),
+        ("ThinkPad is a line of computers.", "ThinkPad", False),
+        ("Labour Party, founded in 1920, is a party.", "Labour Party", False),
+        ("iPhone is a telephone.", "iPhone", False),
+        ("The Leeds bypass is a road.", "Leeds", None),
+        ("The Leeds Castle is a house.", "Leeds", None),
+        ("Leedsville is a town.", "Leeds", None),
+        ("The Hague is a city.", "The Hague", None),
+        ("A ThinkPad is a computer.", "ThinkPad", None),
+        ("", "ThinkPad", None),
+        ("The is a word.", "", None),
+    ],
+)
+def test_what_the_opening_of_a_page_says_of_the(text: str, name: str, wanted: bool | None) -> None:
+    assert opening_article(text, name) is wanted
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,30 @@ def test_titles_of_two_items_and_of_none(tmp_path: Path) -> None:
     assert (counts["wanted"], counts["found"], counts["not_found"]) == (3, 1, 2)
 
 
+GERMAN = "Die Stadt liegt im Süden und hat ein Museum, das viele Besucher anzieht. "
+ENGLISH = "The town is one of the oldest in the county, and it has a museum. "
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (GERMAN * 9, False),
+        (GERMAN * 2, True),
+        (ENGLISH * 9, True),
+        (ENGLISH + GERMAN * 9, True),
+        ("* Stadt am Rhein, Museum, Dom, Altes Rathaus\n" * 30 + ENGLISH, True),
+    ],
+    ids=["German", "too short to tell", "English", "English with a long quotation", "a list"],
+)
+def test_a_page_in_another_language_is_dropped_and_counted(
+    text: str, kept: bool, tmp_path: Path
+) -> None:
+    counts = read(export([page("Bad", text, number=3), GOOD]), tmp_path)
+    assert titles(tmp_path) == (["Good", "Bad"] if kept else ["Good"])
+    assert counts.get("dropped/not_english", 0) == (not kept)
+    assert (("not_english", "x.xml:3", "Bad") in dropped(tmp_path)) == (not kept)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -234,7 +234,9 @@ def test_names_of_namespaces_are_those_of_the_wiki() -> None:
     [
         ("foo_bar", "Foo bar"), (" a  b ", "A b"), (":a", "A"), ("a#b", "A"), ("#b", ""),
         ("a%20b", "A b"), ("e\u0301", "É"), ("a|b", ""), ("", ""), ("x" * 256, ""),
-        ("100%", "100%"), ("iPod", "IPod"), ("a\u00a0b", "A b"),
+        ("100%", "100%"), ("LB&amp;SCR E4 class", "LB&SCR E4 class"),
+        ("Q&A", "Q&A"), ("a&copy", "A&copy"), ("A&amp;amp;B", "A&amp;B"), ("a &#8211; b", "A – b"),
+        ("a&lt;b", ""), ("iPod", "IPod"), ("a\u00a0b", "A b"),
     ],
 )  # fmt: skip
 def test_titles(title: str, expected: str) -> None:

@@ -463,6 +463,35 @@ def test_evidence_of_another_time(text: str, span: tuple[str, str | None], wante
     assert misdated(ReadPage(one), [replace(row, verification="human")]) == frozenset()
 
 
+SERVED: list[tuple[str, str, list[tuple[str, str | None]], set[int]]] = [
+    ("one date for two stints", "He joined Leeds United in 2003.",
+     [("2003", "2005"), ("2012", "2014")], {1}),
+    ("one date for segments that follow on", "The first came from Leeds United in 1947.",
+     [("1947", "1949"), ("1949", "1956")], {1}),
+    ("a stretch for segments that follow on", "He was at Leeds United from 2003 to 2009.",
+     [("2003", "2005"), ("2005", "2009")], set()),
+    ("dates of both", "He was at Leeds United (2003–05, 2012–14).",
+     [("2003", "2005"), ("2012", "2014")], set()),
+    ("no date", "He was twice at Leeds United.", [("2003", "2005"), ("2012", "2014")], set()),
+    ("a date far off in its sentence", "Of the last ones, Leeds United 2944 of 1905 and "
+     "two more of them are owned by a club of friends of the railway, whose members met first in "
+     "1909.",
+     [("1902", "1906"), ("1909", "1920")], {1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "wanted"), [u[1:] for u in SERVED], ids=[u[0] for u in SERVED]
+)
+def test_a_mention_that_serves_several_is_evidence_of_those_it_dates(
+    text: str, spans: list[tuple[str, str | None]], wanted: set[int]
+) -> None:
+    one = page(text)
+    found = align_page(one, [(segment(*span), LEEDS) for span in spans], Alignment())
+    none = {n for n, row in enumerate(found) if row.rule == "none"}
+    assert none | misdated(ReadPage(one), found) == wanted
+
+
 HINTS: list[tuple[str, str, Names, bool]] = [
     ("linked in other words", "He worked for [[Harvard University|a university]].", HARVARD, True),
     ("a word of it with a date", "In 1995 he went to Harvard's law faculty.", HARVARD, True),

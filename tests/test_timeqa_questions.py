@@ -373,6 +373,24 @@ def test_nothing_is_asked_where_an_entry_beside_the_evidence_answers_too(
     assert asked and over.isdisjoint(_short(a)[0] for a in asked) == answers
 
 
+@pytest.mark.parametrize(
+    ("the", "label", "shown"),
+    [
+        (True, "London Fire Brigade", "the London Fire Brigade"),
+        (None, "London Fire Brigade", "London Fire Brigade"),
+        (None, "Labour Party", "the Labour Party"),
+        (False, "Labour Party", "Labour Party"),
+    ],
+)
+def test_the_page_says_whether_its_subject_takes_the(
+    the: bool | None, label: str, shown: str
+) -> None:
+    about = relation("Who commanded <the subject> <time>?")
+    pair = Pair("Q1", label, "P54", (segment("Q2", "2003", "2009"),), the=the)
+    asked, _ = ask_pair(pair, about, Questions(), SEED)
+    assert asked[0].text == f"Who commanded {shown} from 2003 to 2009?"
+
+
 def test_nothing_rests_on_evidence_of_another_time() -> None:
     pair = Pair("Q1", "Ann Lee", "P54", (segment("Q2", "2003", "2009"),), misdated=frozenset([0]))
     asked, dropped = ask_pair(pair, relation(), Questions(unanswerable=0), SEED)

@@ -27,6 +27,14 @@ CASES: list[tuple[str, str, str, str]] = [
     ("the return's year comes later in its paragraph", CLUB, "2003..2005 2012..2014",
      "He joined <0>Leeds United in 2003.\nHe returned to <1>Leeds United. In 2012 he was captain, "
      "and he left in 2014."),
+    ("an undated visit, and a pair with the dates", CLUB, "1940..1955",
+     "! teams: Hull City (1914–1933), <0>Leeds United (1940–1955)\nHe was visiting Leeds United "
+     "when the letter came."),
+    ("a year just after, and a stretch inside", CLUB, "1814..1818",
+     "At Leeds United in 1819 he met his wife.\nBetween 1815 and 1817 he wrote a book at "
+     "<0>Leeds United."),
+    ("a year just after alone", CLUB, "1814..1818",
+     "At <0>Leeds United in 1819 he met his wife.\nHe liked Leeds United."),
     ("loan and return, a list", CLUB, "2003..2004 2006..2009",
      "* 2003–2004: <0>Leeds United (loan)\n* 2004–2006: Hull City\n* 2006–2009: <1>Leeds United"),
     ("loan and return, prose", CLUB, "2003-01..2003-05 2004..2009",

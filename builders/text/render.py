@@ -93,13 +93,15 @@ def parse_question(template: str) -> tuple[Part, ...]:
     return parse(template, _QUESTION)
 
 
-def question(template: str, subject_label: str, time: str) -> str:
+def question(template: str, subject_label: str, time: str, the: bool | None = None) -> str:
     """The question with its subject and its time, which brings its own preposition.
+
+    `the`: whether the subject takes "the" where the template asks for it; None: by its name.
 
     >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
     'Which team did Cristiano Ronaldo play for in 2020?'
     """
-    return _text(parse_question(template), subject_label, time, "")
+    return _text(parse_question(template), subject_label, time, "", the)
 
 
 def object_last(template: str) -> bool:
@@ -122,8 +124,10 @@ def _placeholder(text: str, roles: tuple[Role, ...]) -> Placeholder:
     return known[text]
 
 
-def _text(parts: tuple[Part, ...], subject: str, answer: str | None, blank: str) -> str:
-    """Joins the parts; `answer` None prints `blank` in the object's place."""
+def _text(
+    parts: tuple[Part, ...], subject: str, answer: str | None, blank: str, the: bool | None = None
+) -> str:
+    """Joins the parts; `answer` None prints `blank` in its place; `the`: of the subject."""
     out = ""
     for part in parts:
         if isinstance(part, str):
@@ -133,16 +137,16 @@ def _text(parts: tuple[Part, ...], subject: str, answer: str | None, blank: str)
         label = subject if part.role == "subject" else answer
         if label is None:
             out += blank
-        elif article := _article(part, label):
+        elif article := _article(part, label, the if part.role == "subject" else None):
             out += f"{article if out else article.capitalize()} {label}"
         else:
             out += label if out else _capital(label)
     return out
 
 
-def _article(slot: Placeholder, label: str) -> str:
+def _article(slot: Placeholder, label: str, the: bool | None) -> str:
     if slot.article == "the":
-        return "the" if takes_the(label) else ""
+        return "the" if (takes_the(label) if the is None else the) else ""
     return a_or_an(label) if slot.article else ""
 
 

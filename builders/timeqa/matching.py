@@ -19,6 +19,11 @@ left, the segment is unanswerable from the page. Where the page dates no mention
 contradicted one loses `contradicted`, for a page may well name a club first with the year of its
 foundation, and `far` where the dates miss the stint by more than ten years.
 
+A mention that agrees goes before one that says nothing or something else (`_Near.gives_way`):
+`United States (1940-1955)` before an undated visit to the United States, `between 1815 and 1817 in
+Dresden` before `In Dresden in 1819`, of the years from 1814 to 1818. Only a stretch of time counts
+as agreement, for a single date may be of anything.
+
 Where somebody was born says little (`birth`), and nothing about a club of that name.
 
 A mention is preferred for the segment's dates that are written around it: most in its sentence (or
@@ -153,6 +158,8 @@ def matched(
     tells = [[near.tells(s) for s in segments] for near in every]
     pairs = zip(chain(*fits), chain(*tells), strict=True)
     told = any(fit and tell for fit, tell in pairs)
+    whole = [any(near.states(s) for near in every) for s in segments]
+    agreed = [any(near.agrees(s, stint) for near in every) for s, stint in both]
     scores: list[dict[int, float]] = [{} for _ in segments]
     for n, (mention, near) in enumerate(zip(mentions, every, strict=True)):
         born = _of_birth(page, mention)
@@ -165,6 +172,8 @@ def matched(
             contradicted = fits[n][i] is False
             apart = not near.in_paragraph(segment)
             if contradicted and told and apart:
+                continue
+            if near.gives_way(segment, stint, whole[i], agreed[i]):
                 continue
             first = firsts[stint]
             score = own + _evidence(near, mention, segment)
@@ -208,7 +217,8 @@ class _Near(NamedTuple):
 
     `paragraph`: of its paragraph; `unit`: of its sentence, list item, row or pair; `around`: of its
     paragraph and section; `held`: the stretches of time of its unit and section; `telling`: dates
-    and stretches of its unit that are near, else those of its section.
+    and stretches of its unit that are near, else those of its section; `own`: whether they are of
+    its unit.
     """
 
     paragraph: Sequence[Written]
@@ -216,6 +226,7 @@ class _Near(NamedTuple):
     around: Sequence[Written]
     held: Sequence[Written]
     telling: Sequence[Written]
+    own: bool
 
     @property
     def begun(self) -> Sequence[Written]:
@@ -233,6 +244,30 @@ class _Near(NamedTuple):
     def tells(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates."""
         return any(touches(self.telling, b) for b in boundaries(segment) if b)
+
+    def states(self, segment: rows.Segment) -> bool:
+        """Whether a stretch stands near, and both boundaries of the segment in the unit."""
+        both = [b for b in boundaries(segment) if b]
+        whole = len(both) == 2 and all(touches(self.unit, b) for b in both)
+        return whole and self.own and bool(self.held)
+
+    def agrees(self, segment: rows.Segment, stint: DayInterval) -> bool:
+        """Whether a stretch of the unit lies inside the stint, or states the segment."""
+        inside = any(stint[0] <= s.first and s.last <= stint[1] for s in self.held)
+        return (self.own and inside) or self.states(segment)
+
+    def gives_way(
+        self, segment: rows.Segment, stint: DayInterval, whole: bool, agreed: bool
+    ) -> bool:
+        """Whether the mention is no evidence beside one that states the segment or agrees.
+
+        `whole`: one states it: a mention without any date around gives way. `agreed`: one agrees:
+        a mention whose own dates all lie outside the stint, by however little, gives way.
+        """
+        if not self.own:
+            return whole and not self.around
+        outside = all(w.last < stint[0] or stint[1] < w.first for w in self.telling)
+        return agreed and outside and not self.in_unit(segment)
 
     def in_unit(self, segment: rows.Segment) -> bool:
         """Whether a boundary of the segment is among the dates of the unit, however far."""
@@ -344,10 +379,11 @@ def _near(page: PageText, mention: Mention, own: Sequence[Written]) -> _Near:
     unit = [w for w in written if left <= w.start and w.end <= right]
     held = [s for s in dates.stretches if left <= s.start and s.end <= right and s in mine]
     telling = [w for w in (*unit, *held) if _distance(w, mention) <= NEAR]
+    is_own = bool(telling)
     telling = telling or [*section.written, *section.stretches]
     unit = unit if written else list(section.written)
     around = (*written, *section.written)
-    return _Near(written, unit, around, [*held, *section.stretches], telling)
+    return _Near(written, unit, around, [*held, *section.stretches], telling, is_own)
 
 
 def _evidence(near: _Near, mention: Mention, segment: rows.Segment) -> float:

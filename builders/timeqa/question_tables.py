@@ -15,6 +15,7 @@ from builders import rows
 from builders.core.config import Strict
 from builders.core.hashing import share, text_sha256
 from builders.core.schema import typed_rows, writing
+from builders.text.en.articles import opening_article
 from builders.text.prompts import targets
 from builders.timeqa.questions import (
     STEP,
@@ -135,6 +136,8 @@ def _pairs(
         began, ended = life(page)
         lived = about.began or began, about.ended or ended
         read = ReadPage(page)
+        opening = page.paragraphs[read.opening[0]].text if page.paragraphs else ""
+        the = opening_article(opening, about.label)
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
@@ -152,6 +155,7 @@ def _pairs(
                     hinted(read, own, about.label),
                     misdated(read, own),
                     lived,
+                    the,
                 )
             )
         yield pairs, page

@@ -77,7 +77,8 @@ class Pair:
     says something, so that it may answer where no segment does;
     `hinted`: the segments, by index, that the page does not name but may tell in other words;
     `misdated`: those whose evidence has dates of another time;
-    `life`: first and last day on which the subject certainly was; None: not known.
+    `life`: first and last day on which the subject certainly was; None: not known;
+    `the`: whether the page says "the" before the subject's label; None: it does not say.
     """
 
     subject: str
@@ -90,6 +91,7 @@ class Pair:
     hinted: frozenset[int] = frozenset()
     misdated: frozenset[int] = frozenset()
     life: tuple[date | None, date | None] = (None, None)
+    the: bool | None = None
 
     @property
     def days_of_life(self) -> tuple[int, int]:
@@ -312,7 +314,9 @@ class _Asker:
         ]
         words = frozenset(word_tokens(pair.subject_label))
         self.subject_words = significant(words)
-        self.frames = [question_frame(q.ask, pair.subject_label, words) for q in relation.questions]
+        self.frames = [
+            question_frame(q.ask, pair.subject_label, words, pair.the) for q in relation.questions
+        ]
         self.templates = [f"{relation.relation}/{n + 1}" for n in range(len(self.frames))]
         self.serving: dict[Specifier, list[int]] = {}
         for variant, question in enumerate(relation.questions):

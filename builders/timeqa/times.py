@@ -572,21 +572,27 @@ class QuestionFrame(NamedTuple):
     before: str | None
     after: str
     words: frozenset[str]
+    the: bool | None = None
 
     def text(self, time: str) -> str:
         """The question at a time."""
         if self.before is None:
-            return question(self.template, self.label, time)
+            return question(self.template, self.label, time, self.the)
         return f"{self.before}{time}{self.after}"
 
 
-def question_frame(template: str, label: str, words: frozenset[str]) -> QuestionFrame:
-    """A template filled with its subject, once for all times; `words`: of the subject."""
-    made = question(template, label, _PLACEHOLDER)
+def question_frame(
+    template: str, label: str, words: frozenset[str], the: bool | None = None
+) -> QuestionFrame:
+    """A template filled with its subject, once for all times.
+
+    `words`: of the subject; `the`: whether it takes the article, None: by its name.
+    """
+    made = question(template, label, _PLACEHOLDER, the)
     head, fixed = _parsed(template)
     # A time that opens the sentence takes a capital, so each is rendered by itself.
     if made.count(_PLACEHOLDER) != 1 or (isinstance(head, Placeholder) and head.role == "time"):
-        return QuestionFrame(template, label, None, "", words | fixed)
+        return QuestionFrame(template, label, None, "", words | fixed, the)
     before, after = made.split(_PLACEHOLDER)
     return QuestionFrame(template, label, before, after, words | fixed)
 

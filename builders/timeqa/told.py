@@ -8,6 +8,7 @@ is not dated otherwise (`misdated`).
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property
@@ -215,13 +216,18 @@ def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> froze
     They are later than the stint, or so much earlier that it is not what went on. The dates are
     those of its sentence, list item, row or pair, of which one stands near it, or of its paragraph
     where its sentence has none; lives do not count, and segments of one object that follow on one
-    another share theirs. What people checked is not looked into.
+    another share theirs. Where an object has several stints, or a mention serves several segments,
+    the dates have to tell which: those near the mention alone count, earlier ones are of another
+    time too, and a mention for several is evidence of those segments that its dates allow. What
+    people checked is not looked into.
     """
     found = set()
     by_object: dict[str, list[rows.AlignedSegment]] = {}
     for s in segments:
         by_object.setdefault(s.object, []).append(s)
     days = {s: d for own in by_object.values() for s, d in zip(own, stints_of(own), strict=True)}
+    stints = {o: len({days[s] for s in own}) for o, own in by_object.items()}
+    served = Counter((s.object, s.paragraph, s.start) for s in segments)
     first_text, bracket = read.opening
     for n, s in enumerate(segments):
         if s.paragraph is None or s.start is None or s.end is None or s.verification == "human":
@@ -234,9 +240,12 @@ def misdated(read: "ReadPage", segments: Sequence[rows.AlignedSegment]) -> froze
             if not of_birth(text, w) and (s.paragraph != first_text or w.start not in bracket)
         ]
         inside = [w for w in around if left <= w.start and w.end <= right]
-        near = any(max(w.start - s.end, s.start - w.end) <= NEAR for w in inside)
-        telling = inside if near else [] if inside else around
-        earliest, latest = earlier(days[s][0], FAR), later(days[s][1])
+        near = [w for w in inside if max(w.start - s.end, s.start - w.end) <= NEAR]
+        shared = served[s.object, s.paragraph, s.start] > 1
+        which = shared or stints[s.object] > 1
+        telling = (near if which else inside) if near else [] if inside else around
+        begins, ends = stints_of([s])[0] if shared else days[s]
+        earliest, latest = earlier(begins) if which else earlier(begins, FAR), later(ends)
         if telling and not any(w.first <= latest and earliest <= w.last for w in telling):
             found.add(n)
     return frozenset(found)

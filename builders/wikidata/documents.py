@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from builders.core.dates import PartialDate
+from builders.text.references import without_references
 from builders.wikidata.parts import KINDS, Kind, RawEntity
 from builders.wikidata.statements import TIMES, Dated, Snak, life
 from builders.wikidata.times import point
@@ -312,11 +313,11 @@ def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     """The label, English or `mul`, and every other name, sorted."""
     labels, aliases = document.labels, document.aliases
     found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
-    label = found.value or None if found else None
+    label = without_references(found.value) or None if found else None
     if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
     others = {
-        term.value
+        without_references(term.value)
         for given in (aliases.en, aliases.mul)
         for term in (given.values() if isinstance(given, dict) else given or ())
     }

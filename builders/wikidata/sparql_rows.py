@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from builders.core.dates import PartialDate
+from builders.text.references import without_references
 from builders.wikidata.claims import Claims, usable_rank
 from builders.wikidata.documents import BIRTHS, DEATHS
 from builders.wikidata.parts import KINDS, RawEntity, write_part
@@ -235,9 +236,11 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
         else:
             parts.setdefault(part, set()).add(row["value"])
     for name, parts in found.items():
-        labels = {term.lang.lower(): term.value for term in parts.get("label", ())}
+        labels = {
+            term.lang.lower(): without_references(term.value) for term in parts.get("label", ())
+        }
         label = labels.get("en", labels.get("mul"))
-        aliases = {term.value for term in parts.get("alias", ())} - {label}
+        aliases = {without_references(term.value) for term in parts.get("alias", ())} - {label}
         pages = sorted(term.value for term in parts.get("enwiki", ()))
         kinds = [KINDS[k] for k in KINDS if k in _locals(parts, "kind")]
         targets = sorted(_locals(parts, "redirect"))

@@ -1,7 +1,7 @@
 """What can be told of files of pages before a run: whose pages they are, and that they end."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from builders.core.errors import UserError
 from builders.core.schema import reading
+from builders.rows import Paragraph
 from builders.wikipedia.files import PageFile, check_columns, page_file
 
 LANGUAGE = "en"
@@ -24,8 +25,12 @@ _ENGLISH = frozenset(["the", "of", "and", "to", "with", "for", "from", "by"])
 _LEAST_SHARE = 0.02
 """Share of those words below which a text is not English: English has 10 to 20 in 100."""
 _LEAST_WORDS = 300
+_LEAST_OF_PAGE = 100
+"""The same of one page."""
+_SAMPLE = 1 << 10
+"""Characters of a paragraph that are looked at."""
 _ROWS = 20
-"""Rows whose text is looked at."""
+"""Rows, or paragraphs of a page, whose text is looked at."""
 _FAR = 60
 """Days between the pages and the facts from which it is said."""
 _BZ2_END = 0x177245385090
@@ -93,12 +98,27 @@ def _declared(source: PageFile) -> str | None:
     return named[1] if named and named[1] != _WIKI else None
 
 
+def english_share(texts: Iterable[str]) -> tuple[int, float]:
+    """The number of words of some texts, and the share of the commonest English ones in them."""
+    words = [w for text in texts for w in _WORD.findall(text.lower())]
+    return len(words), sum(w in _ENGLISH for w in words) / max(len(words), 1)
+
+
+def is_foreign(page: Sequence[Paragraph]) -> bool:
+    """Whether the running text of a page is in another language, by its first words.
+
+    Lists and tables do not count: they are full of names. A short text says nothing.
+    """
+    texts = (one.text[:_SAMPLE] for one in islice((p for p in page if p.kind == "text"), _ROWS))
+    words, share = english_share(texts)
+    return words >= _LEAST_OF_PAGE and share < _LEAST_SHARE
+
+
 def _check_words(source: PageFile) -> None:
     """`UserError` where the first texts have next to none of the commonest English words."""
-    words = [w for text in _texts(source) for w in _WORD.findall(text.lower())]
-    share = sum(w in _ENGLISH for w in words) / max(len(words), 1)
-    if len(words) >= _LEAST_WORDS and share < _LEAST_SHARE:
-        text = f"its pages do not seem to be English: of their first {len(words):,} words "
+    words, share = english_share(_texts(source))
+    if words >= _LEAST_WORDS and share < _LEAST_SHARE:
+        text = f"its pages do not seem to be English: of their first {words:,} words "
         text += f"{share:.1%} are `the`, `of`, `and` and the like"
         raise UserError(text, where=source.path, hint="give pages of the English Wikipedia")
 

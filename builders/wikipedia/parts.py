@@ -22,6 +22,7 @@ from builders.core.schema import arrow_schema
 from builders.rows import Dropped, Page
 from builders.wikipedia.dump import BadPageError, cut_pages, head_of, plain, revision_of
 from builders.wikipedia.files import PageUnit, streams_after
+from builders.wikipedia.inputs import is_foreign
 from builders.wikipedia.records import (
     ParsedPage,
     json_rows,
@@ -143,6 +144,8 @@ class _PartWriter:
         self.redirects.append((hash_of(title), hash_of(to), to))
 
     def _keep(self, item: int, page: ParsedPage, size: int) -> None:
+        if is_foreign(page.paragraphs):
+            raise BadPageError("not_english", page.title)
         self.waiting.append((item, hash_of(page.title), page))
         self.held += size
         if self.held >= _FLUSH:

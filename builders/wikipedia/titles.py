@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from builders.core.errors import UserError
 from builders.core.hashing import fast_hash
+from builders.text.references import without_references
 
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\ufeff]")
 _ILLEGAL = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f\ufffd]")
@@ -29,8 +30,9 @@ def normalise(title: str) -> str:
     """The spelling in which MediaWiki keeps a title; empty where no page can have it.
 
     Underscores are spaces, runs of spaces one, a fragment (`#…`) goes, the first letter is a
-    capital, `%28` is decoded, letters are in NFC.
+    capital, `%28` and `&amp;` are decoded, letters are in NFC.
     """
+    title = without_references(title)
     if "%" in title and _PERCENT.search(title):
         title = unquote(title)
     if not title.isascii():

@@ -26,6 +26,8 @@ _PATTERNS = re.compile(
     ")"
 )
 
+_SAYS = re.compile(r'["”’]?(?:,|;| \(| (?:is|was|are|were|has|had|or|refers)\b)')
+"""What follows the whole name of a subject where a text begins with it."""
 _PART_OF_PLACE = re.compile(rf"(?:{_LISTS['parts_of_places']}) of [^\Wa-z]")
 
 _AN_H = re.compile(r"h(?:onest|onou?r|our|eir)", re.I)
@@ -46,6 +48,21 @@ def takes_the(name: str) -> bool:
     # A label in lower case is a common noun or a brand; a name only as part of a place.
     found = _PART_OF_PLACE if name[:1].islower() else _PATTERNS
     return found.match(name) is not None
+
+
+def opening_article(text: str, name: str) -> bool | None:
+    """Whether a text that begins with this name says "the" before it; None: it does not say.
+
+    `The London Fire Brigade (LFB) is ...` and `ThinkPad is ...` say it; a text that begins with a
+    longer or another name does not, nor where the name has its own article.
+    """
+    if not name or name.lower().startswith("the "):
+        return None
+    rest = text.removeprefix("The ")
+    begins = rest[:1].lower() + rest[1:], name[:1].lower() + name[1:]
+    if not begins[0].startswith(begins[1]) or not _SAYS.match(rest, len(name)):
+        return None
+    return rest != text
 
 
 def a_or_an(word: str) -> str:
