@@ -126,6 +126,18 @@ def test_a_surname_and_a_pronoun_are_told_in_full() -> None:
     )
     assert "When did Boris Johnson decorate Volodymyr Zelensky in Kyiv?" in found
     assert "When did Boris Johnson found a school in London?" in found
+    found = asked(
+        "Steve Jobs resigned as chief executive of Apple in 2011.",
+        "Jobs founded Apple with Steve Wozniak and Ronald Wayne in 1976.",
+    )
+    assert "When did Steve Jobs found Apple with Steve Wozniak and Ronald Wayne?" in found
+    found = asked("Jobs founded Apple with Steve Wozniak and Ronald Wayne in 1976.")
+    assert not found, "a noun or a surname, which nobody knows"
+
+
+def test_an_office_at_the_head_is_written_small() -> None:
+    found = asked("Prime minister Ann Smith opened the Tate Museum in Athens in January 2020.")
+    assert "When did prime minister Ann Smith open the Tate Museum in Athens?" in found
 
 
 CUT = [

@@ -253,7 +253,7 @@ def _time_within(case: Case) -> bool:
 def _nameless_subject(case: Case) -> bool:
     asked = {t.at for t in case.clause.subject.subtree()} if case.asks_subject else set[int]()
     return _nameless(case.clause) or any(
-        t.first and t.tag == "NN" and not t.children and t.name is None
+        t.first and t.tag in ("NN", "NNS") and not t.children and t.name is None
         for t in case.told
         if t.at not in asked  # `Opposition leader Ann Hill denied`: which opposition leader?
     )
@@ -301,7 +301,7 @@ def _everyday(case: Case) -> bool:
     )
     if kind == "where":
         return gathers and clause.now
-    asked_for = (kind in ("who", "which") and case.asks_subject) or kind in ("when", "whom")
+    asked_for = kind in ("who", "which", "when", "whom")
     return asked_for and (gathers or clause.verb.lemma in _EVERYDAY)
 
 

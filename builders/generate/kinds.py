@@ -63,7 +63,7 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
         or any(t.lower in _NO_KIND for t in told)
     ):
         return None
-    one = head.text != head.lower and head.lower in _ONE_HOLDER
+    one = head.lower in _ONE_HOLDER and (head.text != head.lower or len(told) > 1)
     if told[0].lower != "former" and (one or head.lower in _FOUNDER):
         return None  # `Which President of East Timor`, `Which WikiLeaks founder`: there is one
     if head is not told[-1] or head.text in nouns - THINGS:
@@ -99,7 +99,7 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
 _ONE_HOLDER = words(
     "president premier chancellor minister governor mayor king queen emperor sultan emir pope"
 )
-_FOUNDER = words("founder owner chairman chairwoman CEO ceo")
+_FOUNDER = words("founder owner chairman chairwoman CEO ceo maker")
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous

@@ -11,7 +11,7 @@ from builders.text.data import words
 from builders.text.dates import MONTHS, WEEKDAYS
 from builders.text.en.answers import TITLES
 from builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
-from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, STATES
+from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES
 
 NAMED = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "NAME")
@@ -231,7 +231,9 @@ def _settle(names: list[Name], tokens: Sequence[Token]) -> None:
     longer = {token.text for token in tokens if _ends_a_name(token)} - whole.keys()
     missed = []
     for token in tokens:
-        if token.tag == "NNP" and not token.label and _is_short(token, longer | whole.keys()):
+        headed = token.first and token.tag in ("NN", "NNS") and token.text in whole  # `Jobs`
+        short = headed or (token.tag == "NNP" and _is_short(token, longer | whole.keys()))
+        if short and not token.label:
             token.label, token.name = "NAME", Name("NAME", [token], token.text)
             missed.append(token.name)
     for name in (*names, *missed):
@@ -352,7 +354,8 @@ def written(tokens: Iterable[Token]) -> str:
         if _needless(t):
             continue
         known = t.label in (*NAMED, "NORP") or t.text in DEMONYMS
-        common = t.tag not in ("NNP", "NNPS") or (t.dep == "amod" and not t.label)
+        office = t.next is not None and t.next.text.islower() and t.next.lower in ROLES
+        common = t.tag not in ("NNP", "NNPS") or (not t.label and (t.dep == "amod" or office))
         if t.first and common and not known and not any(c.isupper() for c in text[1:]):
             text = text[0].lower() + text[1:]
         if t.name is not None and t is t.name.last and len(t.name.bare) == 1:
