@@ -298,6 +298,7 @@ def test_a_list_of_events_in_the_present_tense_is_asked_about_in_the_past() -> N
 
 
 ON_A_LIST = [
+    ("NASA clears the Space Shuttle Atlantis for its final flight on Thursday.", set()),
     (
         "In a friendly soccer match in Cleveland, Belgium defeats the United States by a score of "
         "four to two in front of a full house.",

@@ -371,7 +371,10 @@ def _clause(verb: Token, tree: Tree, person: Token | None, *, digest: bool) -> C
     clause.shared = in_headline(tree, clause.subject_tokens, verb, clause.whole)
     times = [p for p in (*parts, *_times_before(verb, kind)) if said_time(p) == "relative"]
     times = [t for t in times if t.lower not in ("earlier", "later", "early", "late") or t.children]
-    times = times or [t for p in parts for t in _days_within(p) if t is not p]
+    within = [] if times else [t for p in parts for t in _days_within(p) if t is not p]
+    if any(_of_an_event(t) for t in within):
+        return None  # `clears the last flight on Thursday`
+    times = times or within
     if subject.having("relcl", "acl") and any(place < t.at < verb.at for t in times):
         return None  # `members who bombed a mosque in Iran on May 28 are hanged`
     clause.news, clause.day = _news(clause, times, tree, digest=digest)
@@ -391,6 +394,12 @@ def _days_within(part: Token) -> list[Token]:
             elif not _aside(child):
                 reached.append(child)
     return found
+
+
+def _of_an_event(day: Token) -> bool:
+    """Whether a day is that of a noun which is no name, and perhaps not of the verb before it."""
+    head = day.head.head if day.dep == "pobj" else day.head
+    return head.tag in ("NN", "NNS") and head.label not in NAMED
 
 
 def _times_before(verb: Token, kind: str) -> list[Token]:

@@ -274,9 +274,11 @@ def _no_place(case: Case) -> bool:
 
 
 def _one_of_many(case: Case) -> bool:
-    """It asks for one of the many who did the same."""
+    """It asks for one of the many who did the same, or whom the same was done to."""
     asked_subject = case.asks_subject
     kind = case.made.kind in ("who", "which")
+    if kind and not asked_subject and case.clause.verb.lemma in _COURTS:
+        return True
     return kind and _many_do(case.clause, asked_subject=asked_subject)
 
 

@@ -64,6 +64,7 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
     ):
         return None
     one = head.lower in _ONE_HOLDER and (head.text != head.lower or len(told) > 1)
+    one = one or (head.lower in _HEADS and head is not told[-1])  # the head of the bank
     if told[0].lower != "former" and (one or head.lower in _FOUNDER):
         return None  # `Which President of East Timor`, `Which WikiLeaks founder`: there is one
     if head is not told[-1] or head.text in nouns - THINGS:
@@ -99,6 +100,7 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
 _ONE_HOLDER = words(
     "president premier chancellor minister governor mayor king queen emperor sultan emir pope"
 )
+_HEADS = words("head chief inventor")
 _FOUNDER = words("founder owner chairman chairwoman CEO ceo maker")
 _LONGEST_KIND = 9
 _NO_KIND = words("""

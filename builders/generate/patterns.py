@@ -702,7 +702,7 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
             continue
         if any(t.lower in ("percent", "million", "billion") for t in thing_):
             continue
-        if any(p.lower in ("due", "because") for p in noun.having("prep")):
+        if any(p.lower in _AFTER_ALL for p in noun.having("prep")):
             continue  # `recalls 40 cars due to a fault`
         late = [t for t in noun.children if t.at > noun.at and t.tag in ("JJ", "VBN")]
         if noun is not clause.subject and any(not t.children for t in late):
@@ -723,6 +723,8 @@ def _how_many(clause: Clause, parts: Sequence[Token]) -> Iterator[Made]:
 
 _SPEAK = words("report say announce claim estimate surpass exceed pass top reach")
 _OF_WHAT = words("case death infection fatality")
+_AFTER_ALL = words("due because over after amid following")
+"""Prepositions of phrases about the deed rather than about what is counted."""
 _TAIL = 5
 """Words after a noun that may stand between `How many` and `did`."""
 

@@ -26,10 +26,10 @@ _LONG = 25
 _PARSED = (
     "Questions are asked by patterns over the dependency parse of a small pipeline (en_core_web_sm "
     "3.8.0): plain ones, about what one clause says. Most sentences are asked nothing: of 100 "
-    "articles about four give a question, of 100 lists of a day's events about sixty. Somebody who "
-    "had not made the patterns read 81 rows of news that they had not been tried on: 7 in 100 were "
-    "wrong, 9 true to a source that was wrong itself, 27 clumsy, a third of these for the place of "
-    "the date, mended since. A language model writes more and better ones."
+    "articles about four give a question, of 100 lists of a day's events about fifty. Two readers "
+    "who had not made the patterns read 81 and then 53 rows of news that they had not been tried "
+    "on, mostly lists: 7 and 8 in 100 were wrong, 9 and 2 true to a source that was wrong itself, "
+    "27 and 15 clumsy. A language model writes more and better ones."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
