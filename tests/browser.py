@@ -143,6 +143,10 @@ class Browser:
         """The first that is shown, as soon as there is one."""
         return self.until(lambda: self.all(selector), selector)[0]
 
+    def texts(self, selector: str) -> list[str]:
+        """The texts of those that are shown, as soon as there is one."""
+        return self.until(lambda: [node.text for node in self.all(selector)], selector)
+
     def text(self, selector: str) -> str:
         """The text of the first, as soon as it is there."""
         return str(self.wait(_TEXT, selector)[0])

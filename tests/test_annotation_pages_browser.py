@@ -133,12 +133,15 @@ def test_several_marks_can_be_removed_and_overlapping_ones_join(
     browser.open(every(next(BATCHES), tmp_path, "one two three four five"))
     for words in ("two", "four five", "two three"):
         browser.drag(words)
-    chips = [c.text for c in browser.all(".chips q")]
-    assert [c.strip("“”") for c in chips] == ["two three", "four five"]
+
+    def marked() -> list[str]:
+        return [text.strip("“”") for text in browser.texts(".chips q")]
+
+    assert browser.until(lambda: marked() == ["two three", "four five"], "two marks joined")
     browser.click(browser.all(".drop")[1])
-    assert len(browser.all(".chips q")) == 1
+    assert browser.until(lambda: len(browser.all(".chips q")) == 1, "one mark")
     browser.click(".drop")
-    assert browser.all(".chips q") == []
+    assert browser.until(lambda: browser.all(".chips q") == [], "no mark")
     assert browser.all("mark.span") == []
 
 
@@ -407,8 +410,8 @@ def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> Non
     browser.open(shown("ckl_expert", "preview")[0])
     browser.one("input[type=search]").send_keys("ANNAN ghana")
     assert [p.text.split(".")[0] for p in browser.all(".passage p")] == ["Friday, October 12, 2001"]
-    assert [h.text for h in browser.all(".passage h4")] == ["Peace Prize"]
-    assert {m.text for m in browser.all("mark.hit")} == {"Annan", "Ghana"}
+    assert browser.texts(".passage h4") == ["Peace Prize"]
+    assert set(browser.texts("mark.hit")) == {"Annan", "Ghana"}
     browser.keys(Keys.ESCAPE)
     assert len(browser.all(".passage p")) == 7
 

@@ -97,7 +97,7 @@ def test_without_a_prediction_nothing_is_asked_about_one(browser: Browser) -> No
 )
 def test_dates_are_in_words(browser: Browser, given: str, said: str) -> None:
     browser.open(shown(plain("verify_facts"), valid_from=given, valid_to=None))
-    facts = [f.text for f in browser.all(".brief .fact")]
+    facts = browser.texts(".brief .fact")
     assert f"From\n{said}" in facts
     assert "Kofi Annan was Secretary-General of the United Nations." in browser.text(".brief")
 
