@@ -1,6 +1,6 @@
 """What a question asks for a name with: `Who`, `Which country`, `Which Dutch airline`."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from builders.generate.clauses import alone, breaks, phrase
 from builders.generate.trees import NAMED, RANKS, Name, Token, written
@@ -31,11 +31,11 @@ def asked_with(name: Name, verb: Token) -> tuple[str, list[Token]] | None:
             or _is_thing(name)
             or _cut_name(name)
             or (name.longest is not None and _cut_name(name.longest))
-            or (verb.lemma in _OF_TEAMS and not all(people))
+            or (verb.lemma in OF_TEAMS and not all(people))
         ):
             return None
         return _kind(name, ROLES) or ("Who", [])
-    if verb.lemma in _OF_TEAMS:
+    if verb.lemma in OF_TEAMS:
         return ("Which team", []) if name.label in ("ORG", "GPE") and not any(people) else None
     if name.text in COUNTRIES:
         return "Which country", []
@@ -63,10 +63,8 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
         or any(t.lower in _NO_KIND for t in told)
     ):
         return None
-    one = head.lower in _ONE_HOLDER and (head.text != head.lower or len(told) > 1)
-    one = one or (head.lower in _HEADS and head is not told[-1])  # the head of the bank
-    if told[0].lower != "former" and (one or head.lower in _FOUNDER):
-        return None  # `Which President of East Timor`, `Which WikiLeaks founder`: there is one
+    if told[0].lower != "former" and _held_by_one(told, head):
+        return None
     if head is not told[-1] or head.text in nouns - THINGS:
         return (
             (f"Which {written(told)}", told) if len(told) > 1 or head.text not in OFFICES else None
@@ -76,6 +74,13 @@ def _kind(name: Name, nouns: Set[str]) -> tuple[str, list[Token]] | None:
         return None
     plain = thing(head.lower) if len(told) == 1 or head.lower == "giant" else None
     return " ".join(("Which", *written(told[:-1]).split(), plain or head.lower)), told
+
+
+def _held_by_one(told: Sequence[Token], head: Token) -> bool:
+    """Whether `which` would ask for one of one: President of East Timor, WikiLeaks founder."""
+    if head.lower in _OFFICES_OF_ONE:
+        return head.text != head.lower or len(told) > 1
+    return head.lower in _ALONE or (head.lower in _ALONE_OF and head is not told[-1])
 
 
 def _described(name: Name) -> tuple[list[Token], Token | None]:
@@ -97,11 +102,12 @@ def _described(name: Name) -> tuple[list[Token], Token | None]:
     return [], None
 
 
-_ONE_HOLDER = words(
+_OFFICES_OF_ONE = words(
     "president premier chancellor minister governor mayor king queen emperor sultan emir pope"
 )
-_HEADS = words("head chief inventor")
-_FOUNDER = words("founder owner chairman chairwoman CEO ceo maker")
+_ALONE = words("founder owner chairman chairwoman ceo maker")
+_ALONE_OF = words("head chief inventor")
+"""Nouns for the only one where a phrase with `of` follows: the head of the bank."""
 _LONGEST_KIND = 9
 _NO_KIND = words("""
     new current then incumbent outgoing late fellow own first second third last next previous
@@ -128,7 +134,8 @@ def _is_thing(name: Name) -> bool:
     return any(t.lower in THINGS or t.text in _CLUBS for t in name.tokens)
 
 
-_OF_TEAMS = words("beat defeat thrash trounce outscore")
+OF_TEAMS = words("beat defeat thrash trounce outscore")
+"""Verbs of what one team does to another."""
 _CLUBS = words("FC AFC F.C. SV AC CF SC")
 
 

@@ -19,7 +19,7 @@ from builders.generate.clauses import (
     said_time,
 )
 from builders.generate.judging import BASED, Asked, Made, Span, judged
-from builders.generate.kinds import asked_with, pure
+from builders.generate.kinds import OF_TEAMS, asked_with, pure
 from builders.generate.trees import NAMED, Name, Token, Tree, written
 from builders.rows import AnswerType
 from builders.text.data import data, words
@@ -156,7 +156,7 @@ def _told(clause: Clause) -> list[Token] | None:
     return None if sum(said_time(p) == "absolute" for p in clause.parts) > 1 else kept
 
 
-_MATCH = words("beat defeat thrash trounce outscore win lose draw")
+_MATCH = OF_TEAMS | words("win lose draw")
 
 
 def _no_past(clause: Clause) -> bool:
