@@ -53,25 +53,25 @@ $(COMMANDS): export FACTDRIFT_MAKE = $(given)
 $(foreach v,$(given),$(eval $(COMMANDS): export FACTDRIFT_$(v) = $$($(v))))
 
 release: $(VENV)/.run ## build the samples, or RECIPE=name [DUMP=… NEWS=… PAGES=…]
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 templates: $(VENV)/.run ## check templates/*.yaml, with an example of each
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 hits: $(VENV)/.run ## rows out to people: LAYOUT=… [DATASET=… PLATFORM=… N=…]
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 receive: $(VENV)/.serve ## serve a batch, take answers: BATCH=hits/… [CODE=… UNTIL=…]
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 judgments: $(VENV)/.run ## what came back: RESULTS=… [EXPERTS=ids.txt FEEDBACK=folder]
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 bands: $(VENV)/.run ## toxicity thresholds band by band: [DATASET=… PLATFORM=…]
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 layouts: $(VENV)/.run ## check annotation/layouts, or LAYOUT=folder alone
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@
 
 SLOW ?=
 RERUNS ?=
@@ -116,4 +116,4 @@ lock: $(VENV)/.dev ## write constraints.txt from what .venv holds
 		| grep -viE '^(pip|setuptools|wheel)==' | sed 's/+cpu//' > constraints.txt
 
 clean: $(VENV)/.run ## remove from build/ what no newest release needs; ALL=1: all
-	@$(BIN)/python -m builders $@
+	@$(BIN)/python -m factdrift $@

@@ -15,14 +15,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from annotation.checks import problems
-from annotation.dataset import as_json
-from annotation.layout import Layout
-from annotation.submission import Json, decode
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.hashing import digest, file_sha256
-from builders.release.manifest import FileEntry, locate
+from factdrift.annotation.checks import problems
+from factdrift.annotation.dataset import as_json
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.submission import Json, decode
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import digest, file_sha256
+from factdrift.builders.release.manifest import FileEntry, locate
 
 MANIFEST, ITEMS, PRIVATE, PREVIEW = "manifest.json", "items.jsonl", "private.json", "preview.html"
 LAYOUT_COPY = "layout"

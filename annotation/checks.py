@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import category
 
-from annotation.layout import Check, Layout, LayoutAnswer
-from annotation.submission import Json
-from builders.ckl.gold import opened_passages
+from factdrift.annotation.layout import Check, Layout, LayoutAnswer
+from factdrift.annotation.submission import Json
+from factdrift.builders.ckl.gold import opened_passages
 
 _SEARCHES, _QUERY, _FOUND = 200, 300, 50
 """The most searches of an item, characters of a query, and passages of a search."""

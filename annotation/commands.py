@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.inputs import Kind, with_inputs, without_day
-from builders.core.progress import say
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.inputs import Kind, with_inputs, without_day
+from factdrift.builders.core.progress import say
 
 Post = Annotated[str | None, typer.Option(help="Address that takes submissions.")]
 Code = Annotated[str | None, typer.Option(help="Completion code to show at the end.")]
@@ -80,10 +80,10 @@ def hits(
     Articles come from --news, by default the samples; pages from --pages, a Parquet file, by
     default those of the release.
     """
-    from annotation.hits import BatchOrder, make_batch, make_expert_batches, summary
-    from annotation.platforms.base import Delivery
-    from builders.recipes.recipe import fetched
-    from builders.wikidata.shards import snapshot_of
+    from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches, summary
+    from factdrift.annotation.platforms.base import Delivery
+    from factdrift.builders.recipes.recipe import fetched
+    from factdrift.builders.wikidata.shards import snapshot_of
 
     kinds: tuple[Kind, Kind] = ("news", "pages")
     news, pages = (
@@ -139,7 +139,7 @@ def judgments(
     out: Annotated[Path, typer.Option(help="Where judgments go.")] = Path("judgments"),
 ) -> None:
     """Read results of a platform into judgments and gold rows."""
-    from annotation.results import import_results
+    from factdrift.annotation.results import import_results
 
     done = import_results(
         results or [],
@@ -175,7 +175,7 @@ def mturk(
     endpoint: Annotated[str | None, typer.Option(help="Another server, for tests.")] = None,
 ) -> None:
     """Use the API of Mechanical Turk (accounts from before 30 July 2026; extra mturk)."""
-    from annotation.platforms import mturk_api as api
+    from factdrift.annotation.platforms import mturk_api as api
 
     site: api.Site = "production" if production else "sandbox"
     client = api.connect(site, endpoint)
@@ -233,11 +233,11 @@ def receive(
     With --until, experts may search the news (--news, by default the samples) as often as they
     want; each query and what was opened is in their answers.
     """
-    from annotation.items import TextSources
-    from annotation.receive.server import Limits, completion, serve
-    from builders.core.steps import Workspace
-    from builders.recipes.recipe import fetched
-    from builders.wikidata.shards import snapshot_of
+    from factdrift.annotation.items import TextSources
+    from factdrift.annotation.receive.server import Limits, completion, serve
+    from factdrift.builders.core.steps import Workspace
+    from factdrift.builders.recipes.recipe import fetched
+    from factdrift.builders.wikidata.shards import snapshot_of
 
     find = None
     if until:
@@ -289,9 +289,9 @@ def bands(
     judgments: Annotated[Path, typer.Option(help="Where judgments are.")] = Path("judgments"),
 ) -> None:
     """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
-    from annotation.hits import BatchOrder, summary
-    from annotation.platforms.base import Delivery
-    from annotation.thresholds import LAYOUT, BandRule, next_bands
+    from factdrift.annotation.hits import BatchOrder, summary
+    from factdrift.annotation.platforms.base import Delivery
+    from factdrift.annotation.thresholds import LAYOUT, BandRule, next_bands
 
     order = BatchOrder(
         layout=LAYOUT,
@@ -317,7 +317,7 @@ def layouts(
     ] = None,
 ) -> None:
     """Check the HIT layouts and list them with their pay."""
-    from annotation.page import check_layouts
+    from factdrift.annotation.page import check_layouts
 
     for line in check_layouts(layout):
         typer.echo(line)

@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.layout import Layout
-from annotation.submission import Json, decode
-from builders.core import duck
-from builders.core.config import did_you_mean, shown
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.hashing import bits, digest, file_sha256
-from builders.core.schema import reading
-from builders.release import manifest
-from builders.release.version import published
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.submission import Json, decode
+from factdrift.builders.core import duck
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import bits, digest, file_sha256
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import manifest
+from factdrift.builders.release.version import published
 
 Row = dict[str, Any]
 _ROWS = 1024

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from annotation.batch import (
+from factdrift.annotation.batch import (
     ITEMS,
     LAYOUT_COPY,
     LAYOUT_FILES,
@@ -32,22 +32,22 @@ from annotation.batch import (
     rows_of,
     sent_before,
 )
-from annotation.dataset import DatasetRows, open_dataset
-from annotation.items import ItemSelection, TextSources, make_items
-from annotation.layout import Layout, load_layout
-from annotation.page import render
-from annotation.platforms import PLATFORMS, find_platform
-from annotation.platforms.base import Delivery, Fits
-from annotation.quality.agreement import compared_answers
-from annotation.quality.expert import CHECKS, waiting_judgments
-from annotation.results import JudgmentTable
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked, whole
-from builders.core.hashing import bits, digest, file_sha256
-from builders.core.steps import Workspace
-from builders.release.manifest import FileEntry
-from builders.rows.gold import FILE, NoGoldError, read_gold
+from factdrift.annotation.dataset import DatasetRows, open_dataset
+from factdrift.annotation.items import ItemSelection, TextSources, make_items
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.page import render
+from factdrift.annotation.platforms import PLATFORMS, find_platform
+from factdrift.annotation.platforms.base import Delivery, Fits
+from factdrift.annotation.quality.agreement import compared_answers
+from factdrift.annotation.quality.expert import CHECKS, waiting_judgments
+from factdrift.annotation.results import JudgmentTable
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, locked, whole
+from factdrift.builders.core.hashing import bits, digest, file_sha256
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.release.manifest import FileEntry
+from factdrift.builders.rows.gold import FILE, NoGoldError, read_gold
 
 _EXPERT_SEED = 0
 _PREVIEWED = 20

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from annotation.batch import Item, Ledger, item_id
-from annotation.checks import plain
-from annotation.dataset import (
+from factdrift.annotation.batch import Item, Ledger, item_id
+from factdrift.annotation.checks import plain
+from factdrift.annotation.dataset import (
     DatasetRows,
     Row,
     as_json,
@@ -18,20 +18,20 @@ from annotation.dataset import (
     row_id_of,
     sample_rows,
 )
-from annotation.layout import Layout, LayoutField
-from annotation.submission import Json
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.hashing import digest
-from builders.core.steps import Files, Step, Workspace
-from builders.facts.relations import Relation, load_relations
-from builders.text.render import sentence
-from builders.wmt.archive import find_archives
-from builders.wmt.index import index
-from builders.wmt.lines import KEY, days_of
-from builders.wmt.passages import shown_id
-from builders.wmt.read import read
-from filters.search_index import Index
+from factdrift.annotation.layout import Layout, LayoutField
+from factdrift.annotation.submission import Json
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.steps import Files, Step, Workspace
+from factdrift.builders.facts.relations import Relation, load_relations
+from factdrift.builders.text.render import sentence
+from factdrift.builders.wmt.archive import find_archives
+from factdrift.builders.wmt.index import index
+from factdrift.builders.wmt.lines import KEY, days_of
+from factdrift.builders.wmt.passages import shown_id
+from factdrift.builders.wmt.read import read
+from factdrift.filters.search_index import Index
 
 PASSAGES = 10
 """Passages that a search shows."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from builders.core.config import Loc, Strict, did_you_mean, load, mistakes, shown
-from builders.core.errors import UserError
-from builders.core.files import resource
+from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 
 FOLDER = resource("annotation/layouts")
 

@@ -14,15 +14,23 @@ from decimal import Decimal
 from pathlib import Path
 from sys import intern
 
-from annotation.batch import LAYOUT_COPY, Batch, Hit, Item, batch_folders, load_manifest, read_batch
-from annotation.checks import problems
-from annotation.layout import Layout, LayoutAnswer, load_layout
-from annotation.platforms import PLATFORMS
-from annotation.submission import Json, Refused, Submission
-from builders.core.config import did_you_mean, shown
-from builders.core.errors import UserError
-from builders.core.hashing import row_id
-from builders.rows import Judgment
+from factdrift.annotation.batch import (
+    LAYOUT_COPY,
+    Batch,
+    Hit,
+    Item,
+    batch_folders,
+    load_manifest,
+    read_batch,
+)
+from factdrift.annotation.checks import problems
+from factdrift.annotation.layout import Layout, LayoutAnswer, load_layout
+from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.submission import Json, Refused, Submission
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.rows import Judgment
 
 DUPLICATE = "duplicate_worker"
 """Flag of a worker's further submission for a HIT."""

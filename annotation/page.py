@@ -31,12 +31,12 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup, escape
 
-from annotation.batch import Hit, attention_items
-from annotation.checks import problems
-from annotation.layout import FOLDER, WAYS_OUT, Layout, LayoutAnswer, layouts, load_layout
-from builders.core.config import did_you_mean, shown
-from builders.core.errors import UserError
-from builders.core.files import resource
+from factdrift.annotation.batch import Hit, attention_items
+from factdrift.annotation.checks import problems
+from factdrift.annotation.layout import FOLDER, WAYS_OUT, Layout, LayoutAnswer, layouts, load_layout
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 
 PageMode = Literal["preview", "static", "mturk"]
 PARTS = resource("annotation/page_parts")

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotation.submission import LONGEST, Refused, decode
-from builders.core.config import shown
-from builders.core.errors import UserError
+from factdrift.annotation.submission import LONGEST, Refused, decode
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _CHUNK = 1 << 16

@@ -18,9 +18,9 @@ from typing import Any, TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.batch import Item
-from annotation.layout import Layout
-from annotation.matching import (
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.matching import (
     DUPLICATE,
     PIECEWISE,
     Batches,
@@ -29,12 +29,12 @@ from annotation.matching import (
     match,
     read_salt,
 )
-from annotation.platforms import PLATFORMS, find_platform
-from annotation.platforms.base import Platform, Verdict
-from annotation.platforms.prolific import Participants, read_participants
-from annotation.quality import settle
-from annotation.quality.appendix import latex
-from annotation.quality.expert import (
+from factdrift.annotation.platforms import PLATFORMS, find_platform
+from factdrift.annotation.platforms.base import Platform, Verdict
+from factdrift.annotation.platforms.prolific import Participants, read_participants
+from factdrift.annotation.quality import settle
+from factdrift.annotation.quality.appendix import latex
+from factdrift.annotation.quality.expert import (
     WorkerBatch,
     add_experts,
     read_experts,
@@ -43,16 +43,23 @@ from annotation.quality.expert import (
     worker_batches,
     write_checks,
 )
-from annotation.quality.report import DATA, REPORT, TABLES, read_refused, render_report, report_data
-from annotation.quality.rules import ACCEPTED_BATCH
-from annotation.reading import head
-from annotation.submission import Refused, Submission
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, find_files, locked, replacing
-from builders.core.hashing import row_id
-from builders.core.schema import typed_rows, writing
-from builders.rows import Gold, Judgment
+from factdrift.annotation.quality.report import (
+    DATA,
+    REPORT,
+    TABLES,
+    read_refused,
+    render_report,
+    report_data,
+)
+from factdrift.annotation.quality.rules import ACCEPTED_BATCH
+from factdrift.annotation.reading import head
+from factdrift.annotation.submission import Refused, Submission
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, find_files, locked, replacing
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.rows import Gold, Judgment
 
 JUDGMENTS, GOLD, REFUSED = "judgments.parquet", "gold.parquet", "refused.jsonl"
 SubmissionKey = tuple[str, str, str, str]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from builders.core.dataset import Json as Json
+from factdrift.builders.core.dataset import Json as Json
 
 FORMAT = "factdrift-submission/1"
 LONGEST = 4 << 20

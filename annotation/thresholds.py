@@ -15,19 +15,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from annotation.batch import BatchManifest, sent_before
-from annotation.dataset import DatasetRows, open_dataset, require_columns, row_id_of
-from annotation.hits import BatchOrder, make_batch
-from annotation.layout import Layout, load_layout
-from annotation.quality.agreement import answers_of
-from annotation.results import JudgmentTable
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.core.schema import reading
-from builders.release import card, manifest
-from filters.toxicity import ATTRIBUTES, SCORERS
-from filters.toxicity.bands import (
+from factdrift.annotation.batch import BatchManifest, sent_before
+from factdrift.annotation.dataset import DatasetRows, open_dataset, require_columns, row_id_of
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.quality.agreement import answers_of
+from factdrift.annotation.results import JudgmentTable
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import card, manifest
+from factdrift.filters.toxicity import ATTRIBUTES, SCORERS
+from factdrift.filters.toxicity.bands import (
     PER_BAND,
     SHARE,
     WIDTH,

@@ -24,9 +24,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders import rows
-from builders.core.schema import arrow_schema, batches
-from builders.timeqa.alignment import (
+from factdrift.builders import rows
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.timeqa.alignment import (
     Alignment,
     ObjectNames,
     align_file,

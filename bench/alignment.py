@@ -1,4 +1,6 @@
-"""How well the alignment finds what annotators marked: `python -m builders.timeqa.measure FILE`.
+"""How well the alignment finds what annotators marked.
+
+`python -m factdrift.builders.timeqa.measure FILE` prints it.
 
 FILE: TimeQA's human-annotated questions (`human_annotated_train.json[.gz]`, repository
 wenhuchen/Time-Sensitive-QA). Each marked answer is aligned with its page again: its words are the
@@ -25,15 +27,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from builders import rows
-from builders.core.errors import UserError
-from builders.core.hashing import first_byte, share, text_sha256
-from builders.text.dates import dates_in
-from builders.text.names import names_of
-from builders.text.words import fold
-from builders.timeqa.alignment import Alignment, ObjectNames, align_page
-from builders.timeqa.matching import stated
-from builders.timeqa.mentions import Mention, PageText
+from factdrift.builders import rows
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import first_byte, share, text_sha256
+from factdrift.builders.text.dates import dates_in
+from factdrift.builders.text.names import names_of
+from factdrift.builders.text.words import fold
+from factdrift.builders.timeqa.alignment import Alignment, ObjectNames, align_page
+from factdrift.builders.timeqa.matching import stated
+from factdrift.builders.timeqa.mentions import Mention, PageText
 
 DEVELOP = 0.7
 """Share of the pages whose errors may be read."""
@@ -251,7 +253,10 @@ def disagreement(one: AlignedCase) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print a line a figure (develop, held back, all), then so many disagreements of `develop`."""
     if len(arguments) not in (1, 2) or not all(a.isdecimal() for a in arguments[1:]):
-        print("usage: python -m builders.timeqa.measure FILE [DISAGREEMENTS]", file=sys.stderr)
+        print(
+            "usage: python -m factdrift.builders.timeqa.measure FILE [DISAGREEMENTS]",
+            file=sys.stderr,
+        )
         return 2
     for label in (True, False):
         try:

@@ -22,12 +22,12 @@ import pyarrow.parquet as pq
 from bench import BENCH
 from bench.cost import Cost, cost
 from bench.period_diff import RULES, WINDOW, facts_table, lives_table, named
-from builders.core.engine import engine, ready
-from builders.core.errors import UserError
-from builders.core.hashing import file_sha256
-from builders.facts.period_diff import ORDER, compare, deltas
-from builders.facts.timeline import timeline
-from builders.rows import Delta, Entity, Fact
+from factdrift.builders.core.engine import engine, ready
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.facts.period_diff import ORDER, compare, deltas
+from factdrift.builders.facts.timeline import timeline
+from factdrift.builders.rows import Delta, Entity, Fact
 
 PART = 2_000_000
 MEMORY = "4GB"

@@ -15,9 +15,9 @@ from datetime import date, timedelta
 from itertools import accumulate
 from pathlib import Path
 
-from builders.rows import Article
-from filters.search_index import Index
-from filters.toxicity.local import Local
+from factdrift.builders.rows import Article
+from factdrift.filters.search_index import Index
+from factdrift.filters.toxicity.local import Local
 
 VOCABULARY = [f"w{n:x}" for n in range(100_000)]
 WEIGHTS = list(accumulate(1 / (n + 1) for n in range(len(VOCABULARY))))

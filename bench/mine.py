@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import BENCH, DATA, ROOT
-from builders.core.compressed import pieces
-from builders.facts.relations import load_relations
+from factdrift.builders.core.compressed import pieces
+from factdrift.builders.facts.relations import load_relations
 
 QUARTERS = 4
 TIMED = re.compile(rb'"P58[025]"')
@@ -88,7 +88,7 @@ print(time.perf_counter() - began)
 MINE = """
 import resource, sys, time
 from pathlib import Path
-from builders.wikidata import mine
+from factdrift.builders.wikidata import mine
 dump, out, jobs, undated = sys.argv[1:]
 marks = []
 finish = mine.finish

@@ -45,7 +45,7 @@ WORDS = (
 READ = """
 import sys
 from pathlib import Path
-from builders.wikipedia.read import read_pages
+from factdrift.builders.wikipedia.read import read_pages
 dump, out, jobs, every, pages = sys.argv[1:]
 wanted = ((f"Page {n}", f"Q{n + 1}") for n in range(0, int(pages), int(every)))
 targets = (f"Page {n}" for n in range(int(pages)))

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.batch import LAYOUT_COPY, read_batch
-from annotation.layout import find_layout, load_layout
-from annotation.submission import FORMAT
+from factdrift.annotation.batch import LAYOUT_COPY, read_batch
+from factdrift.annotation.layout import find_layout, load_layout
+from factdrift.annotation.submission import FORMAT
 from tests.rehearsal import answers_to
 
 LAYOUT, ITEMS = "judge_question", 5
@@ -42,7 +42,7 @@ WORKERS = 400
 WORDS = (
     "who what which city team year won led signed opened moved named first last great old".split()
 )
-RUN = "import sys; from builders.cli import main; main()"
+RUN = "import sys; from factdrift.builders.cli import main; main()"
 
 
 class Spent(NamedTuple):

@@ -30,12 +30,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.core.dates import Period
-from builders.core.engine import engine
-from builders.core.schema import arrow_schema
-from builders.facts.period_diff import ORDER, buildable, compare, deltas
-from builders.facts.timeline import Rule, timeline
-from builders.rows import Delta, Entity, Fact
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.engine import engine
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.facts.period_diff import ORDER, buildable, compare, deltas
+from factdrift.builders.facts.timeline import Rule, timeline
+from factdrift.builders.rows import Delta, Entity, Fact
 
 SIZES = (200_000, 2_000_000)
 FACTS_PER_PAIR = 5

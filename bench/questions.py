@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from builders.generate.candidates import ParseFinder
-from builders.generate.gazetteer import Gazetteer
-from builders.generate.parses import parse
-from builders.rows import Article
-from builders.text.pipeline import pipeline
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.gazetteer import Gazetteer
+from factdrift.builders.generate.parses import parse
+from factdrift.builders.rows import Article
+from factdrift.builders.text.pipeline import pipeline
 
 NEWS = Path("samples/news")
 

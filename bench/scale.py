@@ -68,7 +68,7 @@ def whole_release() -> Inputs:
 
     Not the test sets: the repeated entities name objects that have no labels.
     """
-    command = [sys.executable, "-m", "builders", "release", "temporal-facts-latest"]
+    command = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
     folders = ["--build", f"{OUT}/build", "--out", f"{OUT}/releases"]
     for path, size in _dumps():
         yield size / 1e9, [*command, *folders, "--dump", str(path)]

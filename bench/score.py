@@ -25,13 +25,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench import BENCH
-from builders.core.dates import Period, periods
-from builders.core.hashing import digest
-from builders.core.schema import arrow_schema, columns
-from builders.release import manifest
-from builders.rows import Cloze
-from builders.text.squad import exact_match, f1
-from scoring.predictions import Prediction, prompt_hash, write
+from factdrift.builders.core.dates import Period, periods
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.schema import arrow_schema, columns
+from factdrift.builders.release import manifest
+from factdrift.builders.rows import Cloze
+from factdrift.builders.text.squad import exact_match, f1
+from factdrift.scoring.predictions import Prediction, prompt_hash, write
 
 ROWS = 1_000_000
 WINDOW = periods(Period.parse("2020Q1"), Period.parse("2021Q4"))
@@ -39,7 +39,7 @@ MOST_SECONDS, MOST_MEGABYTES = 10.0, 500.0
 PER_PAIR = len(WINDOW)
 RELATIONS = ("P54", "P39", "P108", "P102", "P286", "P69", "P488", "P6")
 PLACES = ("Turin", "São Paulo", "the North", "Lower Saxony", "Łódź", "St. John's", "Osaka", "Lima")
-SCORE = "from builders.cli import main; main()"
+SCORE = "from factdrift.builders.cli import main; main()"
 
 
 def make_release(folder: Path, rows: int) -> None:

@@ -18,9 +18,9 @@ from datetime import date, timedelta
 from random import Random
 
 from bench import ROOT
-from builders.facts.relations import load_relations
-from builders.rows import AlignedSegment, AlignmentRule
-from builders.timeqa.questions import (
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.rows import AlignedSegment, AlignmentRule
+from factdrift.builders.timeqa.questions import (
     Pair,
     PairQuestion,
     Questions,

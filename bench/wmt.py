@@ -38,10 +38,10 @@ import pyarrow.compute  # the reader uses it: imported before the clock starts
 import pyarrow.parquet as pq
 
 from bench import DATA, ROOT
-from builders.core.schema import arrow_schema
-from builders.rows import ArticleRef
-from builders.wmt.dates import Amount, DateSettings, draws
-from builders.wmt.index import index
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import ArticleRef
+from factdrift.builders.wmt.dates import Amount, DateSettings, draws
+from factdrift.builders.wmt.index import index
 
 MEGABYTES = 470
 YEARS = (2016, 2017, 2018, 2019)

@@ -1,3 +1,1 @@
-"""Dated sources in, versioned Parquet releases out."""
-
-__version__ = "0.1.0"
+"""The datasets and all that they are made with: a folder a stage, a folder a dataset."""

@@ -1,4 +1,4 @@
-"""The command line: `python -m builders` and the console script `factdrift`."""
+"""The command line: `python -m factdrift` and the console script `factdrift`."""
 
 import os
 import re
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 from typer.core import TyperCommand
 
-from annotation import commands
-from builders.core.config import did_you_mean
-from builders.core.errors import UserError
-from builders.core.files import is_pipe, refusal, resource
-from builders.core.inputs import INPUTS, with_inputs, words
-from builders.core.progress import say
-from scoring import commands as scoring
-from scoring.export import FormatName
+from factdrift.annotation import commands
+from factdrift.builders.core.config import did_you_mean
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import is_pipe, refusal, resource
+from factdrift.builders.core.inputs import INPUTS, with_inputs, words
+from factdrift.builders.core.progress import say
+from factdrift.scoring import commands as scoring
+from factdrift.scoring.export import FormatName
 
 if TYPE_CHECKING:
-    from builders.wikidata.mine import Reading
-    from builders.wikidata.reader import Share
+    from factdrift.builders.wikidata.mine import Reading
+    from factdrift.builders.wikidata.reader import Share
 
 app = typer.Typer(
     help="Rebuild temporal-knowledge benchmarks from raw sources.",
@@ -107,7 +107,7 @@ def release(
     memory: Memory = "4GB",
 ) -> None:
     """Build recipes into versioned releases."""
-    from builders.release.release import Options, release_all
+    from factdrift.builders.release.release import Options, release_all
 
     options = Options(
         given=given,
@@ -137,7 +137,7 @@ def steps(
     templates: Templates = TEMPLATES,
 ) -> None:
     """Say which steps a release would make anew, and which are there."""
-    from builders.release.release import Options, plan
+    from factdrift.builders.release.release import Options, plan
 
     options = Options(given=given, snapshot=snapshot, build=build, templates=templates, say=say)
     for line in plan(recipe or [], options):
@@ -162,8 +162,8 @@ def rebuild(
     memory: Memory = "4GB",
 ) -> None:
     """Make a release again from its manifest, and say whether it is the same to the byte."""
-    from builders.release.rebuild import rebuild_release
-    from builders.release.release import Options
+    from factdrift.builders.release.rebuild import rebuild_release
+    from factdrift.builders.release.release import Options
 
     options = Options(
         given=given,
@@ -200,9 +200,9 @@ def clean(
     A release that was moved or deleted since it was made needs nothing any more: what was mined
     for it goes, too. --dry-run says it before.
     """
-    from builders.core.files import locked
-    from builders.core.tidy import clean as remove
-    from builders.core.tidy import look, table
+    from factdrift.builders.core.files import locked
+    from factdrift.builders.core.tidy import clean as remove
+    from factdrift.builders.core.tidy import look, table
 
     found = look(build)
     with locked(build, "wait for it to end"):
@@ -253,8 +253,8 @@ def mine(
     memory: Memory = "600MB",
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
-    from builders.facts.relations import load_relations, select
-    from builders.wikidata.shards import snapshot_of
+    from factdrift.builders.facts.relations import load_relations, select
+    from factdrift.builders.wikidata.shards import snapshot_of
 
     known = load_relations(templates)
     named = None if relations is None else re.findall(r"[^\s,]+", relations)
@@ -268,7 +268,7 @@ def mine(
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
     reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
     if endpoint:
-        from builders.wikidata.sparql import mine_sparql
+        from factdrift.builders.wikidata.sparql import mine_sparql
 
         day = snapshot_of([], snapshot) if snapshot else None
         mined = mine_sparql(
@@ -281,9 +281,9 @@ def mine(
             memory=memory,
         )
     else:
-        from builders.recipes.recipe import fetched
-        from builders.wikidata.mine import SHARE, merge, mine_share
-        from builders.wikidata.mine import mine as mine_dump
+        from factdrift.builders.recipes.recipe import fetched
+        from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
+        from factdrift.builders.wikidata.mine import mine as mine_dump
 
         dumps = fetched("wikidata", dump or [], out / "inputs", say)
         shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
@@ -314,8 +314,8 @@ def _reading(
             hint = "give --engine spark, too; --shard I/N reads one share without Spark"
             raise UserError("--shards is for the tasks of a Spark", hint=hint)
         return None
-    from builders.core.engine import ready
-    from builders.wikidata.tasks import by_tasks
+    from factdrift.builders.core.engine import ready
+    from factdrift.builders.wikidata.tasks import by_tasks
 
     if alone:
         raise UserError("--engine is for a whole dump", hint="leave --endpoint and --shard out")
@@ -326,7 +326,7 @@ def _reading(
 
 def _share(text: str) -> "Share":
     """`2/8` is the second of eight shares."""
-    from builders.wikidata.reader import Share
+    from factdrift.builders.wikidata.reader import Share
 
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     index, of = (int(found[1]), int(found[2])) if found else (0, 0)
@@ -365,15 +365,15 @@ def corpus(
 ) -> None:
     """Rebuild the texts that questions are answered from, out of your own archives or pages."""
     if release is not None:
-        from builders.release.contexts import put_back
+        from factdrift.builders.release.contexts import put_back
 
         done = put_back(release, archives, out, jobs=jobs)
         say(f"{done.rows:,} rows with their text in {out}")
         if done.changed or done.missing:
             say(f"{done.changed:,} rows have another text in these pages, {done.missing:,} no page")
         return
-    from builders.wikidata.shards import snapshot_of
-    from builders.wmt.passages import write_passages
+    from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wmt.passages import write_passages
 
     counts = write_passages(
         archives,
@@ -394,7 +394,7 @@ def verify(
     folder: Annotated[Path, typer.Argument(help="A release folder.")],
 ) -> None:
     """Check a release folder against its manifest."""
-    from builders.release.verify import verify_release
+    from factdrift.builders.release.verify import verify_release
 
     problems = verify_release(folder)
     for problem in problems:
@@ -419,9 +419,9 @@ def diff(
     """Say what changed between two releases, by id."""
     from tempfile import TemporaryDirectory
 
-    from builders.core.files import disk_errors, replacing
-    from builders.release.compare import compare
-    from builders.release.notes import notes as lines
+    from factdrift.builders.core.files import disk_errors, replacing
+    from factdrift.builders.release.compare import compare
+    from factdrift.builders.release.notes import notes as lines
 
     with TemporaryDirectory() as scratch:
         table = out or (Path(scratch) / "diff.parquet" if notes else None)
@@ -450,7 +450,7 @@ def tasks(
     out: Annotated[Path, typer.Option(help="Folder that the tasks go into.")] = Path("tasks"),
 ) -> None:
     """Write a release's harness tasks for another place, or for a model's cut-off."""
-    from builders.release.tasks import rewrite
+    from factdrift.builders.release.tasks import rewrite
 
     counts = rewrite(folder, harness, out, path, after)
     for config, rows in counts.items():
@@ -471,7 +471,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
-    from scoring.export import export as write
+    from factdrift.scoring.export import export as write
 
     write(folder, name, to, say)
 
@@ -495,7 +495,7 @@ def push(
     ] = None,
 ) -> None:
     """Put a release on the Hugging Face Hub, with a tag; the token is HF_TOKEN."""
-    from builders.release.push import push as upload
+    from factdrift.builders.release.push import push as upload
 
     upload(folder, repo, say, dry_run=dry_run, private=private, described=croissant)
 
@@ -517,8 +517,8 @@ def templates(
     ] = None,
 ) -> None:
     """Check the relation templates and print an example of each; or import some from a table."""
-    from builders.facts.check import check
-    from builders.facts.template_csv import import_templates
+    from factdrift.builders.facts.check import check
+    from factdrift.builders.facts.template_csv import import_templates
 
     if (table is None) is not (out is None):
         raise UserError("--import FILE.csv and --out FOLDER go together")

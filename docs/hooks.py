@@ -57,7 +57,7 @@ def relinked(text: str) -> str:
 
 
 def _builders() -> dict[str, Any]:
-    from builders.recipes.recipe import Builder
+    from factdrift.builders.recipes.recipe import Builder
 
     models = get_args(get_args(Builder)[0])
     return {get_args(model.model_fields["builder"].annotation)[0]: model for model in models}
@@ -65,7 +65,7 @@ def _builders() -> dict[str, Any]:
 
 def dataset(name: str, model: Any) -> str:
     """The page of a dataset: what it measures, how it is made, its recipes and its keys."""
-    from builders.recipes.recipe import recipes
+    from factdrift.builders.recipes.recipe import recipes
 
     prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
     mine = {path: one for path, one in recipes().items() if one.build.builder == name}
@@ -118,7 +118,7 @@ def invocation(name: str, recipe: Any) -> str:
 
 def released(datasets: Iterable[str]) -> list[Path]:
     """The newest release of each of these datasets that lies in the folder `releases`."""
-    from builders.release.version import published
+    from factdrift.builders.release.version import published
 
     shelves = [RELEASES / name for name in datasets]
     return [shelf / str(versions[-1]) for shelf in shelves if (versions := published(shelf))]
@@ -137,7 +137,7 @@ def card(release: Path) -> str:
 
 def datasets() -> str:
     """The list of all datasets, each with what its recipe says of it: one for real inputs."""
-    from builders.recipes.recipe import recipes
+    from factdrift.builders.recipes.recipe import recipes
 
     lines = ["# Datasets", "", "A recipe names one of these under `build: {builder: …}`.", ""]
     for name in _builders():
@@ -149,7 +149,7 @@ def datasets() -> str:
 
 def recipe_keys() -> str:
     """Every key of a recipe, model by model."""
-    from builders.recipes.recipe import Recipe
+    from factdrift.builders.recipes.recipe import Recipe
 
     lines = ["# Keys of a recipe", "", "A recipe is one YAML file. An unknown key is an error that",
              "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
@@ -163,7 +163,7 @@ def recipe_keys() -> str:
 
 def template_keys() -> str:
     """Every key of a template, model by model."""
-    from builders.facts.relations import Relation
+    from factdrift.builders.facts.relations import Relation
 
     lines = ["# Keys of a template", "", "A template is one YAML file a relation, such as:", ""]
     lines += ["```yaml", (ROOT / "templates/P54.yaml").read_text("utf-8").rstrip(), "```", ""]
@@ -177,13 +177,13 @@ def commands() -> str:
     """Every command with its arguments and options, as the program itself knows them."""
     import typer
 
-    from builders.cli import app
+    from factdrift.builders.cli import app
 
     group: Any = typer.main.get_command(app)
     lines = [
         "# Command line",
         "",
-        "Each is `factdrift COMMAND`, or `python -m builders COMMAND`.",
+        "Each is `factdrift COMMAND`, or `python -m factdrift COMMAND`.",
         "",
     ]
     for name, command in sorted(group.commands.items()):
@@ -225,7 +225,7 @@ def pictures() -> Iterator[tuple[str, Path]]:
 
 
 def _cards() -> list[Path]:
-    from builders.recipes.recipe import recipes
+    from factdrift.builders.recipes.recipe import recipes
 
     return released(dict.fromkeys(one.dataset for one in recipes().values()))
 

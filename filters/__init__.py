@@ -9,14 +9,14 @@ from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
-from filters.duplicate_question import DuplicateQuestion
-from filters.entity_required import EntityRequired
-from filters.lm_judge import LMJudge
-from filters.round_trip import RoundTrip
-from filters.search import SearchFinds
-from filters.toxicity_filter import Toxicity
-from filters.unique_answer import UniqueAnswer
-from filters.wording import WordingFilter
+from factdrift.filters.duplicate_question import DuplicateQuestion
+from factdrift.filters.entity_required import EntityRequired
+from factdrift.filters.lm_judge import LMJudge
+from factdrift.filters.round_trip import RoundTrip
+from factdrift.filters.search import SearchFinds
+from factdrift.filters.toxicity_filter import Toxicity
+from factdrift.filters.unique_answer import UniqueAnswer
+from factdrift.filters.wording import WordingFilter
 
 AnyFilter = Annotated[
     WordingFilter

@@ -7,12 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Protocol, runtime_checkable
 
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.generate.backends import AnyModel, Cached
-from builders.generate.protocol import Query, Result
-from builders.rows import Article, Question
-from filters.toxicity.scores import ToxicityScores
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.backends import AnyModel, Cached
+from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.rows import Article, Question
+from factdrift.filters.toxicity.scores import ToxicityScores
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from builders.core.config import Strict
-from builders.core.hashing import fast_hash
-from builders.text.en.answers import answer_key, numbers_in_digits
-from builders.text.en.meaning import content, meaning
-from builders.text.words import tokens
-from filters.base import FilterContext, FilterVerdict, QuestionItem, judged
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import fast_hash
+from factdrift.builders.text.en.answers import answer_key, numbers_in_digits
+from factdrift.builders.text.en.meaning import content, meaning
+from factdrift.builders.text.words import tokens
+from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, judged
 
 _ARTICLE, _SAME = "article", "same"
 """What is remembered beside keys: the questions of the article at hand, and which ask the same."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from builders.core.config import Strict
-from builders.generate.candidates import Finder, SpacyFinder
-from builders.rows import AnswerType
-from builders.text.en.questions import capitals, names_nobody
-from filters.base import FilterContext, FilterVerdict, QuestionItem, judged
+from factdrift.builders.core.config import Strict
+from factdrift.builders.generate.candidates import Finder, SpacyFinder
+from factdrift.builders.rows import AnswerType
+from factdrift.builders.text.en.questions import capitals, names_nobody
+from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, judged
 
 
 class EntityRequired(Strict):

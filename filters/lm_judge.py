@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from builders.core.config import Strict
-from builders.generate.backends import AnyModel, Cached
-from builders.generate.prompts import YES
-from builders.generate.protocol import Judging, Result
-from filters.base import KEEP, FilterContext, FilterVerdict, QuestionItem, needed
+from factdrift.builders.core.config import Strict
+from factdrift.builders.generate.backends import AnyModel, Cached
+from factdrift.builders.generate.prompts import YES
+from factdrift.builders.generate.protocol import Judging, Result
+from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, QuestionItem, needed
 
 _REASONS = {
     "no: answerable": "not_answerable",

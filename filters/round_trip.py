@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from builders.core.config import Strict
-from builders.generate.backends import AnyModel
-from builders.generate.protocol import Query, Result
-from builders.rows import AnswerType
-from builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
-from builders.text.en.answers import bare, folded_name
-from builders.text.words import DETERMINERS, SMALL, tokens
-from filters.base import FilterContext, FilterVerdict, QuestionItem, needed
-from filters.toxicity.scores import Share
+from factdrift.builders.core.config import Strict
+from factdrift.builders.generate.backends import AnyModel
+from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.rows import AnswerType
+from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
+from factdrift.builders.text.en.answers import bare, folded_name
+from factdrift.builders.text.words import DETERMINERS, SMALL, tokens
+from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, needed
+from factdrift.filters.toxicity.scores import Share
 
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
 

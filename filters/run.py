@@ -8,8 +8,8 @@ from typing import Annotated
 
 import msgspec
 
-from builders.rows import Dropped
-from filters.base import Filter, FilterContext, FilterVerdict, QuestionItem, Surveyor
+from factdrift.builders.rows import Dropped
+from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem, Surveyor
 
 BATCH = 256
 """Items that a filter is given at once."""

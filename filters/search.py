@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from builders.core.config import Strict
-from builders.text.en.answers import names
-from builders.wmt.passages import in_words
-from filters.base import FilterContext, FilterVerdict, QuestionItem, Search, needed
+from factdrift.builders.core.config import Strict
+from factdrift.builders.text.en.answers import names
+from factdrift.builders.wmt.passages import in_words
+from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, Search, needed
 
 
 class SearchFinds(Strict):

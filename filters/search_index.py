@@ -7,10 +7,10 @@ from pathlib import Path
 
 import tantivy
 
-from builders.core.errors import UserError
-from builders.rows import Article
-from builders.wmt.passages import texts
-from filters.base import SearchResult
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Article
+from factdrift.builders.wmt.passages import texts
+from factdrift.filters.base import SearchResult
 
 EVERY = 20_000
 """Articles between two commits: what a killed build loses at most."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 
-from builders.core.hashing import first_byte
-from builders.generate.protocol import PATTERNS
-from builders.rows import Question, TimeSpec
-from builders.text.dates import asked, time_of, written
-from builders.text.en.questions import ago, asks_time, for_good, put
-from builders.text.en.tense import asks_state, in_past
+from factdrift.builders.core.hashing import first_byte
+from factdrift.builders.generate.protocol import PATTERNS
+from factdrift.builders.rows import Question, TimeSpec
+from factdrift.builders.text.dates import asked, time_of, written
+from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
+from factdrift.builders.text.en.tense import asks_state, in_past
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from builders.core.config import Strict
-from filters.base import FilterContext, FilterVerdict, QuestionItem
-from filters.toxicity import AnyScorer
-from filters.toxicity.local import Local
-from filters.toxicity.scores import Scoring, ToxicityScores
+from factdrift.builders.core.config import Strict
+from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem
+from factdrift.filters.toxicity import AnyScorer
+from factdrift.filters.toxicity.local import Local
+from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
 
 
 class Toxicity(Strict):

@@ -6,14 +6,21 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from builders.core.config import Strict
-from builders.text.dates import time_of
-from builders.text.en.joined import joined_name
-from builders.text.en.questions import asks_time
-from builders.text.en.rivals import Asked, asked_for, rivals
-from builders.text.sentences import split_sentences
-from builders.wmt.passages import passage_prefix
-from filters.base import FilterContext, FilterVerdict, QuestionItem, Search, judged, needed
+from factdrift.builders.core.config import Strict
+from factdrift.builders.text.dates import time_of
+from factdrift.builders.text.en.joined import joined_name
+from factdrift.builders.text.en.questions import asks_time
+from factdrift.builders.text.en.rivals import Asked, asked_for, rivals
+from factdrift.builders.text.sentences import split_sentences
+from factdrift.builders.wmt.passages import passage_prefix
+from factdrift.filters.base import (
+    FilterContext,
+    FilterVerdict,
+    QuestionItem,
+    Search,
+    judged,
+    needed,
+)
 
 
 class UniqueAnswer(Strict):

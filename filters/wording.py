@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import PositiveInt, model_validator
 
-from builders.text.en.alone import loose_pronoun, points_outside
-from builders.text.en.answers import given_away
-from builders.text.en.boilerplate import asks_boilerplate, boilerplate
-from builders.text.en.form import misshapen
-from builders.text.en.questions import day_of_article
-from builders.text.words import cuts_word, tokens
-from filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
+from factdrift.builders.text.en.alone import loose_pronoun, points_outside
+from factdrift.builders.text.en.answers import given_away
+from factdrift.builders.text.en.boilerplate import asks_boilerplate, boilerplate
+from factdrift.builders.text.en.form import misshapen
+from factdrift.builders.text.en.questions import day_of_article
+from factdrift.builders.text.words import cuts_word, tokens
+from factdrift.filters.base import KEEP, FilterVerdict, ItemFilter, QuestionItem, judged
 
 
 class AnswerNotInArticle(ItemFilter):

@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from builders.core import duck
-from builders.core.config import did_you_mean, shown
-from builders.core.dates import Period
-from builders.core.errors import UserError
-from builders.release.manifest import ConfigEntry, Manifest, load, locate
-from builders.rows.asking import Asking, asking_of_columns
-from scoring.memory import give_back
-from scoring.words import Ints, Words, found
+from factdrift.builders.core import duck
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
+from factdrift.builders.rows.asking import Asking, asking_of_columns
+from factdrift.scoring.memory import give_back
+from factdrift.scoring.words import Ints, Words, found
 
 NO_DAY = np.iinfo(np.int32).min
 _MANY = 40

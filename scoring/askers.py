@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from builders.core.hashing import digest
-from builders.generate.openai_servers import OpenAI
-from builders.generate.prompts import PromptedModel, identity_of
-from builders.generate.protocol import Result, Usage
-from builders.generate.transformers_models import Kind, Transformers, as_chat, load
-from scoring.local_models import PLL, Gap, Masked, Writing
-from scoring.views import Question, Said, View
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.prompts import PromptedModel, identity_of
+from factdrift.builders.generate.protocol import Result, Usage
+from factdrift.builders.generate.transformers_models import Kind, Transformers, as_chat, load
+from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
+from factdrift.scoring.views import Question, Said, View
 
 Done = Callable[[Mapping[int, Said]], None]
 """Called with what is known, by the places of the questions, as soon as it is."""

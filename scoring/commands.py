@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from builders.core.errors import UserError
-from builders.core.progress import say
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import say
 
 
 def score(
@@ -45,9 +45,9 @@ def score(
     rouge: Annotated[bool, typer.Option("--rouge", help="Adds ROUGE-L.")] = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
-    from scoring.score import Options
-    from scoring.score import score as run
-    from scoring.summary import summary
+    from factdrift.scoring.score import Options
+    from factdrift.scoring.score import score as run
+    from factdrift.scoring.summary import summary
 
     options = Options(
         release=release,
@@ -70,7 +70,7 @@ def report(
     to: Annotated[Path, typer.Option(help="Folder of the page and its figures.")] = Path("report"),
 ) -> None:
     """Show the scores of one or several models on one page."""
-    from scoring.report import report as run
+    from factdrift.scoring.report import report as run
 
     typer.echo(f"open {run(scores, to)}")
 
@@ -158,8 +158,8 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
-    from scoring.run_model import Order, settings_of
-    from scoring.run_model import run_model as run
+    from factdrift.scoring.run_model import Order, settings_of
+    from factdrift.scoring.run_model import run_model as run
 
     common = {
         "model": model,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from builders.release.plots import COLOURS, FAINT, INK, save
+from factdrift.builders.release.plots import COLOURS, FAINT, INK, save
 
 WIDTHS = {"wide": 8.0, "phone": 4.0}
 """Inches; a phone shows the second one."""

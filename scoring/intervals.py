@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.core.hashing import bits
-from scoring.metrics import SCALE
-from scoring.words import Ints
+from factdrift.builders.core.hashing import bits
+from factdrift.scoring.metrics import SCALE
+from factdrift.scoring.words import Ints
 
 BUNDLES = 1024
 DRAWS = 1000

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.core.dates import Period
-from scoring.asked import NO_DAY, Asked, Config, Lists, Stratum
-from scoring.intervals import Floats
-from scoring.metrics import OUTDATED, RIGHT, Scorer
-from scoring.words import Ints, distinct
+from factdrift.builders.core.dates import Period
+from factdrift.scoring.asked import NO_DAY, Asked, Config, Lists, Stratum
+from factdrift.scoring.intervals import Floats
+from factdrift.scoring.metrics import OUTDATED, RIGHT, Scorer
+from factdrift.scoring.words import Ints, distinct
 
 LEAST = 10.0
 """Twice the gain in log-likelihood from which a cut is believed (about 1 in 600 by chance)."""

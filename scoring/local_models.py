@@ -10,9 +10,9 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from builders.core.errors import UserError
-from builders.generate.protocol import Usage
-from builders.generate.transformers_models import Loaded, room_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.protocol import Usage
+from factdrift.builders.generate.transformers_models import Loaded, room_of
 
 PLL = Literal["original", "within_answer"]
 """How the pseudo-log-likelihood masks: the one token alone, or it and those of the answer after it

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from builders.core.errors import UserError
-from scoring.asked import Asked, Lists
-from scoring.words import Ints, Words, distinct, f1_of_pairs, found
+from factdrift.builders.core.errors import UserError
+from factdrift.scoring.asked import Asked, Lists
+from factdrift.scoring.words import Ints, Words, distinct, f1_of_pairs, found
 
 Verdict = Literal["right", "outdated", "wrong", "abstained"]
 """right: an accepted answer, or none where there is none. outdated: not that, but what was right

@@ -29,11 +29,11 @@ import pyarrow.parquet as pq
 from msgspec import UNSET, UnsetType
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from builders.core.compressed import Compressed
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.core.hashing import text_sha256
+from factdrift.builders.core.compressed import Compressed
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.core.hashing import text_sha256
 
 LONGEST = 4 << 20
 """Bytes of a line at most: an answer, not a book."""

@@ -19,15 +19,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, replacing, resource, writable
-from builders.release.plots import COLOURS
-from scoring.figures import WIDTHS, Point, Series, dots, lines
-from scoring.intervals import Paired, bundles, paired
-from scoring.metrics import SCALE, VERDICTS
-from scoring.score import ROWS, SUMMARY, Mean
-from scoring.words import found
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, replacing, resource, writable
+from factdrift.builders.release.plots import COLOURS
+from factdrift.scoring.figures import WIDTHS, Point, Series, dots, lines
+from factdrift.scoring.intervals import Paired, bundles, paired
+from factdrift.scoring.metrics import SCALE, VERDICTS
+from factdrift.scoring.score import ROWS, SUMMARY, Mean
+from factdrift.scoring.words import found
 
 REPORT = "report.html"
 MOST = len(COLOURS)

@@ -15,25 +15,25 @@ import msgspec
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
-import builders
-from builders.core.cache import AnswerCache
-from builders.core.config import did_you_mean, shown
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.core.hashing import bits, digest
-from builders.core.progress import Progress, progress
-from builders.core.schema import reading
-from builders.generate.openai_servers import OpenAI
-from builders.generate.transformers_models import Kind, Transformers, kind_of
-from builders.release.manifest import Manifest, SplitEntry, load, locate
-from builders.release.tasks import gaps
-from builders.rows import Asking as Columns
-from builders.rows.asking import asking_of_columns
-from builders.rows.frames import read_frames
-from scoring.askers import Asker, Scorer, Writer
-from scoring.local_models import PLL
-from scoring.predictions import Prediction, beside, write
-from scoring.views import Asking, Question, Row, Said, View, names
+import factdrift
+from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.core.hashing import bits, digest
+from factdrift.builders.core.progress import Progress, progress
+from factdrift.builders.core.schema import reading
+from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
+from factdrift.builders.release.manifest import Manifest, SplitEntry, load, locate
+from factdrift.builders.release.tasks import gaps
+from factdrift.builders.rows import Asking as Columns
+from factdrift.builders.rows.asking import asking_of_columns
+from factdrift.builders.rows.frames import read_frames
+from factdrift.scoring.askers import Asker, Scorer, Writer
+from factdrift.scoring.local_models import PLL
+from factdrift.scoring.predictions import Prediction, beside, write
+from factdrift.scoring.views import Asking, Question, Row, Said, View, names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
@@ -340,7 +340,7 @@ def _say_beside(
         "limit": order.limit,
         "seed": order.seed,
         "rows": count,
-        "code_version": builders.__version__,
+        "code_version": factdrift.__version__,
     }
     with replacing(beside(path)) as unfinished:
         text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)

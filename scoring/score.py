@@ -19,18 +19,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, replacing, writable
-from builders.core.hashing import file_sha256
-from builders.core.progress import progress
-from scoring import predictions
-from scoring.asked import Asked, Config, Stratum, read_asked
-from scoring.intervals import bundles, intervals, weights
-from scoring.knowledge import Stop, began, began_stratum, knowledge_stop
-from scoring.memory import give_back
-from scoring.metrics import NONE, SCALE, VERDICTS, Marks, Scorer
-from scoring.words import Floats, Ints, found
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, replacing, writable
+from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.progress import progress
+from factdrift.scoring import predictions
+from factdrift.scoring.asked import Asked, Config, Stratum, read_asked
+from factdrift.scoring.intervals import bundles, intervals, weights
+from factdrift.scoring.knowledge import Stop, began, began_stratum, knowledge_stop
+from factdrift.scoring.memory import give_back
+from factdrift.scoring.metrics import NONE, SCALE, VERDICTS, Marks, Scorer
+from factdrift.scoring.words import Floats, Ints, found
 
 SUMMARY, TABLE, ROWS = "scores.json", "scores.parquet", "rows.parquet"
 EXAMPLES = 25

@@ -1,6 +1,6 @@
 """A model made of a release: it knows the timelines up to a day, and nothing later.
 
-    python -m scoring.simulated RELEASE --until 2025-04-07 --out predictions/simulated.jsonl
+    python -m factdrift.scoring.simulated RELEASE --until 2025-04-07 --out simulated.jsonl
 
 It answers what a release asks as somebody would who had read Wikidata on that day and nothing
 since: the ceiling of a model with that cut-off. With `--knows OLDER` it knows what an older release
@@ -16,10 +16,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.core.errors import UserError
-from builders.release.manifest import load, locate
-from builders.rows.asking import asking_of_columns
-from scoring.predictions import Prediction, prompt_hash, write
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import load, locate
+from factdrift.builders.rows.asking import asking_of_columns
+from factdrift.scoring.predictions import Prediction, prompt_hash, write
 
 Row = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from scoring.score import Mean, Scores
+from factdrift.scoring.score import Mean, Scores
 
 _SHOWN = ("exact_match", "f1", "accuracy", "p@1", "p@10", "mrr", "consistency", "recall@10")
 _SHARES = ("outdated", "abstained")

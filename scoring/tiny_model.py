@@ -1,7 +1,7 @@
 """Random models of a few thousand weights, made on the spot: the loaders' real file formats.
 
-`python -m scoring.tiny_model FOLDER --kind masked` makes one to try a release with. It knows
-nothing; its answers are those of chance.
+`python -m factdrift.scoring.tiny_model FOLDER --kind masked` makes one to try a release with.
+It knows nothing; its answers are those of chance.
 """
 
 import argparse
@@ -109,10 +109,12 @@ KINDS: Mapping[str, Callable[[Path, list[str]], Path]] = {
 
 def main() -> None:
     """Make a tiny model in a folder."""
-    from builders.core.progress import say
-    from builders.generate.transformers_models import require_torch
+    from factdrift.builders.core.progress import say
+    from factdrift.builders.generate.transformers_models import require_torch
 
-    parser = argparse.ArgumentParser(prog="python -m scoring.tiny_model", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m factdrift.scoring.tiny_model", description=main.__doc__
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kind", choices=KINDS, default="causal")
     given = parser.parse_args()

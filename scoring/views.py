@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from builders.core.errors import UserError
-from builders.core.hashing import digest
-from builders.rows.frames import BARE_FRAME, Frame, Frames
-from builders.text.squad import normal
-from scoring.predictions import Prediction, prompt_hash
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.rows.frames import BARE_FRAME, Frame, Frames
+from factdrift.builders.text.squad import normal
+from factdrift.scoring.predictions import Prediction, prompt_hash
 
 View = Literal["generate", "mask", "rank", "likelihood", "choices"]
 LOWEST = -1e9

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from builders.text.squad import normal
+from factdrift.builders.text.squad import normal
 
 Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]

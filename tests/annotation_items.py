@@ -1,7 +1,7 @@
 """Items for every layout, made by hand, as a batch would hold them."""
 
-from annotation.batch import Hit, Item
-from annotation.submission import Json
+from factdrift.annotation.batch import Hit, Item
+from factdrift.annotation.submission import Json
 
 ARTICLE = """Ban Ki-moon starts work as United Nations Secretary-General
 Ban Ki-moon began work at United Nations headquarters in New York on Tuesday.

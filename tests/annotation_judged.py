@@ -2,11 +2,11 @@
 
 import json
 
-from annotation.batch import Item
-from annotation.layout import Layout
-from annotation.submission import Json
-from builders.core.hashing import row_id
-from builders.rows import Gold, Judgment
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.submission import Json
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.rows import Gold, Judgment
 
 TEXT = "Ban succeeded Kofi Annan of Ghana in 2007."
 

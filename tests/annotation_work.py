@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import Item, read_batch
+from factdrift.annotation.batch import Item, read_batch
 
 Says = Callable[[str, Item], dict[str, Any]]
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import Batch, read_batch
-from annotation.hits import BatchOrder, make_batch
-from annotation.results import Imported, import_results
-from annotation.submission import FORMAT
+from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.results import Imported, import_results
+from factdrift.annotation.submission import FORMAT
 
 LAYOUT = """\
 title: Is it good?

@@ -8,13 +8,20 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.core.dates import Period
-from builders.core.schema import arrow_schema
-from builders.release.manifest import load
-from builders.rows import ASKING, ChoiceCloze, Cloze, InvariantCloze, NewsQuestion, TimeQuestion
-from builders.text.prompts import period_in_words
-from builders.text.squad import normal_or_all
-from builders.wmt.passages import in_words
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.release.manifest import load
+from factdrift.builders.rows import (
+    ASKING,
+    ChoiceCloze,
+    Cloze,
+    InvariantCloze,
+    NewsQuestion,
+    TimeQuestion,
+)
+from factdrift.builders.text.prompts import period_in_words
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.wmt.passages import in_words
 
 Row = Mapping[str, Any]
 

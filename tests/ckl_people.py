@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.batch import Item
-from builders.rows import Gold
+from factdrift.annotation.batch import Item
+from factdrift.builders.rows import Gold
 from tests.ckl_walk import gold, mark, valid
 
 SAID = {

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from annotation.batch import Batch, Item, read_batch
-from annotation.checks import problems
-from annotation.hits import BatchOrder, make_batch
-from annotation.layout import load_layout
-from builders.core.schema import arrow_schema, batches
-from builders.release.publish import Published
-from builders.release.release import Options, release_all
-from builders.rows import Decision, Gold
+from factdrift.annotation.batch import Batch, Item, read_batch
+from factdrift.annotation.checks import problems
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import load_layout
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.release.publish import Published
+from factdrift.builders.release.release import Options, release_all
+from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 
 RECIPES = ROOT / "builders" / "recipes"

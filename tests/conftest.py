@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from builders.cli import main
+from factdrift.builders.cli import main
 from tests.browser import chromium
 
 __all__ = ["chromium"]  # one browser for all files
@@ -54,7 +54,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
-    """Run the command line as `python -m builders WORDS` does; with `ok` it has to succeed.
+    """Run the command line as `python -m factdrift WORDS` does; with `ok` it has to succeed.
 
     In this process, which has imported everything already: a start of its own is a second or two.
     """
@@ -81,8 +81,8 @@ def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
 
 
 def run_alone(*words: object) -> Done:
-    """Run `python -m builders WORDS` in a process of its own; it has to succeed."""
-    command = [sys.executable, "-m", "builders", *map(str, words)]
+    """Run `python -m factdrift WORDS` in a process of its own; it has to succeed."""
+    command = [sys.executable, "-m", "factdrift", *map(str, words)]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr

@@ -9,11 +9,11 @@ from typing import Any
 
 import zstandard
 
-from builders.core.run import RecipeInput, Source
-from builders.core.steps import Workspace
-from builders.facts.steps import Facts
-from builders.facts.steps import Mined as MinedFolder
-from builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.facts.steps import Facts
+from factdrift.builders.facts.steps import Mined as MinedFolder
+from factdrift.builders.wikidata.finish import TABLES, Mined
 
 GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
 JULIAN = "http://www.wikidata.org/entity/Q1985786"

@@ -8,14 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from builders.generate.protocol import Query, Result
-from builders.rows import Article, Candidate, Draw, Question
-from builders.text.dates import time_of
-from builders.text.en.boilerplate import boilerplate
-from filters import FILTERS
-from filters.base import Filter, FilterContext, QuestionItem, Surveyor
-from filters.search_index import Index
-from filters.time_spec import specify, told
+from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.rows import Article, Candidate, Draw, Question
+from factdrift.builders.text.dates import time_of
+from factdrift.builders.text.en.boilerplate import boilerplate
+from factdrift.filters import FILTERS
+from factdrift.filters.base import Filter, FilterContext, QuestionItem, Surveyor
+from factdrift.filters.search_index import Index
+from factdrift.filters.time_spec import specify, told
 
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from annotation.batch import Item, read_batch
-from annotation.hits import BatchOrder, make_batch
-from builders.core.schema import batches
-from builders.rows import Decision, Gold
+from factdrift.annotation.batch import Item, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.builders.core.schema import batches
+from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.schema import arrow_schema, batches
-from builders.rows import Fact
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.rows import Fact
 
 Interval = tuple[date | None, date | None]
 NO_LIFE = (None, None, None, None)

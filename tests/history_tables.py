@@ -8,10 +8,10 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from builders.core.engine import Engine
-from builders.facts.timeline import Rule, Rules
-from builders.rows import Entity, Fact, Gap, Segment
-from builders.rows.facts import GapReason
+from factdrift.builders.core.engine import Engine
+from factdrift.builders.facts.timeline import Rule, Rules
+from factdrift.builders.rows import Entity, Fact, Gap, Segment
+from factdrift.builders.rows.facts import GapReason
 from tests import spec_oracle
 from tests.histories import parquet
 from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Statement, Timeline

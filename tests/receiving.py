@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation.batch import Batch, read_batch
-from annotation.layout import load_layout
-from annotation.submission import FORMAT
+from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.submission import FORMAT
 from tests.conftest import ROOT
 from tests.rehearsal import answers_to
 
@@ -25,7 +25,7 @@ class Server:
     def __init__(self, batch: Path, out: Path, *options: str) -> None:
         words = ["receive", str(batch), "--out", str(out), "--port", "0", *options]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "builders", *words],
+            [sys.executable, "-m", "factdrift", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -18,16 +18,16 @@ from typing import Any
 
 import yaml
 
-from annotation.batch import Item, read_batch
-from annotation.checks import problems, words
-from annotation.layout import Layout, load_layout
-from annotation.submission import FORMAT, Json
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.rows import Article
-from builders.text.dates import MONTHS, WEEKDAYS
-from builders.wmt.lines import sentences_of, sorting_key
-from builders.wmt.passages import shown_id, texts
+from factdrift.annotation.batch import Item, read_batch
+from factdrift.annotation.checks import problems, words
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.submission import FORMAT, Json
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.rows import Article
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS
+from factdrift.builders.wmt.lines import sentences_of, sorting_key
+from factdrift.builders.wmt.passages import shown_id, texts
 
 Fields = Mapping[str, Any]
 _OLD = re.compile(r"(?:19|20)[0-9]{2}|has been|was born")

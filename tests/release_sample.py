@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.core.dataset import Dataset, Input, Meta, Plot, RowSource, Statistics, Table
-from builders.core.dates import Period
-from builders.core.schema import batches
-from builders.release.publish import Published, write_release
-from builders.rows import Answer, Cloze, Dropped, Segment, Split
-from builders.text.prompts import in_period, targets
+from factdrift.builders.core.dataset import Dataset, Input, Meta, Plot, RowSource, Statistics, Table
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.schema import batches
+from factdrift.builders.release.publish import Published, write_release
+from factdrift.builders.rows import Answer, Cloze, Dropped, Segment, Split
+from factdrift.builders.text.prompts import in_period, targets
 
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
 PERIODS = ("2021Q3", "2021Q4")

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from annotation.batch import Batch, Hit, Item, batch_id, item_id, layout_sha256
-from annotation.checks import is_asked, problems, text_problem
-from annotation.dataset import DatasetRows
-from annotation.hits import write_batch
-from annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
-from annotation.platforms.base import Delivery
-from annotation.submission import Json
+from factdrift.annotation.batch import Batch, Hit, Item, batch_id, item_id, layout_sha256
+from factdrift.annotation.checks import is_asked, problems, text_problem
+from factdrift.annotation.dataset import DatasetRows
+from factdrift.annotation.hits import write_batch
+from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
+from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
 
 HOSTILE = (

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from annotation.batch import read_batch
-from annotation.hits import make_batch
-from annotation.quality.agreement import krippendorff_alpha, value_units
-from annotation.quality.kappa import (
+from factdrift.annotation.batch import read_batch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.quality.agreement import krippendorff_alpha, value_units
+from factdrift.annotation.quality.kappa import (
     Rating,
     cohen_kappas,
     dawid_skene,
     fleiss_kappa,
     majority,
 )
-from builders.core.errors import UserError
-from builders.release.people import people_statistics
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.people import people_statistics
 from tests.annotation_anaesthetists import OBSERVERS, RATINGS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import yaml
 
-from annotation.batch import Item, read_batch
-from annotation.hits import BatchOrder
-from annotation.results import JudgmentTable, import_results
-from annotation.thresholds import BandRule, ThresholdReport, next_bands
-from builders.core.config import load
-from builders.core.dataset import Dataset, Table
-from builders.core.errors import UserError
-from builders.release.publish import write_release
-from builders.rows import Dropped, NewsQuestion
-from filters.toxicity.scores import ATTRIBUTES, ToxicityScores
-from filters.toxicity_filter import Toxicity
+from factdrift.annotation.batch import Item, read_batch
+from factdrift.annotation.hits import BatchOrder
+from factdrift.annotation.results import JudgmentTable, import_results
+from factdrift.annotation.thresholds import BandRule, ThresholdReport, next_bands
+from factdrift.builders.core.config import load
+from factdrift.builders.core.dataset import Dataset, Table
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.publish import write_release
+from factdrift.builders.rows import Dropped, NewsQuestion
+from factdrift.filters.toxicity.scores import ATTRIBUTES, ToxicityScores
+from factdrift.filters.toxicity_filter import Toxicity
 from tests.annotation_work import work
 from tests.release_sample import PROSE, Sample, from_rows, meta
 

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import BatchManifest, batch_folders, load_manifest, read_batch
-from annotation.hits import make_batch, summary
-from annotation.platforms.base import Delivery
-from builders.core.errors import UserError
-from builders.core.files import locked, whole
-from builders.core.hashing import file_sha256
+from factdrift.annotation.batch import BatchManifest, batch_folders, load_manifest, read_batch
+from factdrift.annotation.hits import make_batch, summary
+from factdrift.annotation.platforms.base import Delivery
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import locked, whole
+from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import ROOT, run
 
@@ -247,9 +247,9 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
 KILLED = """
 import sys, time
 from pathlib import Path
-from annotation.platforms.static import Static
+from factdrift.annotation.platforms.static import Static
 from tests.annotation_workers import order
-from annotation.hits import make_batch
+from factdrift.annotation.hits import make_batch
 
 def slow(*args, **more):
     print("writing", flush=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from annotation.checks import broken_rules, problems, stands_in, text_problem
-from annotation.layout import FOLDER, Check, Layout, load_layout
-from annotation.submission import Json
-from builders.core.errors import UserError
+from factdrift.annotation.checks import broken_rules, problems, stands_in, text_problem
+from factdrift.annotation.layout import FOLDER, Check, Layout, load_layout
+from factdrift.annotation.submission import Json
+from factdrift.builders.core.errors import UserError
 from tests import annotation_items
 
 CASES: list[dict[str, Any]] = json.loads(

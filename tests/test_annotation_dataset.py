@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.dataset import as_json, open_dataset, row_id_of
-from builders.core.errors import UserError
-from builders.core.hashing import file_sha256
+from factdrift.annotation.dataset import as_json, open_dataset, row_id_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
 
 
 def test_lines(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Batch
+from factdrift.annotation.batch import Batch
 from tests.annotation_workers import batch_of, refusals, submission, take
 from tests.conftest import ROOT
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Item, Ledger, attention_items, item_id
-from annotation.dataset import DatasetRows, column_value, open_dataset, sample_rows
-from annotation.hits import group_into_hits
-from annotation.items import PASSAGES, ItemSelection, TextSources, make_items
-from annotation.layout import Layout
-from builders.core.errors import UserError
-from builders.core.steps import Workspace
+from factdrift.annotation.batch import Item, Ledger, attention_items, item_id
+from factdrift.annotation.dataset import DatasetRows, column_value, open_dataset, sample_rows
+from factdrift.annotation.hits import group_into_hits
+from factdrift.annotation.items import PASSAGES, ItemSelection, TextSources, make_items
+from factdrift.annotation.layout import Layout
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.steps import Workspace
 
 
 def layout(fields: Mapping[str, Any], **more: Any) -> Layout:

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.layout import Layout, layouts, load_layout
-from annotation.platforms import PLATFORMS
-from annotation.platforms.label_studio import (
+from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.label_studio import (
     BadResultError,
     annotation_answers,
     config,
@@ -19,9 +19,9 @@ from annotation.platforms.label_studio import (
     spec,
     task,
 )
-from annotation.results import import_results
-from annotation.submission import Refused
-from builders.core.errors import UserError
+from factdrift.annotation.results import import_results
+from factdrift.annotation.submission import Refused
+from factdrift.builders.core.errors import UserError
 from tests.annotation_items import hit
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
 

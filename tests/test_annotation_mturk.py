@@ -12,16 +12,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from annotation import page
-from annotation.batch import Batch, Hit, Item
-from annotation.hits import BatchOrder, make_batch
-from annotation.layout import layouts, load_layout
-from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery, Verdict
-from annotation.platforms.mturk import LARGEST, filled, from_assignment, from_form
-from annotation.results import import_results
-from annotation.submission import Refused, Submission
-from builders.core.errors import UserError
+from factdrift.annotation import page
+from factdrift.annotation.batch import Batch, Hit, Item
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.base import Delivery, Verdict
+from factdrift.annotation.platforms.mturk import LARGEST, filled, from_assignment, from_form
+from factdrift.annotation.results import import_results
+from factdrift.annotation.submission import Refused, Submission
+from factdrift.builders.core.errors import UserError
 from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
 
 MTURK = PLATFORMS["mturk"]

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 pytest.importorskip("boto3", reason="needs boto3 (extra mturk)")
 
-from annotation.batch import Batch
-from annotation.layout import load_layout
-from annotation.platforms.mturk_api import hit_type
-from annotation.results import import_results
-from builders.cli import app
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.platforms.mturk_api import hit_type
+from factdrift.annotation.results import import_results
+from factdrift.builders.cli import app
+from factdrift.builders.core.errors import UserError
 from tests.conftest import ROOT
 from tests.mturk_server import MTurkServer, serving
 from tests.simulated_workers import packed, work, written
@@ -42,7 +42,7 @@ def _credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: object, ok: bool = True) -> str:
-    """What `python -m builders mturk …` says, to the end of its work or a `UserError`."""
+    """What `python -m factdrift mturk …` says, to the end of its work or a `UserError`."""
     done = CliRunner().invoke(app, ["mturk", *map(str, words)])
     said = f"{done.output}{done.exception or ''}"
     assert (done.exit_code == 0) == ok, said
@@ -106,7 +106,7 @@ def test_a_killed_publish_goes_on_without_a_hit_twice(
     mturk.silent = {3}  # the second HIT is made, but nobody hears of it
     words = ["mturk", "publish", str(batch.folder), "--endpoint", mturk.address]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    first = subprocess.Popen([sys.executable, "-m", "builders", *words], cwd=ROOT, env=env)
+    first = subprocess.Popen([sys.executable, "-m", "factdrift", *words], cwd=ROOT, env=env)
     assert mturk.reached.wait(300)
     first.kill()
     first.wait()

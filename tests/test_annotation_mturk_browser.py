@@ -16,10 +16,10 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
-from annotation.batch import Batch
-from annotation.platforms.base import Delivery
-from annotation.platforms.mturk import filled
-from annotation.results import import_results
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.platforms.mturk import filled
+from factdrift.annotation.results import import_results
 from tests.browser import Browser, browser
 from tests.simulated_workers import COLUMNS, HOSTILE, written
 

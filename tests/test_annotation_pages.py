@@ -10,11 +10,11 @@ from typing import cast
 
 import pytest
 
-from annotation import page
-from annotation.batch import Hit, Item
-from annotation.layout import Layout, layouts, load_layout
-from annotation.submission import Json
-from builders.core.errors import UserError
+from factdrift.annotation import page
+from factdrift.annotation.batch import Hit, Item
+from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.submission import Json
+from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit
 
 NAMES = sorted(FIELDS)

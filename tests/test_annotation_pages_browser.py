@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
-from annotation import page
-from annotation.batch import Hit, Item
-from annotation.layout import Layout, load_layout
-from annotation.submission import Json
+from factdrift.annotation import page
+from factdrift.annotation.batch import Hit, Item
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.submission import Json
 from tests.annotation_items import ARTICLE, hit
 from tests.browser import SIZES, Browser, browser
 

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 
-from annotation import page
-from annotation.batch import Hit, Item
-from annotation.layout import Layout
+from factdrift.annotation import page
+from factdrift.annotation.batch import Hit, Item
+from factdrift.annotation.layout import Layout
 from tests.browser import Browser, browser
 
 __all__ = ["browser"]  # a fixture

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
-from annotation import page
-from annotation.checks import problems
-from annotation.layout import load_layout
+from factdrift.annotation import page
+from factdrift.annotation.checks import problems
+from factdrift.annotation.layout import load_layout
 from tests.annotation_items import ARTICLE, FIELDS, hit
 from tests.browser import Browser, browser
 

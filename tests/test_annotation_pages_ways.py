@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 
-from annotation import page
-from annotation.checks import problems
-from annotation.layout import Consent, Layout, load_layout
+from factdrift.annotation import page
+from factdrift.annotation.checks import problems
+from factdrift.annotation.layout import Consent, Layout, load_layout
 from tests.annotation_items import FIELDS, hit
 from tests.browser import SIZES, Browser, browser
 

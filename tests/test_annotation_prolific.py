@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from annotation.batch import Batch
-from annotation.layout import load_layout
-from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery
-from annotation.platforms.prolific import read_participants
-from annotation.results import Imported, import_results
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.platforms.prolific import read_participants
+from factdrift.annotation.results import Imported, import_results
+from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission
 
 URL = "https://annotate.example.org/lab"
@@ -42,8 +42,8 @@ def made(tmp: Path, minutes: int = 6, **more: Any) -> Batch:
     pay = f"pay: {{per_hit: 1.50, minutes_per_hit: {minutes}, bonus: 0.25}}"
     text = text.replace("pay: {per_hit: 0.50, minutes_per_hit: 2}", pay)
     (tmp / "quick" / "layout.yaml").write_text(text, "utf-8")
-    from annotation.batch import read_batch
-    from annotation.hits import make_batch
+    from factdrift.annotation.batch import read_batch
+    from factdrift.annotation.hits import make_batch
 
     return read_batch(make_batch(asked)[0])
 

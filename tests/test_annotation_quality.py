@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from annotation.layout import Layout, load_layout
-from annotation.quality import settle
-from annotation.quality.expert import rejection_reason, worker_batches
-from builders.core.errors import UserError
-from builders.rows import Judgment
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.quality import settle
+from factdrift.annotation.quality.expert import rejection_reason, worker_batches
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Judgment
 from tests.annotation_judged import brief, items, judged, layout, span
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.matching import LayoutVersion
-from annotation.quality import settle
-from annotation.quality.agreement import PairCounts, measure_agreement
-from annotation.quality.report import report_data
-from builders.rows import Judgment
+from factdrift.annotation.matching import LayoutVersion
+from factdrift.annotation.quality import settle
+from factdrift.annotation.quality.agreement import PairCounts, measure_agreement
+from factdrift.annotation.quality.report import report_data
+from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, items, judged, layout, span
 
 ASKED: dict[str, dict[str, object]] = {

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from krippendorff import alpha as oracle
 
-from annotation.quality.agreement import alpha_interval, krippendorff_alpha, mark_units, value_units
+from factdrift.annotation.quality.agreement import (
+    alpha_interval,
+    krippendorff_alpha,
+    mark_units,
+    value_units,
+)
 
 # K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), section C: four observers,
 # twelve units, missing values; nominal alpha 0.743.

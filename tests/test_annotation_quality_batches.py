@@ -7,11 +7,16 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import read_batch
-from annotation.hits import make_batch
-from annotation.quality import settle
-from annotation.quality.expert import CHECKS, WorkerBatch, rejection_reason, worker_batches
-from builders.rows import Judgment
+from factdrift.annotation.batch import read_batch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.quality import settle
+from factdrift.annotation.quality.expert import (
+    CHECKS,
+    WorkerBatch,
+    rejection_reason,
+    worker_batches,
+)
+from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
 from tests.annotation_work import work
 from tests.annotation_workers import LAYOUT, hand_in, order, submission, take

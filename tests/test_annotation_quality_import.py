@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Item, read_batch
-from annotation.hits import BatchOrder, make_batch, make_expert_batches
-from annotation.matching import Batches
-from annotation.quality.expert import CHECKS
-from annotation.results import Imported, JudgmentTable, import_results
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Item, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches
+from factdrift.annotation.matching import Batches
+from factdrift.annotation.quality.expert import CHECKS
+from factdrift.annotation.results import Imported, JudgmentTable, import_results
+from factdrift.builders.core.errors import UserError
 from tests.annotation_work import work
 from tests.browser import SIZES, Browser, browser
 

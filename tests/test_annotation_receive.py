@@ -14,11 +14,11 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
-from annotation.batch import Batch
-from annotation.receive.journal import Journal
-from annotation.receive.pool import Pool
-from annotation.receive.server import Limits, Rates
-from annotation.submission import LONGEST
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.receive.journal import Journal
+from factdrift.annotation.receive.pool import Pool
+from factdrift.annotation.receive.server import Limits, Rates
+from factdrift.annotation.submission import LONGEST
 from tests.annotation_workers import batch_of, refusals, take
 from tests.receiving import Server, answers_of, call, received, serving
 

@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Batch
-from annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
-from annotation.results import import_results
-from annotation.submission import Refused, from_value
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
+from factdrift.annotation.results import import_results
+from factdrift.annotation.submission import Refused, from_value
+from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, order, refusals, submission, take
 from tests.conftest import run
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from annotation.reading import Entry, csv_rows
-from annotation.results import Imported, import_results
-from annotation.submission import Refused
-from builders.core.errors import UserError
+from factdrift.annotation.reading import Entry, csv_rows
+from factdrift.annotation.results import Imported, import_results
+from factdrift.annotation.submission import Refused
+from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, submission, take
 
 

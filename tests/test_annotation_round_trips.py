@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Batch
-from annotation.layout import Layout, layouts, load_layout
-from annotation.matching import hash_id
-from annotation.results import import_results
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.matching import hash_id
+from factdrift.annotation.results import import_results
 from tests.simulated_workers import (
     Work,
     label_studio_export,

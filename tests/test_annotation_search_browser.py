@@ -10,11 +10,11 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium and Chromium")
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 
-from annotation.batch import Batch, read_batch
-from annotation.hits import BatchOrder, make_batch
-from annotation.layout import load_layout
-from annotation.matching import answers_mistake
-from annotation.submission import Submission, from_text
+from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.matching import answers_mistake
+from factdrift.annotation.submission import Submission, from_text
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import call, received, serving

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from annotation.batch import Batch
-from annotation.platforms import PLATFORMS
-from annotation.platforms.base import Delivery, Verdict
-from annotation.submission import Refused, Submission
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.platforms import PLATFORMS
+from factdrift.annotation.platforms.base import Delivery, Verdict
+from factdrift.annotation.submission import Refused, Submission
+from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")

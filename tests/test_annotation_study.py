@@ -16,11 +16,11 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
-from annotation.batch import Batch, read_batch
-from annotation.hits import BatchOrder, make_batch
-from annotation.layout import FOLDER
-from annotation.platforms.base import Delivery
-from annotation.results import import_results
+from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import FOLDER
+from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.results import import_results
 from tests.browser import Browser, browser
 from tests.conftest import run
 from tests.receiving import Server, answers_of, call, received, serving

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.submission import (
+from factdrift.annotation.submission import (
     FORMAT,
     LONGEST,
     Refused,

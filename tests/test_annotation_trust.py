@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from scipy.stats import hypergeom
 
-from annotation.batch import Item
-from annotation.matching import Batches, match, read_salt
-from annotation.quality import settle
-from annotation.quality.copies import copied
-from annotation.quality.expert import checked_share, worker_batches
-from annotation.quality.sampling import error_bound, needed, upper_bound
-from annotation.results import JudgmentTable
-from annotation.submission import Refused, Submission, from_value
+from factdrift.annotation.batch import Item
+from factdrift.annotation.matching import Batches, match, read_salt
+from factdrift.annotation.quality import settle
+from factdrift.annotation.quality.copies import copied
+from factdrift.annotation.quality.expert import checked_share, worker_batches
+from factdrift.annotation.quality.sampling import error_bound, needed, upper_bound
+from factdrift.annotation.results import JudgmentTable
+from factdrift.annotation.submission import Refused, Submission, from_value
 from tests.annotation_judged import items, judged, layout
 from tests.annotation_workers import batch_of, hand_in, submission, take
 

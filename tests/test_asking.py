@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.types as pt
 import pytest
 
-from builders import rows
-from builders.core.dates import Period
-from builders.core.schema import arrow_schema, columns
-from builders.rows import ASKING, Asking
-from builders.rows.asking import asking_of
-from builders.text.prompts import as_of, in_period, targets
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.schema import arrow_schema, columns
+from factdrift.builders.rows import ASKING, Asking
+from factdrift.builders.rows.asking import asking_of
+from factdrift.builders.text.prompts import as_of, in_period, targets
 from tests.asking_rows import check, given_away
 
 counted = cache(check)

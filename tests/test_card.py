@@ -11,13 +11,22 @@ import yaml
 from huggingface_hub import DatasetCard
 from markdown_it import MarkdownIt
 
-from builders.core.dataset import Input, Plot, Statistics
-from builders.core.errors import UserError
-from builders.release import card
-from builders.release.card import SECTIONS, block, cell, code, escape, link, plain, read_prose
-from builders.release.manifest import canary, load
-from builders.release.plots import draw
-from builders.release.publish import write_release
+from factdrift.builders.core.dataset import Input, Plot, Statistics
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release import card
+from factdrift.builders.release.card import (
+    SECTIONS,
+    block,
+    cell,
+    code,
+    escape,
+    link,
+    plain,
+    read_prose,
+)
+from factdrift.builders.release.manifest import canary, load
+from factdrift.builders.release.plots import draw
+from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
 
 CARDS = Path(__file__).parents[1] / "data_cards"

@@ -11,16 +11,16 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders import rows
-from builders.core.dates import Period
-from builders.core.engine import engine
-from builders.core.hashing import row_id
-from builders.core.schema import arrow_schema, batches
-from builders.recipes.recipe import FOLDER
-from builders.release.manifest import load
-from builders.rows import Answer, Cloze
-from builders.templama.choices import choose, offered
-from builders.text.squad import normal_or_all
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.engine import engine
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.recipes.recipe import FOLDER
+from factdrift.builders.release.manifest import load
+from factdrift.builders.rows import Answer, Cloze
+from factdrift.builders.templama.choices import choose, offered
+from factdrift.builders.text.squad import normal_or_all
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
 from tests.release_sample import cloze

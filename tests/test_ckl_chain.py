@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.release.compare import compare
-from builders.rows import Gold
-from builders.wmt.read import read
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.compare import compare
+from factdrift.builders.rows import Gold
+from factdrift.builders.wmt.read import read
 from tests.asking_rows import check
 from tests.ckl_people import SAID, WRITTEN, experts, workers
 from tests.ckl_walk import NEWS, Walk, dropped, gold, rows

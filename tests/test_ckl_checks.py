@@ -2,8 +2,14 @@
 
 import pytest
 
-from builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day, is_within, text_doubts
-from builders.ckl.easy import is_longer_name
+from factdrift.builders.ckl.checks import (
+    cloze_doubts,
+    cuts_name,
+    is_undated_day,
+    is_within,
+    text_doubts,
+)
+from factdrift.builders.ckl.easy import is_longer_name
 
 
 @pytest.mark.parametrize(

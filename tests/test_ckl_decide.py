@@ -10,18 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.ckl.lama import (
+from factdrift.builders.ckl.lama import (
     ClozeDecision,
     ExpertJudgment,
     decide,
     expert_judgments,
     located,
 )
-from builders.core.run import RecipeInput, Run, Source
-from builders.core.schema import batches
-from builders.core.steps import Workspace
-from builders.rows import Article, Gold
-from builders.wmt.passages import shown_id, texts
+from factdrift.builders.core.run import RecipeInput, Run, Source
+from factdrift.builders.core.schema import batches
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.rows import Article, Gold
+from factdrift.builders.wmt.passages import shown_id, texts
 
 N = None
 DECIDED = {

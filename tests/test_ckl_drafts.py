@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from builders.ckl.clozes import checked_clozes
-from builders.ckl.common import row_of
-from builders.rows import Article, NewsCloze
+from factdrift.builders.ckl.clozes import checked_clozes
+from factdrift.builders.ckl.common import row_of
+from factdrift.builders.rows import Article, NewsCloze
 
 TEXT = "Donald Trump leads. Donald J. Trump spoke to The The."
 

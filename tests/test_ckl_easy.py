@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from annotation.batch import Item
-from annotation.layout import load_layout
-from annotation.results import import_results
-from builders.ckl.easy import masked
-from builders.ckl.gold import DropError
-from builders.release.publish import Draft
-from builders.rows import Gold
-from builders.text.squad import normal_or_all
-from builders.wmt.read import read
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.results import import_results
+from factdrift.builders.ckl.easy import masked
+from factdrift.builders.ckl.gold import DropError
+from factdrift.builders.release.publish import Draft
+from factdrift.builders.rows import Gold
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.wmt.read import read
 from tests.asking_rows import check
 from tests.ckl_walk import NEWS, Walk, dropped, gold, rows, valid
 from tests.rehearsal import dated

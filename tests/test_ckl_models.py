@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from builders.ckl.common import Periods
-from builders.ckl.models import (
+from factdrift.builders.ckl.common import Periods
+from factdrift.builders.ckl.models import (
     PromptedStep,
     Translation,
     default_prompts,
     filled,
     write,
 )
-from builders.core.errors import UserError
-from builders.generate.backends import open_model
-from builders.generate.transformers_models import first_mask
-from builders.recipes.recipe import FOLDER, read_recipe, recipes
-from scoring import tiny_model
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.backends import open_model
+from factdrift.builders.generate.transformers_models import first_mask
+from factdrift.builders.recipes.recipe import FOLDER, read_recipe, recipes
+from factdrift.scoring import tiny_model
 
 TEXT = "Ann Lee leads Acme. Bo Ek leads Ajax."
 

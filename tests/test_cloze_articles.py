@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.text.en.articles import a_or_an, opening_article, takes_the
+from factdrift.builders.text.en.articles import a_or_an, opening_article, takes_the
 
 THE = """
 United Kingdom|United States|United States of America|United Nations|United Arab Emirates

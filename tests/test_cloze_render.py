@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from builders.text import render
-from builders.text.render import object_last, parse, query, sentence
+from factdrift.builders.text import render
+from factdrift.builders.text.render import object_last, parse, query, sentence
 
 PLAYS = "<subject> plays for <object>."
 COACH = "<the object> has <subject> as its head coach."

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from builders.core.errors import UserError
-from builders.text.tokens import TokenCounter, tokenizer
-from builders.text.views import Views, statistics, views
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.text.tokens import TokenCounter, tokenizer
+from factdrift.builders.text.views import Views, statistics, views
 from tests.conftest import ROOT, examples
 
 SAMPLE = ROOT / "samples" / "tokenizer"
@@ -134,7 +134,7 @@ def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
 def test_threads_change_nothing(parallel: str) -> None:
     """In a process of its own: the library reads the variable once."""
     code = (
-        "from builders.text.tokens import tokenizer\n"
+        "from factdrift.builders.text.tokens import tokenizer\n"
         "labels = [f'Member {i} of Germany' for i in range(9000)]\n"
         f"print(sum(tokenizer({str(SAMPLE)!r}).counts(labels)))"
     )

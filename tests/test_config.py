@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from builders.core.config import Strict, did_you_mean, load, mistakes, shown
-from builders.core.errors import UserError
+from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.errors import UserError
 
 
 class Inner(Strict):

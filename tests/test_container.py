@@ -6,7 +6,7 @@ import tomllib
 
 from typer.main import get_command
 
-from builders.cli import app
+from factdrift.builders.cli import app
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "Containerfile").read_text("utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.cache import AnswerCache
-from builders.core.errors import UserError
+from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.errors import UserError
 
 
 @pytest.mark.parametrize("kept", [True, False])

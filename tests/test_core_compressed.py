@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from builders.core.compressed import Compressed, pieces
-from builders.core.errors import UserError
+from factdrift.builders.core.compressed import Compressed, pieces
+from factdrift.builders.core.errors import UserError
 
 DATA = random.Random(1).randbytes(300_000) + b"a line\n" * 50_000
 PACK: dict[str, Callable[[bytes], bytes]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.core import duck
+from factdrift.builders.core import duck
 from tests.conftest import ROOT
 
 
@@ -42,7 +42,7 @@ def test_settings(setting: str, value: object, tmp_path: Path) -> None:
 INTERRUPTED = """
 import os, signal, threading
 import duckdb
-import builders.cli as cli
+import factdrift.builders.cli as cli
 
 def query(**given):
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -52,7 +52,7 @@ def query(**given):
 
 cli.from_make = lambda environment: {}
 cli.app = query
-from builders.__main__ import main
+from factdrift.builders.__main__ import main
 main()
 """
 

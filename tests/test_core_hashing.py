@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.core import hashing
-from builders.core.errors import UserError
+from factdrift.builders.core import hashing
+from factdrift.builders.core.errors import UserError
 
 
 def test_values_that_releases_depend_on(tmp_path: Path) -> None:

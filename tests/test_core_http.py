@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.http import (
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import (
     AskAgainError,
     JsonClient,
     Patience,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.parallel import ordered_map
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.parallel import ordered_map
 from tests.conftest import ROOT
 
 
@@ -95,7 +95,7 @@ def zombie(pid: str) -> bool:
 RUN = """
 import sys
 from pathlib import Path
-from builders.core.parallel import ordered_map
+from factdrift.builders.core.parallel import ordered_map
 from tests.test_core_parallel import note_and_sleep
 
 if __name__ == "__main__":
@@ -145,11 +145,11 @@ import signal, sys
 
 class Finder:
     def find_spec(self, name, path, target=None):
-        if name == "builders.cli":
+        if name == "factdrift.builders.cli":
             signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
-from builders.__main__ import main
+from factdrift.builders.__main__ import main
 main()
 """
 

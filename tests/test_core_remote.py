@@ -10,15 +10,15 @@ from urllib.parse import quote
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.http import Patience
-from builders.core.inputs import gather, is_remote, plain, without_day, words
-from builders.core.remote import local
-from builders.core.run import Run
-from builders.core.steps import Workspace
-from builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from builders.release.release import Options, rebuild
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.http import Patience
+from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
+from factdrift.builders.core.remote import local
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
+from factdrift.builders.release.release import Options, rebuild
 from tests.file_server import Files, serving
 
 QUICK = Patience(timeout=5.0, tries=3, first_wait=0.01, longest_wait=0.05, gives_up=True)

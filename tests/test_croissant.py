@@ -11,9 +11,9 @@ import pytest
 import yaml
 from etils import epath
 
-from builders.release.card import SECTIONS
-from builders.release.croissant import on_hub
-from builders.release.manifest import load
+from factdrift.builders.release.card import SECTIONS
+from factdrift.builders.release.croissant import on_hub
+from factdrift.builders.release.manifest import load
 from tests.release_sample import BASE, Sample, cloze, publish
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from builders.core.config import Strict
-from builders.facts.relations import Relation
-from builders.recipes.recipe import Recipe, recipes
-from builders.rows import ckl
 from docs import hooks
 from docs.hooks import dataset, example, invocation, pages, relinked, section
 from docs.keys import Key, keys, nested
+from factdrift.builders.core.config import Strict
+from factdrift.builders.facts.relations import Relation
+from factdrift.builders.recipes.recipe import Recipe, recipes
+from factdrift.builders.rows import ckl
 from tests.conftest import ROOT
 
 MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
@@ -88,7 +88,7 @@ def _commands() -> list[str]:
     texts = [*dict(pages()).values(), *(p.read_text("utf-8") for p in ROOT.glob("docs/*.md"))]
     blocks = [one for text in texts for one in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)]
     lines = [line.strip() for one in blocks for line in one.replace("\\\n", " ").splitlines()]
-    programs = (".venv/bin/factdrift ", "factdrift ", "python -m builders ")
+    programs = (".venv/bin/factdrift ", "factdrift ", "python -m factdrift ")
     found = {f"factdrift {x.removeprefix(p)}" for x in lines for p in programs if x.startswith(p)}
     return sorted(found)
 
@@ -98,7 +98,7 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
     """Parsed as the program parses it, and not run."""
     import typer
 
-    from builders.cli import app
+    from factdrift.builders.cli import app
 
     _, name, *given = shlex.split(command, comments=True)
     group: Any = typer.main.get_command(app)
@@ -124,7 +124,7 @@ def test_a_section_ends_where_the_next_begins() -> None:
 
 
 def test_recipes_that_a_page_of_a_dataset_names() -> None:
-    from builders.templama.dataset import DynamicTempLAMA
+    from factdrift.builders.templama.dataset import DynamicTempLAMA
 
     text = dataset("dynamic-templama", DynamicTempLAMA)
     assert "factdrift release dynamic-templama-paper" in text
@@ -157,7 +157,7 @@ def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
 
 
 def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from builders.templama.dataset import DynamicTempLAMA
+    from factdrift.builders.templama.dataset import DynamicTempLAMA
 
     monkeypatch.setattr(hooks, "RELEASES", tmp_path)
     assert hooks.NO_CARD in dataset("dynamic-templama", DynamicTempLAMA)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from builders.core import duck
-from builders.release.card import drop_reasons
-from filters.toxicity.scores import ATTRIBUTES
+from factdrift.builders.core import duck
+from factdrift.builders.release.card import drop_reasons
+from factdrift.filters.toxicity.scores import ATTRIBUTES
 from tests.conftest import ROOT
 
 DROP_REASONS = drop_reasons()

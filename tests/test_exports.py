@@ -13,11 +13,11 @@ import jsonlines
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.invariant.trex import parse
-from builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
-from scoring.export import NAMES, FormatName, export
-from scoring.export.ckl import masked
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.invariant.trex import parse
+from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
+from factdrift.scoring.export import NAMES, FormatName, export
+from factdrift.scoring.export.ckl import masked
 from tests.conftest import run
 from tests.release_sample import Sample, cloze, from_rows, meta, publish
 
@@ -306,8 +306,8 @@ def test_news_clozes_of_ckl(
     expected: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    from builders.core.dataset import Dataset, Table
-    from builders.release.publish import write_release
+    from factdrift.builders.core.dataset import Dataset, Table
+    from factdrift.builders.release.publish import write_release
 
     if "old_evidence" in more:
         more = {**more, "old_evidence": news(NewCloze, **EXPERT).new_evidence}

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from builders.core.hashing import row_id
-from builders.generate.candidates import CandidateSettings, open_finder
-from builders.rows import Article
-from builders.text.words import tokens
-from filters.base import Filter, FilterContext, QuestionItem
-from filters.duplicate_question import DuplicateQuestion
-from filters.entity_required import EntityRequired, name_finder
-from filters.round_trip import agreement
-from filters.wording import (
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.generate.candidates import CandidateSettings, open_finder
+from factdrift.builders.rows import Article
+from factdrift.builders.text.words import tokens
+from factdrift.filters.base import Filter, FilterContext, QuestionItem
+from factdrift.filters.duplicate_question import DuplicateQuestion
+from factdrift.filters.entity_required import EntityRequired, name_finder
+from factdrift.filters.round_trip import agreement
+from factdrift.filters.wording import (
     AnswerInQuestion,
     AnswerNotInArticle,
     ContextReference,

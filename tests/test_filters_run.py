@@ -6,17 +6,17 @@ from datetime import date
 import pytest
 from pydantic import TypeAdapter
 
-from builders.core.errors import UserError
-from builders.generate.protocol import Query, Result
-from builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
-from filters import FILTERS, AnyFilter
-from filters.base import Filter, FilterContext, FilterVerdict, QuestionItem
-from filters.duplicate_question import DuplicateQuestion
-from filters.round_trip import RoundTrip
-from filters.run import FilterRun, KeptItem
-from filters.search import SearchFinds
-from filters.toxicity_filter import Toxicity
-from filters.wording import Length, QuestionMark
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
+from factdrift.filters import FILTERS, AnyFilter
+from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem
+from factdrift.filters.duplicate_question import DuplicateQuestion
+from factdrift.filters.round_trip import RoundTrip
+from factdrift.filters.run import FilterRun, KeptItem
+from factdrift.filters.search import SearchFinds
+from factdrift.filters.toxicity_filter import Toxicity
+from factdrift.filters.wording import Length, QuestionMark
 
 
 def question(

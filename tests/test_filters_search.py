@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.generate.protocol import Query, Result
-from builders.rows import Article
-from filters.base import FilterContext
-from filters.round_trip import RoundTrip
-from filters.search import SearchFinds
-from filters.search_index import Index
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.protocol import Query, Result
+from factdrift.builders.rows import Article
+from factdrift.filters.base import FilterContext
+from factdrift.filters.round_trip import RoundTrip
+from factdrift.filters.search import SearchFinds
+from factdrift.filters.search_index import Index
 from tests.test_filters_run import item
 
 FIRST = date(2019, 1, 1)

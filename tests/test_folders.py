@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked, refusal, replacing
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, locked, refusal, replacing
 
 
 def test_what_is_in_the_way_is_said_of_the_file_itself(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 import ibis
 import pytest
 
-from builders.facts import names as over_tables
-from builders.text.given_away import Mode, gives_away, names, significant
-from builders.text.words import word_tokens
+from factdrift.builders.facts import names as over_tables
+from factdrift.builders.text.given_away import Mode, gives_away, names, significant
+from factdrift.builders.text.words import word_tokens
 
 MODES: tuple[Mode, ...] = ("span", "name", "squad", "word", "overlap")
 

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.schema import batches
-from builders.core.steps import Workspace
-from builders.recipes.recipe import find_inputs, read_recipe, recipes
-from builders.rows import Gold
-from builders.rows.gold import find_gold, read_gold
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import batches
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
+from factdrift.builders.rows import Gold
+from factdrift.builders.rows.gold import find_gold, read_gold
 
 
 def gold(row: str, layout: str) -> Gold:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release.harness import squad
+from factdrift.builders.release.harness import squad
 from tests.conftest import ROOT, run
 from tests.hub_server import TOKEN, serve
 from tests.release_sample import Sample, cloze, publish

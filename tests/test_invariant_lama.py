@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.engine import Engine, engine
-from builders.core.schema import arrow_schema
-from builders.facts import snapshot_diff
-from builders.facts.relations import load_relations, worded
-from builders.invariant import invariant, trex
-from builders.invariant.dataset import RELATIONS
-from builders.rows import Entity, Fact, Gap, NamedInvariant
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.facts import snapshot_diff
+from factdrift.builders.facts.relations import load_relations, worded
+from factdrift.builders.invariant import invariant, trex
+from factdrift.builders.invariant.dataset import RELATIONS
+from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
 from tests.conftest import ROOT, run
 from tests.histories import fact
 

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema
-from builders.rows import Dropped, Entity, Fact, Gap, Statement
-from builders.wikidata.finish import TABLES, Mined
-from builders.wikidata.mine import merge, mine, mine_share
-from builders.wikidata.reader import Share, Tuning
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import Dropped, Entity, Fact, Gap, Statement
+from factdrift.builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.wikidata.mine import merge, mine, mine_share
+from factdrift.builders.wikidata.reader import Share, Tuning
 from tests.conftest import run as command
 from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, statement, world
 

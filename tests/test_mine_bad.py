@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from isal import igzip
 
-from builders.core.errors import UserError
-from builders.core.run import RecipeInput, Run, Source
-from builders.core.steps import Workspace
-from builders.facts import steps
-from builders.facts.relations import load_relations
-from builders.facts.steps import Facts, Mine, facts
-from builders.wikidata.reader import Tuning
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import RecipeInput, Run, Source
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.steps import Facts, Mine, facts
+from factdrift.builders.wikidata.reader import Tuning
 from tests.conftest import ROOT
 from tests.conftest import run as command
 from tests.dumps import array, compressed, lines, world
@@ -178,8 +178,8 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
     code = (
         "import resource, sys; from pathlib import Path\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "from builders.core.errors import UserError\n"
-        "from builders.wikidata.mine import mine\n"
+        "from factdrift.builders.core.errors import UserError\n"
+        "from factdrift.builders.wikidata.mine import mine\n"
         "try:\n"
         f"    mine({str(path)!r}, Path({str(tmp_path / 'out')!r}),"
         f" jobs={jobs})\n"

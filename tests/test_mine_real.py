@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.wikidata.finish import Mined
-from builders.wikidata.mine import mine
+from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.mine import mine
 from tests.conftest import DATA
 from tests.dumps import facts_of
 from tests.test_mine import rows, sums

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.wikidata import reader
-from builders.wikidata.reader import Tuning
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikidata import reader
+from factdrift.builders.wikidata.reader import Tuning
 from tests.dumps import array, compressed, world
 from tests.test_mine import UNDATED, run, sums
 
@@ -25,9 +25,9 @@ TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
 SCRIPT = """
 import sys
 from pathlib import Path
-from builders.core.errors import UserError
-from builders.wikidata.mine import mine
-from builders.wikidata.reader import Tuning
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikidata.reader import Tuning
 
 if __name__ == "__main__":
     folder, jobs, threads = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "spawn"

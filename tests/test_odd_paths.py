@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import typer
 
-from builders.cli import app
-from builders.core.inputs import INPUTS
+from factdrift.builders.cli import app
+from factdrift.builders.core.inputs import INPUTS
 from tests.annotation_workers import batch_of, hand_in, submission
 from tests.conftest import ROOT, run
 from tests.release_sample import publish

@@ -62,9 +62,12 @@ HEAVY = tuple(
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("builders.cli", HEAVY),
+        ("factdrift.builders.cli", HEAVY),
         # Arrow and NumPy start threads; beside them, reading processes could not be forked
-        ("builders.facts.relations, builders.wikidata.mine", ("ibis", "numpy", "pyarrow")),
+        (
+            "factdrift.builders.facts.relations, factdrift.builders.wikidata.mine",
+            ("ibis", "numpy", "pyarrow"),
+        ),
     ],
 )
 def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ...]) -> None:

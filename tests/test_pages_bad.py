@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.wikipedia import dump, files
-from builders.wikipedia.read import read_pages
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikipedia import dump, files
+from factdrift.builders.wikipedia.read import read_pages
 from tests import exports
 from tests.exports import HEAD, TAIL, export, lines, multistream, page
 
@@ -102,7 +102,7 @@ def test_pages_too_long(pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(module, "LONGEST", 100_000)
     monkeypatch.setattr(files, "BLOCK", 30_000)
     monkeypatch.setattr(files, "PACKED", 1)
-    monkeypatch.setattr("builders.core.compressed.PIECE", 1 << 14)
+    monkeypatch.setattr("factdrift.builders.core.compressed.PIECE", 1 << 14)
     pages = [page("Bad", "x y " * 60_000, number=3), GOOD]
     data = {
         "plain": export(pages),

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.steps import Workspace
-from builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from builders.release.contexts import put_back
-from builders.wikipedia.html import is_html, text_of_html
-from builders.wikipedia.inputs import check_pages
-from builders.wikipedia.read import read_pages
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
+from factdrift.builders.release.contexts import put_back
+from factdrift.builders.wikipedia.html import is_html, text_of_html
+from factdrift.builders.wikipedia.inputs import check_pages
+from factdrift.builders.wikipedia.read import read_pages
 from tests.conftest import ROOT, run
 from tests.exports import export, multistream, page
 

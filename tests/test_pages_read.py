@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema
-from builders.rows import Dropped, Page
-from builders.wikipedia import files, parts
-from builders.wikipedia.read import read_pages
-from builders.wikipedia.titles import Titles
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import Dropped, Page
+from factdrift.builders.wikipedia import files, parts
+from factdrift.builders.wikipedia.read import read_pages
+from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
 from tests.exports import export, lines, multistream, page
 
@@ -243,7 +243,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_titles_are_found_by_hash(tmp_path: Path) -> None:
-    from builders.wikipedia.titles import hash_of
+    from factdrift.builders.wikipedia.titles import hash_of
 
     made = Titles.of((f"title {n}", f"Q{n + 1}") for n in range(5000))
     made.save(tmp_path / "t.npy")

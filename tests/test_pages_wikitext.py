@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.pages import wikitext
-from builders.rows import Paragraph
-from builders.wikipedia.titles import normalise
-from builders.wikipedia.wikitext import namespaces_of, paragraphs, redirect_of
+from factdrift.builders.rows import Paragraph
+from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.wikitext import namespaces_of, paragraphs, redirect_of
 from tests.exports import HEAD
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-RUN = "import sys; from builders.cli import main; main()"
+RUN = "import sys; from factdrift.builders.cli import main; main()"
 
 
 def transcript() -> list[tuple[str, list[str]]]:

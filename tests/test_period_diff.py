@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.dates import Period, periods
-from builders.core.engine import Engine, engine
-from builders.core.errors import UserError
-from builders.facts import names
-from builders.facts import period_diff as pd
-from builders.facts.timeline import Rule, timeline
-from builders.rows import Delta, Dropped, Entity, Fact, Gap, Segment
+from factdrift.builders.core.dates import Period, periods
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts import names
+from factdrift.builders.facts import period_diff as pd
+from factdrift.builders.facts.timeline import Rule, timeline
+from factdrift.builders.rows import Delta, Dropped, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
 
 NOW = date(2022, 9, 15)

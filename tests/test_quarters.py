@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from builders.release.manifest import load
+from factdrift.builders.release.manifest import load
+from factdrift.scoring.score import Options, score
+from factdrift.scoring.simulated import predict, stops_on
 from samples.quarters.make import DAYS, build
 from samples.wikidata.make import MistakeError
-from scoring.score import Options, score
-from scoring.simulated import predict, stops_on
 from tests.conftest import ROOT, run
 
 RECIPE = ROOT / "samples/quarters/recipe.yaml"

@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.generate.candidates import (
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.candidates import (
     CandidateSettings,
     ParseFinder,
     SpacyFinder,
     open_finder,
 )
-from builders.generate.gazetteer import Gazetteer
-from builders.rows import Article, Candidate
-from builders.text.dates import candidates
-from builders.text.pipeline import pipeline
+from factdrift.builders.generate.gazetteer import Gazetteer
+from factdrift.builders.rows import Article, Candidate
+from factdrift.builders.text.dates import candidates
+from factdrift.builders.text.pipeline import pipeline
 from tests.conftest import ROOT
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.streamingqa.card import plots
+from factdrift.builders.streamingqa.card import plots
 
 
 @pytest.mark.parametrize(

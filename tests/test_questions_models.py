@@ -9,13 +9,17 @@ from typing import Any
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.generate import prompts as p
-from builders.generate.backends import Cached
-from builders.generate.candidates import ParseFinder
-from builders.generate.protocol import Query, Request
-from builders.generate.transformers_models import Transformers, TransformersBackend, as_chat
-from scoring import tiny_model
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate import prompts as p
+from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.protocol import Query, Request
+from factdrift.builders.generate.transformers_models import (
+    Transformers,
+    TransformersBackend,
+    as_chat,
+)
+from factdrift.scoring import tiny_model
 from tests.test_questions_candidates import article
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.generate import parses
-from builders.generate.answers import answer
-from builders.generate.candidates import ParseFinder
-from builders.generate.parsed import ParseBackend
-from builders.generate.questions import GenerateSettings, generate_questions
-from builders.rows import Article, Draw, Dropped, Question
-from builders.text import pipeline
-from builders.text.en.verbs import past, past_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate import parses
+from factdrift.builders.generate.answers import answer
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.parsed import ParseBackend
+from factdrift.builders.generate.questions import GenerateSettings, generate_questions
+from factdrift.builders.rows import Article, Draw, Dropped, Question
+from factdrift.builders.text import pipeline
+from factdrift.builders.text.en.verbs import past, past_of
 from tests.test_questions_candidates import article, sample
 
 

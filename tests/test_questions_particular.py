@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.candidates import ParseFinder
 from tests.test_questions_candidates import article
 
 VAGUE = [

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import requests
 
-from builders.core.errors import UserError
-from builders.generate.backends import Cached
-from builders.generate.candidates import ParseFinder
-from builders.generate.openai_servers import OpenAI, OpenAIBackend
-from builders.generate.protocol import Query, Request
-from builders.generate.transformers_models import Transformers, TransformersBackend
-from scoring import tiny_model
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
+from factdrift.builders.generate.protocol import Query, Request
+from factdrift.builders.generate.transformers_models import Transformers, TransformersBackend
+from factdrift.scoring import tiny_model
 from tests.test_questions_candidates import article
 
 NEEDED = ("torch", "fastapi", "openai", "uvicorn")

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import requests
 
-from builders.core.errors import UserError
-from builders.generate.backends import Cached
-from builders.generate.candidates import ParseFinder
-from builders.generate.openai_servers import OpenAI, OpenAIBackend
-from builders.generate.prompts import PromptedModel, Read, read
-from builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.backends import Cached
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
+from factdrift.builders.generate.prompts import PromptedModel, Read, read
+from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"

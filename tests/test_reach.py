@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-import builders.recipes.recipe  # noqa: F401 - it imports every step
-from builders.core import files
-from builders.core.reach import NOT_ENTERED, ROOTS, Code, Reach, code_of, parse, reach
-from builders.core.steps import Step
-from builders.facts.steps import Timelines
-from builders.streamingqa.steps import NewsQuestions
-from builders.timeqa.steps import Alignments
-from builders.wmt.steps import QuestionDates
+import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
+from factdrift.builders.core import files
+from factdrift.builders.core.reach import NOT_ENTERED, ROOTS, Code, Reach, code_of, parse, reach
+from factdrift.builders.core.steps import Step
+from factdrift.builders.facts.steps import Timelines
+from factdrift.builders.streamingqa.steps import NewsQuestions
+from factdrift.builders.timeqa.steps import Alignments
+from factdrift.builders.wmt.steps import QuestionDates
 from tests.edits import Edit, edits
 
 Tree = Mapping[str, str]
@@ -217,7 +217,10 @@ REACHED: dict[str, tuple[Tree, set[str]]] = {
         {"a:f", "a:X", "a:N", "a:n", "a:g"},
     ),
     "not entered": (
-        {"a.py": "from builders.core.errors import UserError\ndef f():\n    raise UserError('x')"},
+        {
+            "a.py": "from factdrift.builders.core.errors import UserError\n"
+            "def f():\n    raise UserError('x')"
+        },
         {"a:f"},
     ),
 }
@@ -233,8 +236,8 @@ BEFORE = '''
 """What it is for."""
 import warnings, logging
 from typing import Annotated, NamedTuple
-from builders.core.errors import UserError
-from builders.core.progress import progress
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import progress
 from PKG.b import MARK, Lost, g
 
 LIMIT = 3
@@ -260,7 +263,7 @@ def f(rows: list[Row], say, log):
     return g("first") + f"{rows[0]:>4} of {LIMIT}"
 '''
 B_TEXT = """
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 MARK = object()
 class Lost(UserError): pass
 def g(x):
@@ -343,8 +346,8 @@ def test_data_files(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(files, "resource", found)
     package = write(
         {
-            "a.py": "from builders.core import files\n"
-            "from builders.core.files import resource as r\n"
+            "a.py": "from factdrift.builders.core import files\n"
+            "from factdrift.builders.core.files import resource as r\n"
             "def f(n):\n    r('PKG/words.txt')\n    files.resource('PKG', 'lists')\n"
             "def g():\n    r('PKG/own.yaml')\n",
             "words.txt": "one",
@@ -368,7 +371,7 @@ def test_data_files(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_word_list_is_known_by_its_name() -> None:
-    assert set(reach("builders.text.en.nouns:*").data) == {"builders/text/en/nouns.yaml"}
+    assert set(reach("factdrift.builders.text.en.nouns:*").data) == {"builders/text/en/nouns.yaml"}
     assert "builders/text/en/nouns.yaml" not in QuestionDates.code().data
 
 
@@ -392,14 +395,18 @@ def test_other_steps_are_not_followed(write: Write) -> None:
     ["resource(name)", "resource('x', name)", "resource(f'x/{name}')", "resource()", "[resource]"],
 )
 def test_data_is_named_by_literals(line: str, write: Write) -> None:
-    text = f"from builders.core.files import resource\n\ndef f(name):\n    return {line}\n"
+    text = (
+        f"from factdrift.builders.core.files import resource\n\ndef f(name):\n    return {line}\n"
+    )
     package = write({"a.py": text})
     with pytest.raises(TypeError, match=rf"{package}/a\.py:[34]: resource\(\)"):
         reached(package)
 
 
 def test_no_such_data_and_no_such_target(write: Write) -> None:
-    package = write({"a.py": "from builders.core.files import resource\nf = resource('no/such')"})
+    package = write(
+        {"a.py": "from factdrift.builders.core.files import resource\nf = resource('no/such')"}
+    )
     with pytest.raises(FileNotFoundError, match=rf"{package}/a\.py:2: there is no no/such"):
         reached(package)
     with pytest.raises(LookupError, match="no module elsewhere"):
@@ -433,18 +440,33 @@ def test_no_module_is_run(write: Write) -> None:
 REAL: list[tuple[type[Step], set[tuple[str, str]], set[tuple[str, str]]]] = [
     (
         Timelines,
-        {("builders.core.engine", "Engine"), ("builders.core.schema", "arrow_schema")},
-        {("builders.facts.relations", "Relation"), ("builders.rows.news", "Article")},
+        {
+            ("factdrift.builders.core.engine", "Engine"),
+            ("factdrift.builders.core.schema", "arrow_schema"),
+        },
+        {
+            ("factdrift.builders.facts.relations", "Relation"),
+            ("factdrift.builders.rows.news", "Article"),
+        },
     ),
     (
         Alignments,
-        {("builders.timeqa.alignment", "align_file"), ("builders.rows.timeqa", "AlignedSegment")},
-        {("builders.wikipedia.read", "read_pages"), ("builders.release.card", "render")},
+        {
+            ("factdrift.builders.timeqa.alignment", "align_file"),
+            ("factdrift.builders.rows.timeqa", "AlignedSegment"),
+        },
+        {
+            ("factdrift.builders.wikipedia.read", "read_pages"),
+            ("factdrift.builders.release.card", "render"),
+        },
     ),
     (
         NewsQuestions,
-        {("filters", "AnyFilter"), ("filters.toxicity_filter", "Toxicity")},
-        {("builders.wmt.index", "index"), ("builders.timeqa.dataset", "TimeQA")},
+        {("filters", "AnyFilter"), ("factdrift.filters.toxicity_filter", "Toxicity")},
+        {
+            ("factdrift.builders.wmt.index", "index"),
+            ("factdrift.builders.timeqa.dataset", "TimeQA"),
+        },
     ),
 ]
 
@@ -458,7 +480,9 @@ def test_the_projects_own_code() -> None:
 
 
 def test_another_process_gives_the_same_digest() -> None:
-    script = "from builders.timeqa.steps import Alignments\nprint(Alignments.code().digest)"
+    script = (
+        "from factdrift.builders.timeqa.steps import Alignments\nprint(Alignments.code().digest)"
+    )
     command = [sys.executable, "-c", script]
     shown = subprocess.run(
         command, cwd=files.resource("builders").parent, capture_output=True, text=True, check=True

@@ -8,9 +8,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.wikidata.parts import read_parts
-from builders.wikidata.reader import Reader, Tuning, Work
-from builders.wikidata.shards import Block, Cutter, lines, open_shard
+from factdrift.builders.wikidata.parts import read_parts
+from factdrift.builders.wikidata.reader import Reader, Tuning, Work
+from factdrift.builders.wikidata.shards import Block, Cutter, lines, open_shard
 
 
 def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], Cutter]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from builders.wikidata.entities import Rows
-from builders.wikidata.parts import RawEntity
+from factdrift.builders.wikidata.entities import Rows
+from factdrift.builders.wikidata.parts import RawEntity
 from tests.dumps import item, item_snak, prop, statement, time_snak, value
 
 UNDATED = ("P19",)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builders.wikidata.entities import Rows
+from factdrift.builders.wikidata.entities import Rows
 from tests.conftest import DATA
 from tests.dumps import Json, item, prop, statement, time_snak, world
 from torture.mutations import damaged

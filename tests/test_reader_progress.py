@@ -8,8 +8,8 @@ import termios
 
 import pytest
 
-from builders.core import progress as module
-from builders.core.progress import progress
+from factdrift.builders.core import progress as module
+from factdrift.builders.core.progress import progress
 
 
 def test_a_quick_step_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_a_line(
 
 def test_a_terminal_gets_a_bar() -> None:
     code = (
-        "import time; from builders.core.progress import progress\n"
+        "import time; from factdrift.builders.core.progress import progress\n"
         "with progress(100, 'B', 'reading') as bar:\n"
         "    for _ in range(15): time.sleep(0.1); bar.advance(5)\n"
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from builders.core.errors import UserError
-from builders.wikidata.shards import find_shards, open_shard, snapshot_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikidata.shards import find_shards, open_shard, snapshot_of
 
 DATA = b"".join(b'{"id":"Q%d","type":"item"}\n' % n for n in range(20_000))
 

@@ -10,15 +10,22 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from builders.cli import from_make
-from builders.core.errors import UserError
-from builders.core.files import beside, resource
-from builders.core.inputs import INPUTS, with_inputs
-from builders.core.run import Run
-from builders.core.steps import Workspace
-from builders.recipes.recipe import FINDERS, FOLDER, Recipe, find_inputs, find_recipe, recipes
-from builders.release.release import Options, rebuild
-from builders.wmt.steps import articles
+from factdrift.builders.cli import from_make
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import beside, resource
+from factdrift.builders.core.inputs import INPUTS, with_inputs
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.recipes.recipe import (
+    FINDERS,
+    FOLDER,
+    Recipe,
+    find_inputs,
+    find_recipe,
+    recipes,
+)
+from factdrift.builders.release.release import Options, rebuild
+from factdrift.builders.wmt.steps import articles
 
 DUMP = "enwiki-20260201-pages-articles-multistream"
 NAMES = (

@@ -1,8 +1,8 @@
 import msgspec
 import pytest
 
-from builders.text.references import without_references
-from builders.wikidata.documents import Named, names
+from factdrift.builders.text.references import without_references
+from factdrift.builders.wikidata.documents import Named, names
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.batch import attention_items, read_batch
-from annotation.checks import problems
-from annotation.hits import make_batch
-from annotation.layout import layouts, load_layout
-from builders.core.errors import UserError
+from factdrift.annotation.batch import attention_items, read_batch
+from factdrift.annotation.checks import problems
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.layout import layouts, load_layout
+from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS
 from tests.annotation_workers import order
 from tests.rehearsal import ANSWERS, answers_to, rehearse

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema
-from builders.release.compare import Difference, compare
-from builders.rows import Cloze
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.release.compare import Difference, compare
+from factdrift.builders.rows import Cloze
 from tests.release_sample import BASE, Sample, cloze, edited, publish, segment
 
 FIRST = BASE["unchanged"]["2021Q3"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders.release.manifest import load
+from factdrift.builders.release.manifest import load
 from tests.release_sample import BASE, Sample, cloze, publish
 
 SPLITS = ("2021Q3", "2021M07", "2021")

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.dataset import FromParquet, Scalar
-from builders.core.schema import arrow_schema, batches
-from builders.release.parquet import read, type_name, write_split
-from builders.rows import Cloze
+from factdrift.builders.core.dataset import FromParquet, Scalar
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.release.parquet import read, type_name, write_split
+from factdrift.builders.rows import Cloze
 from tests.release_sample import cloze, from_rows
 
 

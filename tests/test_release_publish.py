@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.release.manifest import load
-from builders.release.publish import STAGING, write_release
-from builders.release.verify import verify_release
-from builders.release.version import Version
-from builders.rows import Cloze
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import load
+from factdrift.builders.release.publish import STAGING, write_release
+from factdrift.builders.release.verify import verify_release
+from factdrift.builders.release.version import Version
+from factdrift.builders.rows import Cloze
 from tests.conftest import ROOT
 from tests.release_sample import BASE, Sample, cloze, dataset, edited, from_rows, meta, publish
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.release import manifest
+from factdrift.builders.release import manifest
 from tests.conftest import Done, run
 from tests.hub_server import TOKEN, Hub, Repo, serve
 from tests.release_sample import BASE, Sample, cloze, edited, publish

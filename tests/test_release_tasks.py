@@ -15,19 +15,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.core.dataset import Table
-from builders.core.errors import UserError
-from builders.release import tasks
-from builders.release.harness import after, squad
-from builders.release.manifest import load
-from builders.release.parquet import read
-from builders.release.publish import MOST_SPLITS, few_splits
-from builders.release.verify import verify_release
-from builders.rows import Cloze
-from builders.rows.asking import ASKING
-from builders.rows.frames import read_frames
-from builders.rows.timeqa import TimeQuestion
-from builders.text import squad as ours
+from factdrift.builders.core.dataset import Table
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release import tasks
+from factdrift.builders.release.harness import after, squad
+from factdrift.builders.release.manifest import load
+from factdrift.builders.release.parquet import read
+from factdrift.builders.release.publish import MOST_SPLITS, few_splits
+from factdrift.builders.release.verify import verify_release
+from factdrift.builders.rows import Cloze
+from factdrift.builders.rows.asking import ASKING
+from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.rows.timeqa import TimeQuestion
+from factdrift.builders.text import squad as ours
 from tests.conftest import run
 from tests.release_sample import BASE, Rows, Sample, cloze, from_rows, publish
 
@@ -95,8 +95,8 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release: Path) -> None:
 def test_run_model_and_harnesses_use_the_same_words(
     prompt: str, context: str, kind: str, tmp_path: Path
 ) -> None:
-    from scoring.views import Asking as View
-    from scoring.views import Row
+    from factdrift.scoring.views import Asking as View
+    from factdrift.scoring.views import Row
 
     row = {"id": "1", "prompt": prompt, "context": context, "targets": ["x"]}
     (tmp_path / "a.parquet").parent.mkdir(exist_ok=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release.publish import file_entry
-from builders.release.verify import verify_release
+from factdrift.builders.release.publish import file_entry
+from factdrift.builders.release.verify import verify_release
 from tests.release_sample import BASE, Sample, publish
 
 SPLIT = "data/unchanged/2021Q3.parquet"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release.publish import STAGING
+from factdrift.builders.release.publish import STAGING
 from tests.conftest import ROOT, run
 
 DATASETS = (
@@ -110,7 +110,7 @@ def test_kill_at_any_moment_leaves_the_last_release(
     words = ["release", str(recipe), "--out", str(tmp_path / "r"), "--build", str(tmp_path / "b")]
     words += ["--version", "9.0.0"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "builders", *words],
+        [sys.executable, "-m", "factdrift", *words],
         cwd=ROOT,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

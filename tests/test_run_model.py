@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 import requests
 
-from builders.core.errors import UserError
-from builders.generate.openai_servers import OpenAI
-from builders.generate.transformers_models import Transformers
-from builders.release.manifest import load
-from builders.rows.frames import read_frames
-from scoring import tiny_model
-from scoring.askers import Scorer
-from scoring.predictions import about, prompt_hash
-from scoring.run_model import Order, run_model
-from scoring.views import Asking
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.transformers_models import Transformers
+from factdrift.builders.release.manifest import load
+from factdrift.builders.rows.frames import read_frames
+from factdrift.scoring import tiny_model
+from factdrift.scoring.askers import Scorer
+from factdrift.scoring.predictions import about, prompt_hash
+from factdrift.scoring.run_model import Order, run_model
+from factdrift.scoring.views import Asking
 from tests import known_models as known
 from tests.conftest import ROOT, run
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
@@ -146,7 +146,7 @@ def test_mistakes_are_told(
 def test_without_torch_nothing_begins(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from builders.generate import transformers_models
+    from factdrift.builders.generate import transformers_models
 
     monkeypatch.setattr(transformers_models, "find_spec", lambda name: None)
     words = ["run-model", release, "--model", "gpt2", "--build", tmp_path / "build"]
@@ -170,11 +170,10 @@ def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_pat
     whole = tmp_path / "whole.jsonl"
     run(*words, "--build", tmp_path / "other", "--out", whole)
     words += ["--build", tmp_path / "build", "--out", tmp_path / "out.jsonl"]
-    code = (
-        "import os, signal, sys; from scoring.run_model import _Run; from builders.cli import main"
-    )
+    code = "import os, signal, sys; from factdrift.scoring.run_model import _Run"
+    code += "; from factdrift.builders.cli import main"
     code += f"""
-from builders.core.cache import AnswerCache
+from factdrift.builders.core.cache import AnswerCache
 kept, keep = [], AnswerCache.keep_all
 def until(self, texts):
     found = keep(self, texts)
@@ -307,8 +306,8 @@ def test_mistakes_with_a_server(release: Path, tmp_path: Path, words: list[str],
 
 def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) -> None:
     """Predictions flow: with windows of 512, the first is written before the last row is read."""
-    from builders.core.progress import progress
-    from scoring import run_model as module
+    from factdrift.builders.core.progress import progress
+    from factdrift.scoring import run_model as module
 
     rows = {"unchanged": {PERIODS[0]: [cloze(n) for n in range(1200)], PERIODS[1]: []}}
     release = publish(tmp_path / "releases", Sample({**BASE, **rows})).folder

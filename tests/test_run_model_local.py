@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.generate.protocol import Usage
-from builders.generate.transformers_models import Transformers, kind_of, load
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.protocol import Usage
+from factdrift.builders.generate.transformers_models import Transformers, kind_of, load
 
 pytest.importorskip("torch")
 
-from scoring import tiny_model
-from scoring.local_models import PLL, Gap, Masked, Writing
+from factdrift.scoring import tiny_model
+from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
 from tests import known_models as known
 
 AFTER = {

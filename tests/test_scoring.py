@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.text.squad import exact_match, f1
-from scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
-from scoring.score import Options, Scores, score
-from scoring.simulated import asked_rows, predict, stops_on
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.text.squad import exact_match, f1
+from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
+from factdrift.scoring.score import Options, Scores, score
+from factdrift.scoring.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import BASE, Sample, cloze, publish
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scoring.intervals import DRAWS, bundles, intervals, paired, weights
-from scoring.metrics import SCALE
+from factdrift.scoring.intervals import DRAWS, bundles, intervals, paired, weights
+from factdrift.scoring.metrics import SCALE
 
 
 def right_answers(chance: np.random.Generator, subjects: int, rows: int, mean: float) -> np.ndarray:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.text.squad import exact_match, f1, normal
-from scoring.metrics import fuar, rouge_l
-from scoring.words import Words, distinct, f1_of_pairs
+from factdrift.builders.text.squad import exact_match, f1, normal
+from factdrift.scoring.metrics import fuar, rouge_l
+from factdrift.scoring.words import Words, distinct, f1_of_pairs
 from tests.conftest import examples
 
 TEXTS = st.one_of(

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from builders.core.errors import UserError
-from scoring.report import report
-from scoring.score import Options, score
-from scoring.simulated import predict, stops_on
+from factdrift.builders.core.errors import UserError
+from factdrift.scoring.report import report
+from factdrift.scoring.score import Options, score
+from factdrift.scoring.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import run
 from tests.release_sample import publish

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.engine import Engine, engine
-from builders.core.errors import UserError
-from builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
-from builders.facts.timeline import Rule
-from builders.rows import Entity, Fact, FactChange, Gap, SeenFact
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
+from factdrift.builders.facts.timeline import Rule
+from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)

@@ -15,11 +15,11 @@ from random import Random
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.dates import Period, periods
-from builders.core.engine import Engine, engine
-from builders.core.errors import UserError
-from builders.facts import period_diff, snapshot_diff, timeline
-from builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
+from factdrift.builders.core.dates import Period, periods
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts import period_diff, snapshot_diff, timeline
+from factdrift.builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
 from tests import random_histories
 from tests.histories import fact, parquet
 from tests.history_tables import tables
@@ -106,7 +106,7 @@ def test_settings_of_spark_submit_are_kept(spark: Engine, tmp_path: Path) -> Non
     script = tmp_path / "script.py"
     script.write_text(
         "from pathlib import Path\n"
-        "from builders.core.engine import engine\n"
+        "from factdrift.builders.core.engine import engine\n"
         "with engine('spark', Path('scratch'), threads=2) as eng:\n"
         "    print(eng.session.sparkContext.master)\n"
     )
@@ -141,8 +141,8 @@ def test_several_row_groups(spark: Engine, tmp_path: Path) -> None:
 def _opened(code: str, **environment: str) -> str:
     """What opening the Spark engine says in another process."""
     code += (
-        "\nfrom pathlib import Path\nfrom builders.core.engine import engine\n"
-        "from builders.core.errors import UserError\n"
+        "\nfrom pathlib import Path\nfrom factdrift.builders.core.engine import engine\n"
+        "from factdrift.builders.core.errors import UserError\n"
         "try:\n    with engine('spark', Path('scratch')): pass\n"
         "except UserError as e: print(e)\n"
     )

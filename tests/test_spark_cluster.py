@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.core import spark
-from builders.core.engine import ready
-from builders.core.errors import UserError
+from factdrift.builders.core import spark
+from factdrift.builders.core.engine import ready
+from factdrift.builders.core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -116,8 +116,8 @@ def test_without_the_packages_of_connect(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import sys; sys.modules['grpc'] = None\n"
-        "from pathlib import Path\nfrom builders.core.engine import ready\n"
-        "from builders.core.errors import UserError\n"
+        "from pathlib import Path\nfrom factdrift.builders.core.engine import ready\n"
+        "from factdrift.builders.core.errors import UserError\n"
         "try: ready('sc://localhost', Path('scratch'))\nexcept UserError as e: print(e)\n"
     )
     said = ran([sys.executable, str(script)], tmp_path).stdout
@@ -149,7 +149,7 @@ def ran(
 
 def release(home: Path, *options: str) -> list[str]:
     folders = ["--out", str(home / "releases"), "--build", str(home / "build [1]")]
-    return [sys.executable, "-m", "builders", "release", "dynamic-templama", *folders, *options]
+    return [sys.executable, "-m", "factdrift", "release", "dynamic-templama", *folders, *options]
 
 
 TWO_EXECUTORS = "local-cluster[2,1,1024]"
@@ -247,7 +247,7 @@ def test_a_master_in_this_process(tmp_path: Path) -> None:
     script.write_text(
         "from pathlib import Path\n"
         "import pyarrow as pa, pyarrow.parquet as pq\n"
-        "from builders.core.engine import engine\n"
+        "from factdrift.builders.core.engine import engine\n"
         "with engine('local[1]', Path('a [b] {c}*')) as eng:\n"
         "    given = eng.scratch / 'given.parquet'\n"
         "    pq.write_table(pa.table({'n': [1, 2]}), given)\n"

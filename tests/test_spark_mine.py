@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from builders.core import spark
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.wikidata import tasks
-from builders.wikidata.mine import GOING, Left, mine
-from builders.wikidata.reader import Work
+from factdrift.builders.core import spark
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.wikidata import tasks
+from factdrift.builders.wikidata.mine import GOING, Left, mine
+from factdrift.builders.wikidata.reader import Work
 from tests import test_spark_cluster as clusters
 from tests.conftest import run as command
 from tests.dumps import array, compressed, world
@@ -232,9 +232,9 @@ if "pyspark.daemon" in sys.orig_argv:
 BY_TASKS = """
 import sys
 from pathlib import Path
-from builders.wikidata.mine import mine
-from builders.wikidata.reader import Tuning
-from builders.wikidata.tasks import by_tasks
+from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikidata.reader import Tuning
+from factdrift.builders.wikidata.tasks import by_tasks
 
 if __name__ == "__main__":
     mine(sys.argv[1], Path("out"), undated=["P27"], snapshot="2026-01-01",
@@ -259,7 +259,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mined(*words: object) -> list[str]:
-    return [sys.executable, "-m", "builders", "mine", *map(str, words)]
+    return [sys.executable, "-m", "factdrift", "mine", *map(str, words)]
 
 
 @pytest.mark.slow

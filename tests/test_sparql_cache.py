@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 from tests.sparql_server import Server
 from tests.test_sparql_faults import PEOPLE, mine_mayors, serve_mayors
 from tests.test_sparql_mine import AGENT
@@ -78,7 +78,7 @@ def test_it_goes_on_after_a_stop(
     server.reset(delay=0.1)
     code = f"""
 from pathlib import Path
-from builders.wikidata.sparql import mine_sparql
+from factdrift.builders.wikidata.sparql import mine_sparql
 mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P39": False}},
     user_agent={AGENT!r}, cache=Path({str(tmp_path / "cache")!r}), page=10, id_page=50)
 """

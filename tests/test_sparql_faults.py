@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.http import Patience
-from builders.wikidata.finish import Mined
-from builders.wikidata.sparql import mine_sparql
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import Patience
+from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.sparql_server import How, Server, serve
 from tests.test_sparql_mine import AGENT, snak, term, year
 

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from builders.core.errors import UserError
-from builders.core.http import Patience
-from builders.wikidata.finish import Mined
-from builders.wikidata.mine import mine
-from builders.wikidata.sparql import mine_sparql
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import Patience
+from factdrift.builders.wikidata.finish import Mined
+from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import run
 from tests.dumps import facts_of
 from tests.sparql_server import Server, serve

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.facts.relations import load_relations
-from builders.wikidata.documents import BIRTHS, DEATHS
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from tests.conftest import DATA, ROOT
 from tests.sparql_server import serve
 from tests.test_sparql_mine import assert_same, mine_dump, mine_endpoint

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from builders.core.dates import PartialDate
-from builders.wikidata.sparql_client import Row, Term
-from builders.wikidata.sparql_rows import (
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.wikidata.sparql_client import Row, Term
+from factdrift.builders.wikidata.sparql_rows import (
     ENTITY,
     ONTOLOGY,
     PROPERTY,
@@ -21,8 +21,8 @@ from builders.wikidata.sparql_rows import (
     statement_name,
     written_point,
 )
-from builders.wikidata.statements import Snak
-from builders.wikidata.times import point
+from factdrift.builders.wikidata.statements import Snak
+from factdrift.builders.wikidata.times import point
 from tests.wikibase_rdf import xsd_time
 
 GREGORIAN = f"{ENTITY}Q1985727"

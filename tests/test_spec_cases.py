@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from builders import rows
-from builders.core.dates import Granularity, Period
-from builders.core.run import RecipeInput, Source
-from builders.core.steps import Workspace
-from builders.facts import steps
-from builders.facts.period_diff import Undated, buildable, compare
-from builders.facts.relations import load_relations
-from builders.facts.steps import Facts, Timelines
-from builders.facts.steps import Mined as MinedFolder
-from builders.wikidata.finish import TABLES
-from builders.wikidata.mine import mine
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.period_diff import Undated, buildable, compare
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.facts.steps import Mined as MinedFolder
+from factdrift.builders.wikidata.finish import TABLES
+from factdrift.builders.wikidata.mine import mine
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
 
 TEMPLATES = Path(__file__).parents[1] / "templates"

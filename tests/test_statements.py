@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from builders.core.dates import PartialDate
-from builders.wikidata.statements import (
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.wikidata.statements import (
     TIMES,
     Dated,
     Held,
@@ -20,7 +20,7 @@ from builders.wikidata.statements import (
     life,
     unusable,
 )
-from builders.wikidata.times import point
+from factdrift.builders.wikidata.times import point
 from tests import spec_oracle
 from tests.dumps import GREGORIAN, JULIAN
 

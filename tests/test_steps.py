@@ -12,19 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.items import TextSources
-from builders.ckl.clozes import CKLClozes
-from builders.ckl.easy import NewLAMAEasyClozes
-from builders.ckl.questions import CKLQuestions
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.core.run import DatasetBuilder, RecipeInput, Run, Source
-from builders.core.schema import arrow_schema, batches
-from builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
-from builders.generate import prompts
-from builders.rows import Article, Gold
-from builders.streamingqa.dataset import StreamingQA
-from filters.search_index import Index
+from factdrift.annotation.items import TextSources
+from factdrift.builders.ckl.clozes import CKLClozes
+from factdrift.builders.ckl.easy import NewLAMAEasyClozes
+from factdrift.builders.ckl.questions import CKLQuestions
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Run, Source
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
+from factdrift.builders.generate import prompts
+from factdrift.builders.rows import Article, Gold
+from factdrift.builders.streamingqa.dataset import StreamingQA
+from factdrift.filters.search_index import Index
 from tests.test_filters_search import KilledError, article, dump, killed_after
 
 FILTERS = [{"filter": "search"}]

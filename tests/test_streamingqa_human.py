@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from builders.release.compare import compare
-from builders.rows import Decision, Gold
+from factdrift.builders.release.compare import compare
+from factdrift.builders.rows import Decision, Gold
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
 from tests.gold_rows import config, figure, gold, items, write

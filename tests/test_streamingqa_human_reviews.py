@@ -9,10 +9,24 @@ from typing import Any
 
 import pytest
 
-from builders.generate.candidates import ParseFinder
-from builders.rows import Article, Decision, Draw, Dropped, Gold, HumanAnswer, NewsQuestion
-from builders.streamingqa.annotators import Kind, Reviews, placed, read_written, written_items
-from builders.text.squad import exact_match, f1
+from factdrift.builders.generate.candidates import ParseFinder
+from factdrift.builders.rows import (
+    Article,
+    Decision,
+    Draw,
+    Dropped,
+    Gold,
+    HumanAnswer,
+    NewsQuestion,
+)
+from factdrift.builders.streamingqa.annotators import (
+    Kind,
+    Reviews,
+    placed,
+    read_written,
+    written_items,
+)
+from factdrift.builders.text.squad import exact_match, f1
 from tests.gold_rows import gold
 
 SENTENCES = (

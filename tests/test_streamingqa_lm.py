@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from builders.release.manifest import load
-from builders.text.dates import WEEKDAYS
+from factdrift.builders.release.manifest import load
+from factdrift.builders.text.dates import WEEKDAYS
 from tests.conftest import ROOT, run
 from tests.gold_rows import config
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.facts.check import SCHEMA
-from builders.facts.relations import load_relations
-from builders.facts.template_csv import import_templates
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.check import SCHEMA
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.template_csv import import_templates
 from tests.conftest import run
 
 HEAD = "Wikidata ID,Relation,Template\n"

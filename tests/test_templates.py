@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from builders.facts.check import SCHEMA, check, write_schema
-from builders.facts.relations import json_schema, load_relations, select, worded
-from builders.text.render import object_last, parse, parse_question
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.check import SCHEMA, check, write_schema
+from factdrift.builders.facts.relations import json_schema, load_relations, select, worded
+from factdrift.builders.text.render import object_last, parse, parse_question
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.tidy import look
+from factdrift.builders.core.tidy import look
 from tests.conftest import ROOT, run
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"

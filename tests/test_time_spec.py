@@ -5,10 +5,10 @@ from datetime import date
 
 import pytest
 
-from builders.generate.parsed import ParseBackend
-from builders.text.dates import time_of
-from builders.text.en.questions import ago, put
-from filters.time_spec import specify
+from factdrift.builders.generate.parsed import ParseBackend
+from factdrift.builders.text.dates import time_of
+from factdrift.builders.text.en.questions import ago, put
+from factdrift.filters.time_spec import specify
 from tests.test_filters_run import question
 
 YES = """

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from builders.core.engine import Engine, engine
-from builders.core.errors import UserError
-from builders.facts.timeline import snapshot_day, timeline
-from builders.rows import Fact, Segment
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.timeline import snapshot_day, timeline
+from factdrift.builders.rows import Fact, Segment
 from tests.histories import Interval, day, fact, parquet
 
 NOW = date(2022, 9, 15)

@@ -9,11 +9,11 @@ from typing import get_args
 
 import pytest
 
-from builders.core.dates import Granularity, Period, periods
-from builders.core.engine import Engine, engine
-from builders.facts import period_diff, snapshot_diff, timeline
-from builders.facts.period_diff import REASONS, Undated
-from builders.rows import Change
+from factdrift.builders.core.dates import Granularity, Period, periods
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.facts import period_diff, snapshot_diff, timeline
+from factdrift.builders.facts.period_diff import REASONS, Undated
+from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
 from tests.history_tables import tables
 from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Segment

@@ -16,19 +16,25 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench import alignment as measure
-from builders import rows
-from builders.core.engine import Engine, engine
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema, batches
-from builders.text.dates import dates_in
-from builders.text.names import names_of
-from builders.text.sentences import sentence_starts
-from builders.text.words import fold_in_place
-from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, align_page, keep_pairs
-from builders.timeqa.alignment import ObjectNames as Names
-from builders.timeqa.matching import assigned
-from builders.timeqa.mentions import PageText
-from builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
+from factdrift.builders import rows
+from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.text.dates import dates_in
+from factdrift.builders.text.names import names_of
+from factdrift.builders.text.sentences import sentence_starts
+from factdrift.builders.text.words import fold_in_place
+from factdrift.builders.timeqa.alignment import (
+    DROPPED_ORDER,
+    Alignment,
+    align_file,
+    align_page,
+    keep_pairs,
+)
+from factdrift.builders.timeqa.alignment import ObjectNames as Names
+from factdrift.builders.timeqa.matching import assigned
+from factdrift.builders.timeqa.mentions import PageText
+from factdrift.builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
 from tests.conftest import DATA
 
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"

@@ -12,9 +12,9 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.batch import Item
-from builders.release.compare import compare
-from builders.rows import AlignedSegment, Gap, Gold, ReleasedAlignedSegment
+from factdrift.annotation.batch import Item
+from factdrift.builders.release.compare import compare
+from factdrift.builders.rows import AlignedSegment, Gap, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
 from tests.gold_rows import config, figure, gold, items, write

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders.rows import (
+from factdrift.builders.rows import (
     AlignedSegment,
     AlignmentRule,
     Gold,
@@ -15,7 +15,7 @@ from builders.rows import (
     ReleasedAlignedSegment,
     Segment,
 )
-from builders.timeqa.annotations import read_verdicts, revise
+from factdrift.builders.timeqa.annotations import read_verdicts, revise
 from tests.gold_rows import gold
 from tests.test_timeqa_questions import segment
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from builders.facts.relations import Ask
-from builders.rows import AlignedSegment, Dropped, Gap
-from builders.timeqa.question_tables import best_first
-from builders.timeqa.questions import (
+from factdrift.builders.facts.relations import Ask
+from factdrift.builders.rows import AlignedSegment, Dropped, Gap
+from factdrift.builders.timeqa.question_tables import best_first
+from factdrift.builders.timeqa.questions import (
     Pair,
     PairQuestion,
     Questions,
@@ -18,7 +18,7 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from builders.timeqa.told import Entry, Told
+from factdrift.builders.timeqa.told import Entry, Told
 from tests.histories import Interval, day
 
 NOW = date(2022, 9, 15)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from builders.rows import AlignedSegment, AlignmentRule, Gap, Segment
-from builders.timeqa.questions import Pair, PairQuestion, Questions, ask_pair, perturbed
-from builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, index, select, unit
+from factdrift.builders.rows import AlignedSegment, AlignmentRule, Gap, Segment
+from factdrift.builders.timeqa.questions import Pair, PairQuestion, Questions, ask_pair, perturbed
+from factdrift.builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, index, select, unit
 from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows

@@ -10,8 +10,8 @@ from datetime import date
 
 import pytest
 
-from builders import rows
-from builders.timeqa.alignment import Alignment, ObjectNames, align_page
+from factdrift.builders import rows
+from factdrift.builders.timeqa.alignment import Alignment, ObjectNames, align_page
 from tests.test_timeqa_alignment import days, page
 
 CLUB = "Leeds United"

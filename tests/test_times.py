@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from builders.core.dates import PartialDate
-from builders.wikidata.times import point, rdf_point
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.wikidata.times import point, rdf_point
 from tests.dumps import GREGORIAN, JULIAN
 
 T = "T00:00:00Z"

@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError, model_validator
 
-from builders.core.config import Strict, load
-from builders.core.errors import UserError
-from builders.core.files import resource
-from filters.base import FilterContext
-from filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
-from filters.toxicity.bands import (
+from factdrift.builders.core.config import Strict, load
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.filters.base import FilterContext
+from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
+from factdrift.filters.toxicity.bands import (
     BandJudgment,
     BandThreshold,
     place,
     threshold_by_bands,
     to_judge,
 )
-from filters.toxicity.classifier import TransformersScorer
-from filters.toxicity.judged import mistakes
-from filters.toxicity.local import Local
-from filters.toxicity.perspective import Perspective
-from filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
-from filters.toxicity_filter import Toxicity
+from factdrift.filters.toxicity.classifier import TransformersScorer
+from factdrift.filters.toxicity.judged import mistakes
+from factdrift.filters.toxicity.local import Local
+from factdrift.filters.toxicity.perspective import Perspective
+from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
+from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
 from tests.test_filters_run import item
 from tests.test_toxicity_server import serve

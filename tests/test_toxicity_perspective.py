@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.core.errors import UserError
-from filters.toxicity.perspective import Perspective
-from filters.toxicity.scores import Scoring, ToxicityScores
+from factdrift.builders.core.errors import UserError
+from factdrift.filters.toxicity.perspective import Perspective
+from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
 from tests.test_toxicity_server import Service, serve
 
 

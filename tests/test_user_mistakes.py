@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.templama.dataset import Window
+from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, run
 
 RECIPES = ROOT / "builders/recipes"

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from builders.core.errors import UserError
-from builders.rows import ArticleRef
-from builders.text.sentences import split_sentences
-from builders.wmt.archive import find_archives
-from builders.wmt.index import TABLES, index
-from builders.wmt.lines import count_sentences, joined, sentences_of
-from builders.wmt.read import read
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import ArticleRef
+from factdrift.builders.text.sentences import split_sentences
+from factdrift.builders.wmt.archive import find_archives
+from factdrift.builders.wmt.index import TABLES, index
+from factdrift.builders.wmt.lines import count_sentences, joined, sentences_of
+from factdrift.builders.wmt.read import read
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples" / "news"

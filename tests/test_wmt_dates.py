@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
-from builders.core.errors import UserError
-from builders.core.hashing import row_id
-from builders.core.schema import arrow_schema
-from builders.rows import ArticleRef
-from builders.wmt import card
-from builders.wmt.dates import Amount, DateSettings, draws, occurrence
-from builders.wmt.index import index
-from builders.wmt.lines import sorting_key
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import ArticleRef
+from factdrift.builders.wmt import card
+from factdrift.builders.wmt.dates import Amount, DateSettings, draws, occurrence
+from factdrift.builders.wmt.index import index
+from factdrift.builders.wmt.lines import sorting_key
 from tests.conftest import ROOT
 
 Z = NormalDist().inv_cdf(0.999)

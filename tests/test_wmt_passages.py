@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from builders.rows import Article
-from builders.wmt.lines import sorting_key
-from builders.wmt.passages import (
+from factdrift.builders.rows import Article
+from factdrift.builders.wmt.lines import sorting_key
+from factdrift.builders.wmt.passages import (
     original_passages,
     passage_prefix,
     passages,

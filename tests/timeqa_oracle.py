@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import product
 
-from builders.rows import AlignedSegment, Gap
+from factdrift.builders.rows import AlignedSegment, Gap
 
 MONTHS = list(calendar.month_name)
 UNIT = r"(?:(?:(?P<day{n}>\d{{1,2}}) )?(?P<month{n}>[A-Z][a-z]+) )?(?:AD )?(?P<year{n}>\d{{1,4}})"

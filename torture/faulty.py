@@ -81,7 +81,7 @@ class Fault:
 if __name__ == "__main__":
     fault = Fault(os.environ.pop("FACTDRIFT_FAULT"), os.environ.pop("FACTDRIFT_FAULT_IN"))
     fault.install()
-    from builders.__main__ import main
+    from factdrift.__main__ import main
 
     try:
         main()

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from annotation.layout import Layout
-from builders.core.config import load
-from builders.core.errors import UserError
-from builders.facts.relations import Relation
-from builders.recipes.recipe import Recipe
-from builders.wikidata.mine import mine
-from builders.wikipedia.read import read_pages
-from builders.wmt.index import index
-from scoring.predictions import read as read_predictions
+from factdrift.annotation.layout import Layout
+from factdrift.builders.core.config import load
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.relations import Relation
+from factdrift.builders.recipes.recipe import Recipe
+from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikipedia.read import read_pages
+from factdrift.builders.wmt.index import index
+from factdrift.scoring.predictions import read as read_predictions
 from tests.annotation_workers import batch_of, submission, take
 from torture import ROOT, HangsError, Outcome, not_for_ever
 from torture.mutations import bitten, damaged

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from builders.release.verify import verify_release
+from factdrift.builders.release.verify import verify_release
 from torture import ROOT, Outcome
 
 DATASETS = ("wmt-question-dates", "temporal-facts", "invariant-lama", "timeqa")
@@ -119,7 +119,7 @@ def prepare(work: Path) -> None:
 
 def _published(place: Place, version: str) -> Done:
     words = [version if word == LATER else word for word in place.words()]
-    command = [sys.executable, "-m", "builders", *words]
+    command = [sys.executable, "-m", "factdrift", *words]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     return Done(done.returncode, done.stderr)

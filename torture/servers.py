@@ -14,13 +14,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
-from builders.core.errors import UserError
-from builders.core.http import Patience
-from builders.core.remote import local
-from builders.generate.openai_servers import OpenAI, OpenAIBackend
-from builders.wikidata.sparql import mine_sparql
-from filters.toxicity.perspective import Perspective
-from filters.toxicity.scores import ATTRIBUTES
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import Patience
+from factdrift.builders.core.remote import local
+from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
+from factdrift.builders.wikidata.sparql import mine_sparql
+from factdrift.filters.toxicity.perspective import Perspective
+from factdrift.filters.toxicity.scores import ATTRIBUTES
 from torture import Outcome
 
 KEY = "secret0key0that0nobody0may0see"

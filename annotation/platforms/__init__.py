@@ -1,12 +1,12 @@
 """Where people work: one module a platform, listed here."""
 
-from annotation.dataset import near_hint
-from annotation.platforms.base import Platform
-from annotation.platforms.label_studio import LabelStudio
-from annotation.platforms.mturk import MTurk
-from annotation.platforms.prolific import Prolific
-from annotation.platforms.static import Static
-from builders.core.errors import UserError
+from factdrift.annotation.dataset import near_hint
+from factdrift.annotation.platforms.base import Platform
+from factdrift.annotation.platforms.label_studio import LabelStudio
+from factdrift.annotation.platforms.mturk import MTurk
+from factdrift.annotation.platforms.prolific import Prolific
+from factdrift.annotation.platforms.static import Static
+from factdrift.builders.core.errors import UserError
 
 PLATFORMS: dict[str, Platform] = {
     "mturk": MTurk(),

@@ -7,12 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import Batch, Item
-from annotation.layout import Layout, Rejection
-from annotation.reading import csv_rows, is_table, json_documents
-from annotation.submission import Refused, Submission
-from builders.core.config import shown
-from builders.core.errors import UserError
+from factdrift.annotation.batch import Batch, Item
+from factdrift.annotation.layout import Layout, Rejection
+from factdrift.annotation.reading import csv_rows, is_table, json_documents
+from factdrift.annotation.submission import Refused, Submission
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
 
 _OPTIONS = {"split": "split-pages"}
 """Fields of `Delivery` whose option has another name."""

@@ -23,15 +23,15 @@ from xml.etree import ElementTree
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from annotation.batch import Batch, Hit, Item
-from annotation.checks import condition_holds, plain
-from annotation.layout import Choice, Layout, LayoutAnswer, LayoutField
-from annotation.platforms.base import Delivery, Platform
-from annotation.reading import head
-from annotation.submission import FORMAT as SUBMISSION
-from annotation.submission import Json, Refused, Submission, from_value
-from builders.core.errors import UserError
-from builders.core.files import resource
+from factdrift.annotation.batch import Batch, Hit, Item
+from factdrift.annotation.checks import condition_holds, plain
+from factdrift.annotation.layout import Choice, Layout, LayoutAnswer, LayoutField
+from factdrift.annotation.platforms.base import Delivery, Platform
+from factdrift.annotation.reading import head
+from factdrift.annotation.submission import FORMAT as SUBMISSION
+from factdrift.annotation.submission import Json, Refused, Submission, from_value
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 
 FORMAT = "factdrift-task/1"
 META = "factdrift"

@@ -28,16 +28,16 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from annotation.batch import Batch, Hit
-from annotation.layout import Layout
-from annotation.page import data, render
-from annotation.platforms.base import Decide, Delivery, Fits, Platform
-from annotation.reading import csv_rows, head, is_table, json_documents
-from annotation.submission import LONGEST, Refused, Submission, decode, from_value
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.hashing import file_sha256
+from factdrift.annotation.batch import Batch, Hit
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.page import data, render
+from factdrift.annotation.platforms.base import Decide, Delivery, Fits, Platform
+from factdrift.annotation.reading import csv_rows, head, is_table, json_documents
+from factdrift.annotation.submission import LONGEST, Refused, Submission, decode, from_value
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import file_sha256
 
 FORMAT = "factdrift-mturk/1"
 """Of the lines that the API's results are kept in."""

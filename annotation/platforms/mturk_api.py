@@ -17,15 +17,15 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from annotation.batch import LAYOUT_COPY, Batch, read_batch
-from annotation.layout import Layout, Qualifications, load_layout
-from annotation.platforms.mturk import FORMAT, filled
-from annotation.submission import decode
-from builders.core.config import Strict, shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked, replacing
-from builders.core.hashing import digest
-from builders.core.steps import Say
+from factdrift.annotation.batch import LAYOUT_COPY, Batch, read_batch
+from factdrift.annotation.layout import Layout, Qualifications, load_layout
+from factdrift.annotation.platforms.mturk import FORMAT, filled
+from factdrift.annotation.submission import decode
+from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, locked, replacing
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.steps import Say
 
 Site = Literal["sandbox", "production"]
 ENDPOINTS: dict[Site, str] = {

@@ -17,17 +17,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import Batch
-from annotation.layout import Layout, Rejection
-from annotation.page import web_address
-from annotation.platforms.base import Decide, Delivery
-from annotation.platforms.static import IDS, Static
-from annotation.reading import csv_rows
-from annotation.submission import Refused, Submission
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import resource
-from builders.core.hashing import file_sha256
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.layout import Layout, Rejection
+from factdrift.annotation.page import web_address
+from factdrift.annotation.platforms.base import Decide, Delivery
+from factdrift.annotation.platforms.static import IDS, Static
+from factdrift.annotation.reading import csv_rows
+from factdrift.annotation.submission import Refused, Submission
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import file_sha256
 
 TASKFLOW, README = "taskflow.csv", "README.txt"
 GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")

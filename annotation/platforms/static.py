@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import Batch
-from annotation.layout import Layout
-from annotation.page import hit_file, render, web_address
-from annotation.platforms.base import Delivery, Platform
-from annotation.submission import FORMAT, Refused, Submission, from_text, from_value
+from factdrift.annotation.batch import Batch
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.page import hit_file, render, web_address
+from factdrift.annotation.platforms.base import Delivery, Platform
+from factdrift.annotation.submission import FORMAT, Refused, Submission, from_text, from_value
 
 PAGE, HITS = "task.html", "hits"
 _DELIVER = ("post", "code", "complete")

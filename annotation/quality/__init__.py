@@ -14,17 +14,17 @@ of the sampled items, whose results come in like all others; or accept and rejec
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from annotation.batch import Item
-from annotation.layout import Layout
-from annotation.quality.expert import worker_batches
-from annotation.quality.rules import (
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.quality.expert import worker_batches
+from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
     REJECTED_BATCH,
     flagged,
     gold_row,
 )
-from builders.rows import Gold, Judgment
+from factdrift.builders.rows import Gold, Judgment
 
 
 def settle(

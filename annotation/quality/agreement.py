@@ -19,13 +19,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annotation.batch import Item
-from annotation.checks import paragraphs, plain
-from annotation.layout import Layout, LayoutAnswer
-from annotation.matching import DUPLICATE
-from annotation.submission import Json
-from builders.rows import Judgment
-from builders.text.squad import normal_or_all
+from factdrift.annotation.batch import Item
+from factdrift.annotation.checks import paragraphs, plain
+from factdrift.annotation.layout import Layout, LayoutAnswer
+from factdrift.annotation.matching import DUPLICATE
+from factdrift.annotation.submission import Json
+from factdrift.builders.rows import Judgment
+from factdrift.builders.text.squad import normal_or_all
 
 DRAWS = 1_000
 """Bootstrap samples of an interval."""

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.batch import Item, check_kind
-from annotation.checks import plain
-from annotation.layout import Layout
-from annotation.matching import DUPLICATE, LayoutVersion, is_further, submission_key
-from annotation.quality.agreement import (
+from factdrift.annotation.batch import Item, check_kind
+from factdrift.annotation.checks import plain
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.matching import DUPLICATE, LayoutVersion, is_further, submission_key
+from factdrift.annotation.quality.agreement import (
     Agreement,
     answers_of,
     compared_answers,
@@ -26,8 +26,8 @@ from annotation.quality.agreement import (
     comparison_key,
     measure_agreement,
 )
-from annotation.quality.expert import WorkerBatch, checked_share
-from annotation.quality.kappa import (
+from factdrift.annotation.quality.expert import WorkerBatch, checked_share
+from factdrift.annotation.quality.kappa import (
     FleissKappa,
     Rating,
     cohen_kappas,
@@ -35,9 +35,14 @@ from annotation.quality.kappa import (
     fleiss_kappa,
     majority,
 )
-from annotation.quality.rules import EXPERT, FAILED_ATTENTION, REJECTED_BATCH, failed_answers
-from annotation.quality.sampling import ErrorBound
-from builders.rows import Judgment
+from factdrift.annotation.quality.rules import (
+    EXPERT,
+    FAILED_ATTENTION,
+    REJECTED_BATCH,
+    failed_answers,
+)
+from factdrift.annotation.quality.sampling import ErrorBound
+from factdrift.builders.rows import Judgment
 
 FORMAT = "factdrift-report/1"
 _FEWEST_COMMON = 5

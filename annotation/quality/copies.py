@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotation.batch import Item
-from annotation.checks import plain, words
-from annotation.layout import Layout, LayoutAnswer
-from annotation.quality.agreement import answers_of, comparison
-from builders.rows import Judgment
+from factdrift.annotation.batch import Item
+from factdrift.annotation.checks import plain, words
+from factdrift.annotation.layout import Layout, LayoutAnswer
+from factdrift.annotation.quality.agreement import answers_of, comparison
+from factdrift.builders.rows import Judgment
 
 RUN = 3
 FEWEST = 5

@@ -13,25 +13,25 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from annotation.batch import Item, check_kind
-from annotation.layout import Layout, Rejection
-from annotation.matching import DUPLICATE, hash_id
-from annotation.quality.agreement import compared_answers, judgments_agree
-from annotation.quality.rules import (
+from factdrift.annotation.batch import Item, check_kind
+from factdrift.annotation.layout import Layout, Rejection
+from factdrift.annotation.matching import DUPLICATE, hash_id
+from factdrift.annotation.quality.agreement import compared_answers, judgments_agree
+from factdrift.annotation.quality.rules import (
     ACCEPTED_BATCH,
     EXPERT,
     FAILED_ATTENTION,
     REJECTED_BATCH,
     failed_answers,
 )
-from annotation.quality.sampling import ErrorBound, error_bound, needed
-from annotation.reading import csv_rows
-from annotation.submission import Refused
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.core.hashing import bits
-from builders.rows import Judgment
+from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed
+from factdrift.annotation.reading import csv_rows
+from factdrift.annotation.submission import Refused
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.core.hashing import bits
+from factdrift.builders.rows import Judgment
 
 EXPERTS, CHECKS = "experts.txt", "check.csv"
 COLUMNS = ("judgment", "batch", "worker", "item", "shown", "answers", "found", "verdict")

@@ -13,17 +13,22 @@ from typing import Any, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from annotation.batch import Item
-from annotation.checks import plain
-from annotation.layout import Layout
-from annotation.matching import LayoutVersion, submission_key
-from annotation.quality.agreement import Agreements, answers_of, measure_agreement, value_text
-from annotation.quality.appendix import Appendix, appendix, paid_submissions
-from annotation.quality.expert import WorkerBatch
-from annotation.quality.rules import ACCEPTED_BATCH, failed_answers
-from annotation.submission import decode
-from builders.core.files import resource
-from builders.rows import Decision, Gold, Judgment
+from factdrift.annotation.batch import Item
+from factdrift.annotation.checks import plain
+from factdrift.annotation.layout import Layout
+from factdrift.annotation.matching import LayoutVersion, submission_key
+from factdrift.annotation.quality.agreement import (
+    Agreements,
+    answers_of,
+    measure_agreement,
+    value_text,
+)
+from factdrift.annotation.quality.appendix import Appendix, appendix, paid_submissions
+from factdrift.annotation.quality.expert import WorkerBatch
+from factdrift.annotation.quality.rules import ACCEPTED_BATCH, failed_answers
+from factdrift.annotation.submission import decode
+from factdrift.builders.core.files import resource
+from factdrift.builders.rows import Decision, Gold, Judgment
 
 REPORT, DATA, TABLES = "report.html", "report.json", "tables.tex"
 _REFUSED_EXAMPLES = 20

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.batch import Item
-from annotation.layout import BROKEN, Layout, LayoutAnswer
-from annotation.matching import DUPLICATE, submission_key
-from annotation.quality.agreement import (
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import BROKEN, Layout, LayoutAnswer
+from factdrift.annotation.matching import DUPLICATE, submission_key
+from factdrift.annotation.quality.agreement import (
     TextRange,
     answers_of,
     compared_answers,
@@ -25,9 +25,9 @@ from annotation.quality.agreement import (
     value_text,
     values_agree,
 )
-from annotation.quality.copies import copied
-from builders.core.errors import UserError
-from builders.rows import Decision, Gold, Judgment
+from factdrift.annotation.quality.copies import copied
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Decision, Gold, Judgment
 
 TOO_FAST = "too_fast"
 FAILED_ATTENTION = "failed_attention"

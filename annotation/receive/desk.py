@@ -11,16 +11,23 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from annotation.batch import ITEMS, LAYOUT_COPY, BatchManifest, Hit, Item, checked_manifest
-from annotation.layout import Layout, load_layout
-from annotation.matching import answers_mistake
-from annotation.page import hit_file, render
-from annotation.receive.journal import Journal
-from annotation.receive.pool import Pool, Visit
-from annotation.submission import Refused, decode, from_text
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked
+from factdrift.annotation.batch import (
+    ITEMS,
+    LAYOUT_COPY,
+    BatchManifest,
+    Hit,
+    Item,
+    checked_manifest,
+)
+from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.matching import answers_mistake
+from factdrift.annotation.page import hit_file, render
+from factdrift.annotation.receive.journal import Journal
+from factdrift.annotation.receive.pool import Pool, Visit
+from factdrift.annotation.submission import Refused, decode, from_text
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, locked
 
 SUBMISSIONS, GIVEN, NOT_TAKEN = "submissions.jsonl", "given.log", "not-taken.log"
 SERVED = ("static", "prolific")

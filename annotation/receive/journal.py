@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from builders.core.files import sync
+from factdrift.builders.core.files import sync
 
 
 class Journal:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from annotation.batch import load_manifest
-from annotation.page import web_address
-from annotation.receive.desk import Desk, Reply, opened
-from annotation.submission import decode
-from builders.core.errors import UserError
-from builders.core.files import resource
+from factdrift.annotation.batch import load_manifest
+from factdrift.annotation.page import web_address
+from factdrift.annotation.receive.desk import Desk, Reply, opened
+from factdrift.annotation.submission import decode
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 
 try:
     import uvicorn

@@ -6,10 +6,10 @@ name that the gap cuts, and the same answer twice drop a row at once.
 
 import re
 
-from builders.ckl.gold import BLANK
-from builders.text.dates import WEEKDAYS, candidates
-from builders.text.names import BEFORE_NAMES
-from builders.text.squad import normal_or_all
+from factdrift.builders.ckl.gold import BLANK
+from factdrift.builders.text.dates import WEEKDAYS, candidates
+from factdrift.builders.text.names import BEFORE_NAMES
+from factdrift.builders.text.squad import normal_or_all
 
 _DAYS = frozenset(day.lower() for day in WEEKDAYS) | {
     *("today", "yesterday", "tomorrow", "tonight", "overnight"),

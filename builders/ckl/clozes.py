@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from builders.ckl import common, models
-from builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day
-from builders.ckl.common import NewsCorpus, Periods, with_articles
-from builders.ckl.gold import (
+from factdrift.builders.ckl import common, models
+from factdrift.builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day
+from factdrift.builders.ckl.common import NewsCorpus, Periods, with_articles
+from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
     accepted,
@@ -20,15 +20,15 @@ from builders.ckl.gold import (
     same_length,
     span,
 )
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.hashing import row_id
-from builders.core.run import Run
-from builders.core.steps import NOT_IN_KEY, Workspace
-from builders.generate.backends import open_model
-from builders.rows import Article, Dropped, Gold, NewsCloze
-from builders.text.given_away import gives_away
-from builders.text.prompts import as_of, targets
-from builders.wmt.steps import articles
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.backends import open_model
+from factdrift.builders.rows import Article, Dropped, Gold, NewsCloze
+from factdrift.builders.text.given_away import gives_away
+from factdrift.builders.text.prompts import as_of, targets
+from factdrift.builders.wmt.steps import articles
 
 LAYOUT = "ckl_question"
 STEP = "ckl-clozes"

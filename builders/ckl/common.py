@@ -15,16 +15,16 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pydantic import model_validator
 
-from builders.core.config import Strict
-from builders.core.dataset import Scalar, Statistics
-from builders.core.errors import UserError
-from builders.core.hashing import row_id
-from builders.core.run import DatasetBuilder, Source
-from builders.core.schema import arrow_schema, writing
-from builders.core.steps import Step, Workspace
-from builders.rows import Article, ArticleRef, Dropped
-from builders.wmt.read import read
-from builders.wmt.steps import Articles
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dataset import Scalar, Statistics
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.run import DatasetBuilder, Source
+from factdrift.builders.core.schema import arrow_schema, writing
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.rows import Article, ArticleRef, Dropped
+from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.steps import Articles
 
 _COUNTS = "counts.json"
 T = TypeVar("T")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from builders import rows
-from builders.ckl import common, models
-from builders.ckl.checks import cuts_name, is_undated_day, text_doubts
-from builders.ckl.common import NewsCorpus, Periods, row_of, with_articles
-from builders.ckl.gold import (
+from factdrift.builders import rows
+from factdrift.builders.ckl import common, models
+from factdrift.builders.ckl.checks import cuts_name, is_undated_day, text_doubts
+from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of, with_articles
+from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
     accepted,
@@ -26,17 +26,17 @@ from builders.ckl.gold import (
     read_once,
     word_places,
 )
-from builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
-from builders.core.hashing import row_id
-from builders.core.run import Run
-from builders.core.steps import NOT_IN_KEY, Workspace
-from builders.generate.backends import Cached, open_model
-from builders.rows import Article, Dropped, Evidence, Gold
-from builders.text import prompts
-from builders.text.squad import normal_or_all
-from builders.text.tokens import TokenCounter
-from builders.text.views import ClozeBuilder, Views, statistics
-from builders.wmt.steps import articles
+from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.backends import Cached, open_model
+from factdrift.builders.rows import Article, Dropped, Evidence, Gold
+from factdrift.builders.text import prompts
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.tokens import TokenCounter
+from factdrift.builders.text.views import ClozeBuilder, Views, statistics
+from factdrift.builders.wmt.steps import articles
 
 SELECT, QUESTION = "easy_select", "easy_question"
 STEP, ASK = "new-lama-easy-clozes", "new-lama-easy"

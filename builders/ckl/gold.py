@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from builders.rows import Dropped, Gold
-from builders.rows.gold import read_gold
+from factdrift.builders.rows import Dropped, Gold
+from factdrift.builders.rows.gold import read_gold
 
 Answers = Mapping[str, Any]
 R = TypeVar("R")

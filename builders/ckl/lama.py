@@ -10,14 +10,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from builders import rows
-from builders.ckl import common
-from builders.ckl.checks import is_within, text_doubts
-from builders.ckl.clozes import LAYOUT as CLOZE_LAYOUT
-from builders.ckl.clozes import STEP as CLOZE_STEP
-from builders.ckl.clozes import workers_clozes
-from builders.ckl.common import NewsCorpus
-from builders.ckl.gold import (
+from factdrift.builders import rows
+from factdrift.builders.ckl import common
+from factdrift.builders.ckl.checks import is_within, text_doubts
+from factdrift.builders.ckl.clozes import LAYOUT as CLOZE_LAYOUT
+from factdrift.builders.ckl.clozes import STEP as CLOZE_STEP
+from factdrift.builders.ckl.clozes import workers_clozes
+from factdrift.builders.ckl.common import NewsCorpus
+from factdrift.builders.ckl.gold import (
     BLANK,
     Answers,
     DropError,
@@ -30,18 +30,18 @@ from builders.ckl.gold import (
     read_once,
     span,
 )
-from builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
-from builders.core.run import Run
-from builders.core.steps import Workspace
-from builders.rows import Article, Dropped, Evidence, Gold
-from builders.text import prompts
-from builders.text.squad import normal_or_all
-from builders.text.tokens import TokenCounter
-from builders.text.views import ClozeBuilder, Views, statistics
-from builders.wmt.lines import days_of, sorting_key
-from builders.wmt.passages import passage_prefix
-from builders.wmt.passages import texts as passage_texts
-from builders.wmt.steps import articles
+from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.rows import Article, Dropped, Evidence, Gold
+from factdrift.builders.text import prompts
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.tokens import TokenCounter
+from factdrift.builders.text.views import ClozeBuilder, Views, statistics
+from factdrift.builders.wmt.lines import days_of, sorting_key
+from factdrift.builders.wmt.passages import passage_prefix
+from factdrift.builders.wmt.passages import texts as passage_texts
+from factdrift.builders.wmt.steps import articles
 
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from builders.ckl.gold import BLANK
-from builders.core.config import Strict, load
-from builders.core.dataset import Statistics
-from builders.core.files import resource
-from builders.core.run import Run
-from builders.generate.backends import Cached, ModelSettings
+from factdrift.builders.ckl.gold import BLANK
+from factdrift.builders.core.config import Strict, load
+from factdrift.builders.core.dataset import Statistics
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.run import Run
+from factdrift.builders.generate.backends import Cached, ModelSettings
 
 _SLOT = re.compile(r"<(cloze|article|sentence|text)>")
 

@@ -7,20 +7,20 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from builders import rows
-from builders.ckl import common
-from builders.ckl.checks import is_undated_day
-from builders.ckl.common import NewsCorpus, Periods, row_of
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.dates import Period
-from builders.core.run import Run
-from builders.core.schema import writing
-from builders.core.steps import NOT_IN_KEY, Step, Workspace
-from builders.generate.backends import open_backend
-from builders.generate.candidates import CandidateSettings, Finder, open_finder
-from builders.generate.protocol import Backend
-from builders.generate.questions import GenerateSettings, generate_questions
-from builders.wmt.steps import Articles, articles
+from factdrift.builders import rows
+from factdrift.builders.ckl import common
+from factdrift.builders.ckl.checks import is_undated_day
+from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.schema import writing
+from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
+from factdrift.builders.generate.backends import open_backend
+from factdrift.builders.generate.candidates import CandidateSettings, Finder, open_finder
+from factdrift.builders.generate.protocol import Backend
+from factdrift.builders.generate.questions import GenerateSettings, generate_questions
+from factdrift.builders.wmt.steps import Articles, articles
 
 _AT_ONCE = 256
 _ORDER = ("article_day", "id")

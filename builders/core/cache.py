@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 _TIMEOUT = 60.0
 """Seconds that a write waits for other processes that write into the same file."""

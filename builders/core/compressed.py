@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from isal.igzip_lib import IsalError
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 Packing = Literal["plain", "gz", "bz2", "zst"]
 

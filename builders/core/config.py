@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 M = TypeVar("M", bound=BaseModel)
 Loc = tuple[int | str, ...]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal, NamedTuple, Self
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 Granularity = Literal["month", "quarter", "year"]
 

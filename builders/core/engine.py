@@ -18,9 +18,9 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core import duck, spark
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema, reading, regrouped
+from factdrift.builders.core import duck, spark
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema, reading, regrouped
 
 EngineName = str
 """`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""

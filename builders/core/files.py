@@ -14,17 +14,11 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, PlainSerializer, ValidationInfo
 
-from builders.core.config import shown
-from builders.core.errors import UserError
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
 
 _HOME = Path(__file__).resolve().parents[2]
-"""What holds the packages: the checkout, or the `site-packages` of an installation."""
-_DATA = _HOME / "factdrift_data"
-"""Folders without Python code (templates, cards, samples) in an installation; see pyproject.toml.
-
-A checkout has no such folder, so that the files beside its code are the ones that are read.
-"""
-_CODE = ("annotation", "builders", "filters", "scoring")
+"""What holds the packages and the data: the checkout, or `factdrift/` in an installation."""
 
 
 _TextLoader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -36,8 +30,7 @@ def resource(*parts: str) -> Path:
     `resource("templates")`, `resource("builders/recipes")`, `resource("data_cards", name)`: in a
     checkout the file there, in an installation the copy that the wheel brought.
     """
-    path = Path(*parts)
-    return (_HOME if path.parts[0] in _CODE or not _DATA.is_dir() else _DATA) / path
+    return _HOME / Path(*parts)
 
 
 def read_texts(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 
 def digest(value: Any) -> str:

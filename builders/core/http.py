@@ -22,7 +22,7 @@ from urllib3.exceptions import MaxRetryError
 from urllib3.util import Retry
 from urllib3.util.retry import RequestHistory
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 T = TypeVar("T")
 

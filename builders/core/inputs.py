@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from glob import glob
 from typing import Annotated, Any, Literal
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://.", re.I)
 Kind = Literal["wikidata", "news", "pages", "gold", "file"]

@@ -13,7 +13,7 @@ from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any, TypeVar
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 Given = TypeVar("Given")
 T = TypeVar("T")

@@ -23,31 +23,32 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.core import files
-from builders.core.hashing import file_sha256
+from factdrift.builders.core import files
+from factdrift.builders.core.hashing import file_sha256
 
-ROOTS = ("builders", "filters", "annotation", "scoring")
+ROOTS = ("factdrift",)
 """The project's packages; code of others is known by the version that is installed."""
 NOT_ENTERED = frozenset(
-    f"builders.core.{name}" for name in ("errors", "progress", "steps", "reach", "run", "http")
+    f"factdrift.builders.core.{name}"
+    for name in ("errors", "progress", "steps", "reach", "run", "http")
 )
 """Modules that decide whether, when and where a step runs and what the user is told meanwhile, but
 never what it makes: the error type, progress bars, folders and keys of steps, this module, what a
 run hands to its steps, and how often a request is tried again. Every step uses all of them, so
 that one edited line in one of them would make everything anew."""
 RESOURCES = {
-    "builders.core.files.resource": "{}",
-    "builders.text.data.data": "builders/text/en/{}.yaml",
+    "factdrift.builders.core.files.resource": "{}",
+    "factdrift.builders.text.data.data": "builders/text/en/{}.yaml",
 }
 """The functions that find data files, and the path that their arguments name. These are literals,
 so that they can be read here: only code that calls `data("nouns")` depends on that list. The
 functions themselves are not entered."""
-METHODS = {"engine": ("builders.core.engine", "engine")}
+METHODS = {"engine": ("factdrift.builders.core.engine", "engine")}
 """Methods of objects from modules that are not entered, and what they hand out: `at.engine()`."""
 _ERRORS = {"ValueError", "TypeError", "LookupError", "KeyError", "RuntimeError", "AssertionError"}
 """Errors of Python whose texts are for people. Where the text becomes data, raise one of ours."""
-_USER_ERROR = "builders.core.errors.UserError"
-_TELLING = ("warnings.warn", "logging.", "builders.core.progress.progress")
+_USER_ERROR = "factdrift.builders.core.errors.UserError"
+_TELLING = ("warnings.warn", "logging.", "factdrift.builders.core.progress.progress")
 """What else tells the user something, beside calls of something that is called `say`."""
 
 Chain = tuple[str, ...]

@@ -26,13 +26,13 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 import requests
 from urllib3.exceptions import HTTPError
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, locked, sync
-from builders.core.hashing import digest
-from builders.core.http import AGAIN, AskAgainError, Patience, insist, retry_after, within
-from builders.core.inputs import is_remote, plain
-from builders.core.progress import progress
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, locked, sync
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.http import AGAIN, AskAgainError, Patience, insist, retry_after, within
+from factdrift.builders.core.inputs import is_remote, plain
+from factdrift.builders.core.progress import progress
 
 T = TypeVar("T")
 

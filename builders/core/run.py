@@ -6,11 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import ClassVar, Self
 
-from builders.core.config import Strict
-from builders.core.dataset import Dataset
-from builders.core.errors import UserError
-from builders.core.inputs import Kind
-from builders.core.steps import Step, Workspace
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dataset import Dataset
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.inputs import Kind
+from factdrift.builders.core.steps import Step, Workspace
 
 
 class RecipeInput(Strict):

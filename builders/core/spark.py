@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 CONNECT = "sc://"
 STANDALONE = "spark://"

@@ -19,13 +19,13 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel
 
-from builders.core.config import Strict
-from builders.core.engine import Engine, EngineName, engine
-from builders.core.errors import UserError
-from builders.core.files import locked
-from builders.core.hashing import digest, file_sha256
-from builders.core.reach import ROOTS, Reach, reach
-from builders.core.tidy import touch
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.engine import Engine, EngineName, engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import locked
+from factdrift.builders.core.hashing import digest, file_sha256
+from factdrift.builders.core.reach import ROOTS, Reach, reach
+from factdrift.builders.core.tidy import touch
 
 Say = Callable[[str], None]
 

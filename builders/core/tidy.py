@@ -15,9 +15,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Literal
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors
 
 USED = "used"
 """The folder of the notes about releases."""

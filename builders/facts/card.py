@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from builders.core import duck
-from builders.core.dataset import Plot, Statistics
-from builders.facts.steps import COUNTS
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Plot, Statistics
+from factdrift.builders.facts.steps import COUNTS
 
 
 def mining(facts: Mapping[str, Path]) -> Statistics:

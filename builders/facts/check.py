@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.facts.relations import Example, json_schema, load_relations
-from builders.text.render import query, sentence
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.relations import Example, json_schema, load_relations
+from factdrift.builders.text.render import query, sentence
 
 SCHEMA = "schema.json"
 _NONE = Example(subject="(subject)", object="(object)", reads=())

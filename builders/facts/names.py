@@ -10,7 +10,7 @@ After: the answer-overlap rule of InvariantLAMA (CKL, appendix B).
 import ibis
 import ibis.expr.types as ir
 
-from builders.text.given_away import APART, PROPER, WORD
+from factdrift.builders.text.given_away import APART, PROPER, WORD
 
 
 def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:

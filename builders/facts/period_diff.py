@@ -27,9 +27,9 @@ from typing import Literal
 import ibis
 import ibis.expr.types as ir
 
-from builders.core.dates import Granularity, Period, periods
-from builders.core.errors import UserError
-from builders.facts.timeline import (
+from factdrift.builders.core.dates import Granularity, Period, periods
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.timeline import (
     CAUSES,
     PERIODS_PER_YEAR,
     as_set,

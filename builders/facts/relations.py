@@ -8,10 +8,10 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from builders.core.config import Strict, did_you_mean, load, mistakes, shown
-from builders.core.errors import UserError
-from builders.rows import Specifier
-from builders.text.render import parse, parse_question, query, question, sentence
+from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Specifier
+from factdrift.builders.text.render import parse, parse_question, query, question, sentence
 
 _PROPERTY = "^P[1-9][0-9]*$"
 _WORDING = "^[a-z0-9]+(-[a-z0-9]+)*$"

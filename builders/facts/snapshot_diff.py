@@ -32,9 +32,9 @@ from typing import NamedTuple
 import ibis
 import ibis.expr.types as ir
 
-from builders.core.engine import Engine
-from builders.core.errors import UserError
-from builders.facts.timeline import DATES, KEY, Rules, hull, snapshot_day, timeline
+from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.timeline import DATES, KEY, Rules, hull, snapshot_day, timeline
 
 CHANGE_ORDER = KEY
 """Total order of `changes`, for `Engine.write`."""

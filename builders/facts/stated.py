@@ -9,8 +9,8 @@ from typing import Any, Self, get_args
 import ibis
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.engine import Engine
+from factdrift.builders import rows
+from factdrift.builders.core.engine import Engine
 
 _GAPS = get_args(rows.GapReason)
 _DATES = ("start_first", "start_last", "end_first", "end_last")

@@ -9,16 +9,16 @@ from typing import ClassVar
 import ibis
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.engine import Engine
-from builders.core.errors import UserError
-from builders.core.run import Run, Source
-from builders.core.steps import Step, Workspace
-from builders.facts import present, snapshot_diff, timeline
-from builders.facts.relations import Relation, load_relations
-from builders.facts.stated import Stated
-from builders.wikidata.finish import TABLES, read_summary
-from builders.wikidata.mine import mine
+from factdrift.builders import rows
+from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import Run, Source
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import present, snapshot_diff, timeline
+from factdrift.builders.facts.relations import Relation, load_relations
+from factdrift.builders.facts.stated import Stated
+from factdrift.builders.wikidata.finish import TABLES, read_summary
+from factdrift.builders.wikidata.mine import mine
 
 FACT_ORDER = (
     "subject", "relation", "object", "start_first", "start_last", "end_first", "end_last",

@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from builders.core.config import did_you_mean, shown
-from builders.core.errors import UserError
-from builders.facts.check import SCHEMA, write_schema
-from builders.facts.relations import Relation
+from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.facts.check import SCHEMA, write_schema
+from factdrift.builders.facts.relations import Relation
 
 COLUMNS = ("Wikidata ID", "Relation", "Template")
 _DEFAULTS = {"mode": "accumulate", "exclusive": False, "undated": "drop"}

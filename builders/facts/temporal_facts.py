@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.run import DatasetBuilder, Run
-from builders.core.steps import Step, Workspace
-from builders.facts import card, present, snapshot_diff, steps, timeline
-from builders.facts.relations import select
-from builders.facts.steps import Facts, Timelines
+from factdrift.builders import rows
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import card, present, snapshot_diff, steps, timeline
+from factdrift.builders.facts.relations import select
+from factdrift.builders.facts.steps import Facts, Timelines
 
 _ROWS: dict[str, type[Any]] = {
     "facts": rows.ReleasedFact,

@@ -34,10 +34,10 @@ import ibis
 import ibis.expr.types as ir
 from ibis import _
 
-from builders.core.config import Strict
-from builders.core.dates import Granularity, Period
-from builders.core.engine import Engine
-from builders.core.errors import UserError
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.errors import UserError
 
 PAIR = ("subject", "relation")
 KEY = (*PAIR, "object")

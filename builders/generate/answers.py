@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from builders.generate.trees import NAMED, Name, Token, Tree
-from builders.text.data import words
-from builders.text.dates import candidates, time_of
-from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import ROLES, STATES
+from factdrift.builders.generate.trees import NAMED, Name, Token, Tree
+from factdrift.builders.text.data import words
+from factdrift.builders.text.dates import candidates, time_of
+from factdrift.builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.text.en.nouns import ROLES, STATES
 
 _WORD = re.compile(r"[^\W_]+(?:[.,'’&-][^\W_]+)*|[$€£]")
 _EMPTY = words("""

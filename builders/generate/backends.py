@@ -10,16 +10,16 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from builders.core.cache import AnswerCache
-from builders.core.errors import UserError
-from builders.core.hashing import digest
-from builders.generate.batch_files import Batch
-from builders.generate.candidates import Finder
-from builders.generate.openai_servers import OpenAI
-from builders.generate.parsed import Parsed
-from builders.generate.prompts import PromptedModel, Read
-from builders.generate.protocol import WAITING, Backend, Done, Result, Shape
-from builders.generate.transformers_models import Transformers
+from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.candidates import Finder
+from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.generate.parsed import Parsed
+from factdrift.builders.generate.prompts import PromptedModel, Read
+from factdrift.builders.generate.protocol import WAITING, Backend, Done, Result, Shape
+from factdrift.builders.generate.transformers_models import Transformers
 
 ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
 """Settings of the language models that answer at once."""

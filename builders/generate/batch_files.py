@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import RecipePath
-from builders.core.hashing import digest
-from builders.core.http import message_in
-from builders.core.steps import NOT_IN_KEY
-from builders.generate import prompts as p
-from builders.generate.openai_servers import Chat, content_of
-from builders.generate.protocol import WAITING, Done, Result, Shape, Usage
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import RecipePath
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.core.http import message_in
+from factdrift.builders.core.steps import NOT_IN_KEY
+from factdrift.builders.generate import prompts as p
+from factdrift.builders.generate.openai_servers import Chat, content_of
+from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape, Usage
 
 _URL = "/v1/chat/completions"
 

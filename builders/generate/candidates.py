@@ -8,17 +8,17 @@ from typing import Any, Protocol, Self
 
 from pydantic import Field, model_validator
 
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.core.files import RecipePath
-from builders.generate.gazetteer import Gazetteer
-from builders.generate.judging import Asked
-from builders.generate.parses import Live, Parser, Stored
-from builders.generate.patterns import questions
-from builders.generate.trees import NAMED, Tree, tree
-from builders.rows import AnswerType, Article, Candidate
-from builders.text.dates import candidates
-from builders.text.pipeline import NAME
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import RecipePath
+from factdrift.builders.generate.gazetteer import Gazetteer
+from factdrift.builders.generate.judging import Asked
+from factdrift.builders.generate.parses import Live, Parser, Stored
+from factdrift.builders.generate.patterns import questions
+from factdrift.builders.generate.trees import NAMED, Tree, tree
+from factdrift.builders.rows import AnswerType, Article, Candidate
+from factdrift.builders.text.dates import candidates
+from factdrift.builders.text.pipeline import NAME
 
 Span = tuple[int, int, AnswerType, str | None]
 

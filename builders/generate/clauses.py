@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from builders.generate.evidence import day_of, in_headline, is_day, is_listed
-from builders.generate.trees import NAMED, Token, Tree, written
-from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, pattern
-from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import KNOWN
+from factdrift.builders.generate.evidence import day_of, in_headline, is_day, is_listed
+from factdrift.builders.generate.trees import NAMED, Token, Tree, written
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS, pattern
+from factdrift.builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.text.en.nouns import KNOWN
 
 _SAY = words("""
     say report tell announce add confirm note explain claim state write argue reveal disclose

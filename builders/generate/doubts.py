@@ -7,10 +7,10 @@ between two nouns, names that run into each other.
 
 from collections.abc import Collection, Iterator, Sequence
 
-from builders.generate.clauses import LOST, Clause, said_time
-from builders.generate.evidence import is_day
-from builders.generate.trees import NAMED, Token, listed
-from builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.generate.clauses import LOST, Clause, said_time
+from factdrift.builders.generate.evidence import is_day
+from factdrift.builders.generate.trees import NAMED, Token, listed
+from factdrift.builders.text.en.lexicon import COUNTRIES
 
 _MARKS = (",", ":", "-LRB-", "-RRB-", "``", "''")
 _OPENS, _CLOSES = (",", "(", "[", "“", '"', "``"), (",", ")", "]", "”", '"', "''", ".")

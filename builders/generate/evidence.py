@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from builders.generate.trees import Token, Tree
-from builders.text.data import words
-from builders.text.dates import MONTH_NUMBER, MONTHS, WEEKDAYS
-from builders.text.words import tokens
+from factdrift.builders.generate.trees import Token, Tree
+from factdrift.builders.text.data import words
+from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS, WEEKDAYS
+from factdrift.builders.text.words import tokens
 
 _NEAR = 10
 """Days before the article in which a date without a year is that of its news."""

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.core.hashing import fast_hash
-from builders.text.dates import MONTHS, WEEKDAYS
-from builders.text.en.lexicon import COMMON, DEMONYMS
-from builders.text.words import plain_marks
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import fast_hash
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS
+from factdrift.builders.text.en.lexicon import COMMON, DEMONYMS
+from factdrift.builders.text.words import plain_marks
 
 KINDS = (None, "PERSON", "ORG", "GPE")
 RELATION_KINDS = {

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from builders.generate.clauses import (
+from factdrift.builders.generate.clauses import (
     Clause,
     alone,
     breaks,
@@ -21,7 +21,7 @@ from builders.generate.clauses import (
     relative,
     said_time,
 )
-from builders.generate.doubts import (
+from factdrift.builders.generate.doubts import (
     comma_gone,
     gap,
     joins_unlike,
@@ -31,8 +31,8 @@ from builders.generate.doubts import (
     runs_together,
     sentence,
 )
-from builders.generate.evidence import stems
-from builders.generate.specific import (
+from factdrift.builders.generate.evidence import stems
+from factdrift.builders.generate.specific import (
     BODY,
     ENOUGH,
     EVERYWHERE,
@@ -45,13 +45,13 @@ from builders.generate.specific import (
     particulars,
     weigh,
 )
-from builders.generate.trees import NAMED, Token, listed, written
-from builders.rows import AnswerType
-from builders.text.data import data, words
-from builders.text.dates import MONTHS, asked
-from builders.text.dates import written as day_in_words
-from builders.text.en.nouns import ROLES
-from builders.text.en.questions import put
+from factdrift.builders.generate.trees import NAMED, Token, listed, written
+from factdrift.builders.rows import AnswerType
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import MONTHS, asked
+from factdrift.builders.text.dates import written as day_in_words
+from factdrift.builders.text.en.nouns import ROLES
+from factdrift.builders.text.en.questions import put
 
 
 @dataclass(frozen=True, slots=True)

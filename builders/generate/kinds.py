@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence, Set
 
-from builders.generate.clauses import alone, breaks, phrase
-from builders.generate.trees import NAMED, RANKS, Name, Token, written
-from builders.text.data import words
-from builders.text.en.lexicon import COUNTRIES, DEMONYMS
-from builders.text.en.nouns import (
+from factdrift.builders.generate.clauses import alone, breaks, phrase
+from factdrift.builders.generate.trees import NAMED, RANKS, Name, Token, written
+from factdrift.builders.text.data import words
+from factdrift.builders.text.en.lexicon import COUNTRIES, DEMONYMS
+from factdrift.builders.text.en.nouns import (
     FIRST_WORDS,
     KNOWN,
     LAST_WORDS,

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue, field_validator
 
-from builders.core.errors import UserError
-from builders.core.hashing import share
-from builders.core.http import AskAgainError, JsonClient, Patience, Reply, message_in
-from builders.generate import prompts as p
-from builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import share
+from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply, message_in
+from factdrift.builders.generate import prompts as p
+from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
 _FIRST_WAIT = 0.5
 """Seconds before the second attempt."""

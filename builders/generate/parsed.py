@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from builders.core.config import Strict
-from builders.core.hashing import row_id
-from builders.generate.answers import answer
-from builders.generate.candidates import Finder, ParseFinder
-from builders.generate.judging import Asked
-from builders.generate.parses import IDENTITY
-from builders.generate.protocol import PATTERNS, Backend, Done, Query, Request, Result
-from builders.rows import Article, Candidate, Draw
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.generate.answers import answer
+from factdrift.builders.generate.candidates import Finder, ParseFinder
+from factdrift.builders.generate.judging import Asked
+from factdrift.builders.generate.parses import IDENTITY
+from factdrift.builders.generate.protocol import PATTERNS, Backend, Done, Query, Request, Result
+from factdrift.builders.rows import Article, Candidate, Draw
 
 _SAME_WORD, _SAME_SENTENCE = 3, 4
 """What a question loses for each one before it with the same first word, of the same sentence."""

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from builders.core.parallel import ordered_map
-from builders.core.schema import reading, writing
-from builders.rows import Article, Parse
-from builders.text.pipeline import NAME, VERSION, pipeline
+from factdrift.builders.core.parallel import ordered_map
+from factdrift.builders.core.schema import reading, writing
+from factdrift.builders.rows import Article, Parse
+from factdrift.builders.text.pipeline import NAME, VERSION, pipeline
 
 IDENTITY = f"{NAME} {VERSION}"
 """What a parse depends on besides the text."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from builders.generate.clauses import (
+from factdrift.builders.generate.clauses import (
     Clause,
     alone,
     breaks,
@@ -18,15 +18,15 @@ from builders.generate.clauses import (
     relative,
     said_time,
 )
-from builders.generate.judging import BASED, Asked, Made, Span, judged
-from builders.generate.kinds import OF_TEAMS, asked_with, pure
-from builders.generate.trees import NAMED, Name, Token, Tree, written
-from builders.rows import AnswerType
-from builders.text.data import data, words
-from builders.text.dates import candidates
-from builders.text.en.lexicon import COUNTRIES
-from builders.text.en.nouns import ROLES, THINGS
-from builders.text.en.verbs import past, past_of
+from factdrift.builders.generate.judging import BASED, Asked, Made, Span, judged
+from factdrift.builders.generate.kinds import OF_TEAMS, asked_with, pure
+from factdrift.builders.generate.trees import NAMED, Name, Token, Tree, written
+from factdrift.builders.rows import AnswerType
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import candidates
+from factdrift.builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.text.en.nouns import ROLES, THINGS
+from factdrift.builders.text.en.verbs import past, past_of
 
 _ACTIVE = ("past", "present", "perfect")
 _PASSIVE = ("passive", "perfect_passive")

@@ -12,13 +12,13 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from builders.core.config import Loc, Strict, did_you_mean, load, mistakes
-from builders.core.errors import UserError
-from builders.core.files import RecipePath, resource
-from builders.core.hashing import digest
-from builders.generate.protocol import Done, Judging, Query, Request, Result, Shape, Usage
-from builders.rows import Article
-from builders.text.dates import written
+from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mistakes
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import RecipePath, resource
+from factdrift.builders.core.hashing import digest
+from factdrift.builders.generate.protocol import Done, Judging, Query, Request, Result, Shape, Usage
+from factdrift.builders.rows import Article
+from factdrift.builders.text.dates import written
 
 DEFAULT = resource("builders/generate/prompts/default.yaml")
 _ANY_SLOT = re.compile(r"<([A-Za-z_ ]{1,24})>")

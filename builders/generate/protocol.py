@@ -6,7 +6,7 @@ from datetime import date
 from threading import Lock
 from typing import Literal, Protocol, runtime_checkable
 
-from builders.rows import Article, Candidate, Draw
+from factdrift.builders.rows import Article, Candidate, Draw
 
 PATTERNS = "parse"
 """The generator of questions by patterns."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from builders.core.config import Strict
-from builders.core.hashing import one_of, row_id
-from builders.generate.backends import BackendSettings
-from builders.generate.candidates import CandidateSettings, Finder
-from builders.generate.parsed import Parsed
-from builders.generate.protocol import WAITING, Backend, Ranking, Request, Result
-from builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
-from builders.text.pipeline import NAME
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import one_of, row_id
+from factdrift.builders.generate.backends import BackendSettings
+from factdrift.builders.generate.candidates import CandidateSettings, Finder
+from factdrift.builders.generate.parsed import Parsed
+from factdrift.builders.generate.protocol import WAITING, Backend, Ranking, Request, Result
+from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
+from factdrift.builders.text.pipeline import NAME
 
 STEP = "generate"
 _TRIES = 3

@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from builders.generate.trees import NAMED, Token
-from builders.text.data import data, words
-from builders.text.en.lexicon import COUNTRIES, DEMONYMS
-from builders.text.en.nouns import ROLES, THINGS
+from factdrift.builders.generate.trees import NAMED, Token
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.en.lexicon import COUNTRIES, DEMONYMS
+from factdrift.builders.text.en.nouns import ROLES, THINGS
 
 ROUTINE = words("""
     say call meet urge attend announce support thank agree sue ask visit travel arrive speak join

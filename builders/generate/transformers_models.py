@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
-from builders.core.errors import UserError
-from builders.core.files import ModelName
-from builders.core.hashing import digest, one_of
-from builders.generate import prompts as p
-from builders.generate.protocol import Done, Result, Shape, Usage
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import ModelName
+from factdrift.builders.core.hashing import digest, one_of
+from factdrift.builders.generate import prompts as p
+from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
 _SMALL = 1 << 20
 """Bytes up to which a model's files are compared by content: its configuration, not its weights."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise
 
-from builders.generate.gazetteer import Gazetteer
-from builders.rows import Article, Parse
-from builders.text.data import words
-from builders.text.dates import MONTHS, WEEKDAYS
-from builders.text.en.answers import TITLES
-from builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
-from builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES
+from factdrift.builders.generate.gazetteer import Gazetteer
+from factdrift.builders.rows import Article, Parse
+from factdrift.builders.text.data import words
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS
+from factdrift.builders.text.en.answers import TITLES
+from factdrift.builders.text.en.lexicon import COUNTRIES, DEMONYMS, PLACES
+from factdrift.builders.text.en.nouns import FIRST_WORDS, KNOWN, LAST_WORDS, ROLES, STATES
 
 NAMED = frozenset(
     ("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "NAME")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from builders.core import duck
-from builders.core.dataset import Plot, Statistics
-from builders.invariant import invariant
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Plot, Statistics
+from factdrift.builders.invariant import invariant
 
 LAMA = (
     "A row has one answer, so that both rules hold the same rows. LAMA's own rule is "

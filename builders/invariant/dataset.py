@@ -5,19 +5,19 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from builders import rows
-from builders.core.config import shown
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.errors import UserError
-from builders.core.run import Run
-from builders.facts import steps
-from builders.facts.card import mining
-from builders.facts.relations import OURS, ClozeTemplates, Relation, select, worded
-from builders.facts.steps import Facts
-from builders.invariant import card, invariant
-from builders.invariant.steps import ClozeRows, InvariantFacts, TrexFacts
-from builders.text import views
-from builders.text.views import ClozeBuilder
+from factdrift.builders import rows
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import Run
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.relations import OURS, ClozeTemplates, Relation, select, worded
+from factdrift.builders.facts.steps import Facts
+from factdrift.builders.invariant import card, invariant
+from factdrift.builders.invariant.steps import ClozeRows, InvariantFacts, TrexFacts
+from factdrift.builders.text import views
+from factdrift.builders.text.views import ClozeBuilder
 
 RELATIONS = tuple(
     "P19 P20 P279 P37 P449 P47 P138 P364 P527 P176 P27 P407 P30 P178 P1376 P131 P1412 P17 P276 "

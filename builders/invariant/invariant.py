@@ -14,15 +14,15 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders import rows
-from builders.core.hashing import row_id
-from builders.core.schema import arrow_schema, reading
-from builders.facts import names
-from builders.facts.relations import ClozeTemplates
-from builders.text import dates
-from builders.text.prompts import targets
-from builders.text.render import query
-from builders.text.views import Views
+from factdrift.builders import rows
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.facts import names
+from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.text import dates
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.render import query
+from factdrift.builders.text.views import Views
 
 REASONS = (
     "not_functional", "several_objects", "ended", "began", "in_doubt", "not_in_both",

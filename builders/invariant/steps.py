@@ -6,16 +6,16 @@ from typing import ClassVar, Literal
 
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.engine import Engine
-from builders.core.run import Source
-from builders.core.steps import Step, Workspace
-from builders.facts import snapshot_diff, steps
-from builders.facts.relations import ClozeTemplates
-from builders.facts.steps import Facts
-from builders.facts.timeline import Rule, Rules
-from builders.invariant import invariant, trex
-from builders.text.views import Views
+from factdrift.builders import rows
+from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.run import Source
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import snapshot_diff, steps
+from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.facts.steps import Facts
+from factdrift.builders.facts.timeline import Rule, Rules
+from factdrift.builders.invariant import invariant, trex
+from factdrift.builders.text.views import Views
 
 
 class TrexFacts(Step):

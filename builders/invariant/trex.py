@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.schema import arrow_schema
-from builders.rows import Dropped, TrexFact
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import Dropped, TrexFact
 
 BATCH = 4096
 _FIELDS = ("sub_uri", "sub_label", "predicate_id", "obj_uri", "obj_label")

@@ -8,29 +8,29 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from builders.ckl.clozes import CKLClozes
-from builders.ckl.easy import NewLAMAEasy, NewLAMAEasyClozes
-from builders.ckl.lama import NewLAMA, UpdatedLAMA
-from builders.ckl.questions import CKLQuestions
-from builders.core.config import Strict, did_you_mean, load, shown
-from builders.core.errors import UserError
-from builders.core.files import beside, find_files, resource
-from builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
-from builders.core.remote import local
-from builders.core.run import RecipeInput, Source
-from builders.core.steps import Workspace
-from builders.facts.temporal_facts import TemporalFacts
-from builders.invariant.dataset import InvariantLAMA
-from builders.rows.gold import FILE as GOLD_FILE
-from builders.rows.gold import find_gold
-from builders.streamingqa.dataset import StreamingQA
-from builders.templama.dataset import DynamicTempLAMA
-from builders.timeqa.dataset import TimeQA
-from builders.wikidata.finish import TABLES, read_summary
-from builders.wikidata.shards import find_shards, is_shard, snapshot_of
-from builders.wikipedia.files import find_pages, is_pages
-from builders.wmt.archive import find_archives, is_archive
-from builders.wmt.dataset import WMTQuestionDates
+from factdrift.builders.ckl.clozes import CKLClozes
+from factdrift.builders.ckl.easy import NewLAMAEasy, NewLAMAEasyClozes
+from factdrift.builders.ckl.lama import NewLAMA, UpdatedLAMA
+from factdrift.builders.ckl.questions import CKLQuestions
+from factdrift.builders.core.config import Strict, did_you_mean, load, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import beside, find_files, resource
+from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from factdrift.builders.core.remote import local
+from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.facts.temporal_facts import TemporalFacts
+from factdrift.builders.invariant.dataset import InvariantLAMA
+from factdrift.builders.rows.gold import FILE as GOLD_FILE
+from factdrift.builders.rows.gold import find_gold
+from factdrift.builders.streamingqa.dataset import StreamingQA
+from factdrift.builders.templama.dataset import DynamicTempLAMA
+from factdrift.builders.timeqa.dataset import TimeQA
+from factdrift.builders.wikidata.finish import TABLES, read_summary
+from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_of
+from factdrift.builders.wikipedia.files import find_pages, is_pages
+from factdrift.builders.wmt.archive import find_archives, is_archive
+from factdrift.builders.wmt.dataset import WMTQuestionDates
 
 Builder = Annotated[
     TemporalFacts

@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.core.dataset import Meta, Plot
-from builders.core.errors import UserError
-from builders.core.files import read_texts, resource
-from builders.core.schema import reading
-from builders.release import tasks
-from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
-from builders.release.tasks import hub_config, hub_file
+from factdrift.builders.core.dataset import Meta, Plot
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import tasks
+from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
+from factdrift.builders.release.tasks import hub_config, hub_file
 
 if TYPE_CHECKING:
     import jinja2

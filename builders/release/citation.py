@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from builders.core.dataset import Meta
-from builders.release.card import plain
-from builders.release.manifest import Manifest
+from factdrift.builders.core.dataset import Meta
+from factdrift.builders.release.card import plain
+from factdrift.builders.release.manifest import Manifest
 
 CFF = "CITATION.cff"
 ZENODO = ".zenodo.json"

@@ -9,12 +9,12 @@ from typing import Annotated, Literal, get_args
 import duckdb
 import pyarrow as pa
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.release.manifest import ColumnEntry, ConfigEntry, Manifest, load, locate
-from builders.release.parquet import write_split
-from builders.release.version import Level
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, Manifest, load, locate
+from factdrift.builders.release.parquet import write_split
+from factdrift.builders.release.version import Level
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders import rows
-from builders.core.errors import UserError
-from builders.core.files import whole
-from builders.core.hashing import text_sha256
-from builders.core.schema import typed_rows
-from builders.release import manifest
-from builders.wikipedia.read import read_pages
+from factdrift.builders import rows
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import whole
+from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.core.schema import typed_rows
+from factdrift.builders.release import manifest
+from factdrift.builders.wikipedia.read import read_pages
 
 _COLUMNS = ("context", "context_sha256", "title", "subject")
 _LINE_END = "\n"

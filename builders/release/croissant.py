@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.core.dataset import Dataset, Meta
-from builders.core.files import resource
-from builders.core.schema import columns
-from builders.release.card import SECTIONS, plain
-from builders.release.manifest import ConfigEntry, Manifest
+from factdrift.builders.core.dataset import Dataset, Meta
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.schema import columns
+from factdrift.builders.release.card import SECTIONS, plain
+from factdrift.builders.release.manifest import ConfigEntry, Manifest
 
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"

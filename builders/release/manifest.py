@@ -20,7 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 FILE = "manifest.json"
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.core import duck
-from builders.release.card import code, drop_reasons, escape
-from builders.release.compare import CHANGES, WORDS, Comparison
-from builders.release.manifest import ConfigEntry, Manifest, load, locate
+from factdrift.builders.core import duck
+from factdrift.builders.release.card import code, drop_reasons, escape
+from factdrift.builders.release.compare import CHANGES, WORDS, Comparison
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from builders.core.dataset import FromParquet, RowSource
-from builders.core.schema import arrow_schema, columns, regrouped
+from factdrift.builders.core.dataset import FromParquet, RowSource
+from factdrift.builders.core.schema import arrow_schema, columns, regrouped
 
 ROW_GROUP = 65_536
 """Rows of a row group: small enough to read one at a time, large enough to compress."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from builders.core.config import shown
-from builders.core.dataset import Scalar, Statistics
-from builders.core.errors import UserError
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.dataset import Scalar, Statistics
+from factdrift.builders.core.errors import UserError
 
 REPORT, FORMAT = "report.json", "factdrift-report/1"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from builders.core.dataset import Plot
+from factdrift.builders.core.dataset import Plot
 
 _DPI = 144
 _WIDTH = 8.0

@@ -13,15 +13,15 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core import duck
-from builders.core.dataset import Dataset, Meta, RowSource, Table
-from builders.core.errors import UserError
-from builders.core.files import locked, move, refusal
-from builders.core.hashing import file_sha256, text_sha256
-from builders.core.schema import columns
-from builders.release import card, citation, croissant, manifest, tasks
-from builders.release.compare import Comparison, compare
-from builders.release.manifest import (
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Dataset, Meta, RowSource, Table
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import locked, move, refusal
+from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.schema import columns
+from factdrift.builders.release import card, citation, croissant, manifest, tasks
+from factdrift.builders.release.compare import Comparison, compare
+from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
     DropEntry,
@@ -31,10 +31,10 @@ from builders.release.manifest import (
     SplitEntry,
     StatisticsEntry,
 )
-from builders.release.parquet import read, type_name, write_split
-from builders.release.plots import draw
-from builders.release.version import FIRST, Level, Version, published
-from builders.rows import Dropped
+from factdrift.builders.release.parquet import read, type_name, write_split
+from factdrift.builders.release.plots import draw
+from factdrift.builders.release.version import FIRST, Level, Version, published
+from factdrift.builders.rows import Dropped
 
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from builders.core.errors import UserError
-from builders.core.files import replacing
-from builders.release import croissant, manifest
-from builders.release.manifest import Manifest
-from builders.release.verify import verify_release
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.release import croissant, manifest
+from factdrift.builders.release.manifest import Manifest
+from factdrift.builders.release.verify import verify_release
 
 TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 ENDPOINT = "HF_ENDPOINT"

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import builders
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import disk_errors
-from builders.core.hashing import file_sha256, text_sha256
-from builders.core.run import Source
-from builders.core.steps import Workspace
-from builders.recipes.recipe import find_inputs, read_recipe, recipes
-from builders.release import manifest
-from builders.release.manifest import InputEntry, Manifest
-from builders.release.publish import RECIPE
-from builders.release.release import Options, release_all
-from builders.wikidata.finish import TABLES
+import factdrift
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.run import Source
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
+from factdrift.builders.release import manifest
+from factdrift.builders.release.manifest import InputEntry, Manifest
+from factdrift.builders.release.publish import RECIPE
+from factdrift.builders.release.release import Options, release_all
+from factdrift.builders.wikidata.finish import TABLES
 
 
 def rebuild_release(folder: Path, options: Options, look_in: Sequence[Path] = ()) -> list[str]:
@@ -69,8 +69,8 @@ def _recipe(folder: Path, made: Manifest, build: Path) -> tuple[Path, bool]:
 
 def _versions(made: Manifest) -> Iterator[str]:
     """What runs now in another version than when the release was made."""
-    if made.code_version != builders.__version__:
-        yield f"  factdrift is {builders.__version__}, the release is of {made.code_version}"
+    if made.code_version != factdrift.__version__:
+        yield f"  factdrift is {factdrift.__version__}, the release is of {made.code_version}"
     for name, version in sorted(made.libraries.items()):
         now = importlib.metadata.version(name)
         if now != version:

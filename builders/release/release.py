@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import builders
-from builders.core.config import shown
-from builders.core.dataset import Input, Meta
-from builders.core.engine import EngineName, ready
-from builders.core.errors import UserError
-from builders.core.files import resource, writable
-from builders.core.inputs import INPUTS, plain
-from builders.core.run import Run
-from builders.core.steps import NotMadeError, Plan, Workspace
-from builders.core.tidy import note_use
-from builders.recipes.recipe import (
+import factdrift
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.dataset import Input, Meta
+from factdrift.builders.core.engine import EngineName, ready
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource, writable
+from factdrift.builders.core.inputs import INPUTS, plain
+from factdrift.builders.core.run import Run
+from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
+from factdrift.builders.core.tidy import note_use
+from factdrift.builders.recipes.recipe import (
     Recipe,
     find_inputs,
     find_recipe,
@@ -24,12 +24,12 @@ from builders.recipes.recipe import (
     read_recipe,
     recipes,
 )
-from builders.release.people import people_statistics
-from builders.release.publish import NothingLeftError, Published, write_release
-from builders.release.verify import verify_release
-from builders.release.version import Version
-from builders.rows.gold import NoGoldError
-from builders.wikipedia.inputs import check_pages
+from factdrift.builders.release.people import people_statistics
+from factdrift.builders.release.publish import NothingLeftError, Published, write_release
+from factdrift.builders.release.verify import verify_release
+from factdrift.builders.release.version import Version
+from factdrift.builders.rows.gold import NoGoldError
+from factdrift.builders.wikipedia.inputs import check_pages
 
 LIBRARIES = (
     "duckdb",
@@ -221,7 +221,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
         rebuild=options.rebuild or rebuild(path, recipe, options, run),
-        code_version=builders.__version__,
+        code_version=factdrift.__version__,
         libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
         parameters=recipe.build.model_dump(mode="json"),
         inputs=tuple(

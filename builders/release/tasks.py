@@ -20,18 +20,18 @@ import duckdb
 import pyarrow as pa
 import yaml
 
-from builders.ckl.gold import BLANK
-from builders.core import duck
-from builders.core.dataset import Dataset
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, whole
-from builders.core.schema import reading
-from builders.release import manifest
-from builders.release.manifest import ConfigEntry, Manifest
-from builders.release.parquet import ROW_GROUP, write_split
-from builders.rows.asking import Asking, asking_of
-from builders.rows.frames import read_frames
-from builders.text import render
+from factdrift.builders.ckl.gold import BLANK
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Dataset
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, whole
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import manifest
+from factdrift.builders.release.manifest import ConfigEntry, Manifest
+from factdrift.builders.release.parquet import ROW_GROUP, write_split
+from factdrift.builders.rows.asking import Asking, asking_of
+from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.text import render
 
 Harness = Literal["lm-eval", "inspect"]
 FOLDER = "tasks"
@@ -273,7 +273,7 @@ def _yaml(value: Mapping[str, Any]) -> str:
 
 def _copy(name: str, folder: Path) -> None:
     """A module of `builders.release.harness`, word for word."""
-    text = resources("builders.release.harness").joinpath(name).read_text("utf-8")
+    text = resources("factdrift.builders.release.harness").joinpath(name).read_text("utf-8")
     (folder / name).write_text(text, encoding="utf-8")
 
 

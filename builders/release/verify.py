@@ -10,15 +10,15 @@ import duckdb
 import pyarrow as pa
 import yaml
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.core.schema import reading
-from builders.release import card, croissant, manifest
-from builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
-from builders.release.parquet import type_name
-from builders.release.publish import RECIPE, file_entry, repeated_ids
-from builders.release.tasks import FIRST_TARGETS
-from builders.release.version import Version
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import card, croissant, manifest
+from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
+from factdrift.builders.release.parquet import type_name
+from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
+from factdrift.builders.release.tasks import FIRST_TARGETS
+from factdrift.builders.release.version import Version
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")

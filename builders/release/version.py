@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
 
-from builders.core.errors import UserError
+from factdrift.builders.core.errors import UserError
 
 Level = Literal["none", "patch", "minor", "major"]
 

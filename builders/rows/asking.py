@@ -6,11 +6,11 @@ Scores, harness tasks and exports take the names of columns from `ASKING` and fr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from builders.rows.choices import ChoiceCloze
-from builders.rows.ckl import EasyCloze, NewCloze, NewEasyCloze, NewsCloze, UpdatedCloze
-from builders.rows.cloze import Cloze, InvariantCloze
-from builders.rows.news import NewsQuestion
-from builders.rows.timeqa import ParaphrasedQuestion, TimeProbe, TimeQuestion
+from factdrift.builders.rows.choices import ChoiceCloze
+from factdrift.builders.rows.ckl import EasyCloze, NewCloze, NewEasyCloze, NewsCloze, UpdatedCloze
+from factdrift.builders.rows.cloze import Cloze, InvariantCloze
+from factdrift.builders.rows.news import NewsQuestion
+from factdrift.builders.rows.timeqa import ParaphrasedQuestion, TimeProbe, TimeQuestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import MEASURED, RENDERED
-from builders.rows.cloze import Cloze, Split
-from builders.rows.facts import Answer
+from factdrift.builders.core.schema import MEASURED, RENDERED
+from factdrift.builders.rows.cloze import Cloze, Split
+from factdrift.builders.rows.facts import Answer
 
 ChoiceKind = Literal["answer", "stale", "other_time", "shared_holder", "same_relation"]
 

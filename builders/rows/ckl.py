@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import RENDERED
-from builders.rows.cloze import Views
+from factdrift.builders.core.schema import RENDERED
+from factdrift.builders.rows.cloze import Views
 
 Grounds = Literal["supported", "found", "not_found"]
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import MEASURED, RENDERED
-from builders.rows.facts import Answer
+from factdrift.builders.core.schema import MEASURED, RENDERED
+from factdrift.builders.rows.facts import Answer
 
 Split = Literal["unchanged", "updated", "new", "deleted"]
 Views = Annotated[

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import MEASURED, MEASURED_WHILE
+from factdrift.builders.core.schema import MEASURED, MEASURED_WHILE
 
 Rank = Literal["normal", "preferred"]
 GapReason = Literal["undated", "contradictory", "unlabelled_object", "object_kind", "unknown_value"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from builders.core.config import Strict, load
-from builders.core.files import resource
-from builders.core.hashing import digest
+from factdrift.builders.core.config import Strict, load
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import digest
 
 DEFAULT = resource("builders/rows/prompts.yaml")
 BARE = "bare"

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import find_files
-from builders.core.schema import arrow_schema, reading
-from builders.rows import Gold
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import find_files
+from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.rows import Gold
 
 FILE = "gold.parquet"
 _ROWS = 256

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import RENDERED
+from factdrift.builders.core.schema import RENDERED
 
 Subset = Literal["recent", "past"]
 NewsSplit = Literal["eval", "train", "valid"]

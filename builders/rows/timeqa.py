@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from builders.core.schema import RENDERED
-from builders.rows.facts import Answer, Dated, Segment
+from factdrift.builders.core.schema import RENDERED
+from factdrift.builders.rows.facts import Answer, Dated, Segment
 
 AlignmentRule = Literal["link", "name", "similar", "none"]
 Specifier = Literal["in", "between", "before", "after"]

@@ -13,18 +13,18 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import field_validator
 
-from builders import rows
-from builders.core.config import Strict, did_you_mean
-from builders.core.hashing import digest, one_of, row_id
-from builders.generate.candidates import Finder, sentence_starts
-from builders.rows.gold import gold_answers, read_gold
-from builders.text.dates import candidates, whole
-from builders.text.prompts import targets
-from builders.text.squad import exact_match, f1
-from builders.text.words import tokens
-from builders.wmt.dates import DateSettings
-from filters import FILTERS
-from filters.base import QuestionItem
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict, did_you_mean
+from factdrift.builders.core.hashing import digest, one_of, row_id
+from factdrift.builders.generate.candidates import Finder, sentence_starts
+from factdrift.builders.rows.gold import gold_answers, read_gold
+from factdrift.builders.text.dates import candidates, whole
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.squad import exact_match, f1
+from factdrift.builders.text.words import tokens
+from factdrift.builders.wmt.dates import DateSettings
+from factdrift.filters import FILTERS
+from factdrift.filters.base import QuestionItem
 
 WRITE, JUDGE, ANSWER = LAYOUTS = ("write_questions", "judge_question", "answer_question")
 STEP = ANNOTATORS = "people"

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from builders import rows
-from builders.core import duck
-from builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
-from builders.generate.backends import AnyModel
-from builders.generate.prompts import read, shown_prompt
-from builders.streamingqa.steps import BASELINE, QUESTIONS
-from builders.wmt.card import day_plots, subsets, uniformity
+from factdrift.builders import rows
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistics, Table
+from factdrift.builders.generate.backends import AnyModel
+from factdrift.builders.generate.prompts import read, shown_prompt
+from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
+from factdrift.builders.wmt.card import day_plots, subsets, uniformity
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 _SCORERS = (

@@ -6,17 +6,17 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from builders import rows
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.run import DatasetBuilder, Run
-from builders.facts import steps as facts
-from builders.generate.backends import AnyModel
-from builders.generate.parsed import Parsed
-from builders.generate.questions import GenerateSettings
-from builders.rows.gold import outcomes
-from builders.streamingqa import card
-from builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
-from builders.streamingqa.steps import (
+from factdrift.builders import rows
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.facts import steps as facts
+from factdrift.builders.generate.backends import AnyModel
+from factdrift.builders.generate.parsed import Parsed
+from factdrift.builders.generate.questions import GenerateSettings
+from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.streamingqa import card
+from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
+from factdrift.builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
     NewsQuestions,
@@ -26,9 +26,9 @@ from builders.streamingqa.steps import (
     eval_quarters,
     summary_of,
 )
-from builders.wmt import steps as news
-from builders.wmt.dates import DateSettings
-from filters import AnyFilter
+from factdrift.builders.wmt import steps as news
+from factdrift.builders.wmt.dates import DateSettings
+from factdrift.filters import AnyFilter
 
 
 class StreamingQA(DatasetBuilder):

@@ -11,37 +11,37 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import pyarrow.parquet as pq
 
-from builders import rows
-from builders.core.config import Strict
-from builders.core.hashing import bits
-from builders.core.progress import progress
-from builders.core.run import Source
-from builders.core.schema import typed_rows, writing
-from builders.core.steps import NOT_IN_KEY, Step, Workspace
-from builders.facts import steps
-from builders.facts.steps import Facts
-from builders.generate import parses
-from builders.generate.backends import AnyModel, Cached, open_model
-from builders.generate.candidates import Finder, open_finder
-from builders.generate.parsed import Parsed
-from builders.generate.protocol import Backend
-from builders.generate.questions import Accept, GenerateSettings, generate_questions
-from builders.streamingqa import annotators
-from builders.streamingqa.annotators import AnnotatorSettings
-from builders.text.dates import time_of
-from builders.text.prompts import targets
-from builders.wmt.passages import question_prefix
-from builders.wmt.read import read
-from builders.wmt.steps import Articles, QuestionDates
-from filters import AnyFilter
-from filters.base import FilterContext, ItemFilter, QuestionItem
-from filters.entity_required import EntityRequired, name_finder
-from filters.run import FilterRun, KeptItem, Tally
-from filters.search_index import Index
-from filters.time_spec import Specified, specify
-from filters.toxicity.judged import mistakes
-from filters.toxicity.scores import ToxicityScores
-from filters.toxicity_filter import Toxicity
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import bits
+from factdrift.builders.core.progress import progress
+from factdrift.builders.core.run import Source
+from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.steps import Facts
+from factdrift.builders.generate import parses
+from factdrift.builders.generate.backends import AnyModel, Cached, open_model
+from factdrift.builders.generate.candidates import Finder, open_finder
+from factdrift.builders.generate.parsed import Parsed
+from factdrift.builders.generate.protocol import Backend
+from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
+from factdrift.builders.streamingqa import annotators
+from factdrift.builders.streamingqa.annotators import AnnotatorSettings
+from factdrift.builders.text.dates import time_of
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.wmt.passages import question_prefix
+from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.steps import Articles, QuestionDates
+from factdrift.filters import AnyFilter
+from factdrift.filters.base import FilterContext, ItemFilter, QuestionItem
+from factdrift.filters.entity_required import EntityRequired, name_finder
+from factdrift.filters.run import FilterRun, KeptItem, Tally
+from factdrift.filters.search_index import Index
+from factdrift.filters.time_spec import Specified, specify
+from factdrift.filters.toxicity.judged import mistakes
+from factdrift.filters.toxicity.scores import ToxicityScores
+from factdrift.filters.toxicity_filter import Toxicity
 
 _COUNTED = frozenset({"no_pattern", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""

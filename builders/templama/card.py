@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from builders.core import duck
-from builders.core.dataset import Plot, Scalar, Statistics
-from builders.text import views
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Plot, Scalar, Statistics
+from factdrift.builders.text import views
 
 PAPER = (
     "The paper's test sets of 2019-Q2 to 2022-Q2 have 8.4k to 9.0k examples a quarter, of which "

@@ -20,14 +20,14 @@ from typing import Any, ClassVar
 import ibis
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.dates import Granularity
-from builders.core.hashing import bits, one_of, row_id
-from builders.core.schema import reading, writing
-from builders.core.steps import Step, Workspace
-from builders.templama.steps import ClozeRows
-from builders.text.prompts import targets
-from builders.text.squad import normal_or_all
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Granularity
+from factdrift.builders.core.hashing import bits, one_of, row_id
+from factdrift.builders.core.schema import reading, writing
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.templama.steps import ClozeRows
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.squad import normal_or_all
 
 _ORDER = ("split", "period", "relation", "subject")
 _PAIR = ["subject", "relation"]

@@ -7,19 +7,19 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from builders import rows
-from builders.core.config import Strict
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.dates import Granularity, Period
-from builders.core.errors import UserError
-from builders.core.run import Run
-from builders.facts import period_diff, steps
-from builders.facts.card import mining
-from builders.facts.relations import OURS, select, worded
-from builders.templama import card
-from builders.templama.choices import ChoiceRows
-from builders.templama.steps import ClozeRows, PeriodChanges
-from builders.text.views import ClozeBuilder
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import Run
+from factdrift.builders.facts import period_diff, steps
+from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.relations import OURS, select, worded
+from factdrift.builders.templama import card
+from factdrift.builders.templama.choices import ChoiceRows
+from factdrift.builders.templama.steps import ClozeRows, PeriodChanges
+from factdrift.builders.text.views import ClozeBuilder
 
 _ABOUT = {
     "unchanged": "The answer is the same as in the period before.",

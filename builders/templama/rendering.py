@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.dates import Granularity, Period
-from builders.core.hashing import row_id
-from builders.core.schema import arrow_schema, reading
-from builders.facts.relations import ClozeTemplates
-from builders.rows import Cloze
-from builders.text.prompts import in_period, targets
-from builders.text.render import query
-from builders.text.views import Views
+from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.rows import Cloze
+from factdrift.builders.text.prompts import in_period, targets
+from factdrift.builders.text.render import query
+from factdrift.builders.text.views import Views
 
 
 class Renderer:

@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 import ibis
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.dates import Granularity, Period
-from builders.core.steps import Step, Workspace
-from builders.facts import names, period_diff, present, steps, timeline
-from builders.facts.relations import ClozeTemplates
-from builders.facts.steps import Facts, Timelines
-from builders.templama import rendering
-from builders.text.views import Views
+from factdrift.builders import rows
+from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import names, period_diff, present, steps, timeline
+from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.templama import rendering
+from factdrift.builders.text.views import Views
 
 _ORDER = ("split", "period", "relation", "subject")
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from builders.core.files import read_texts, resource
+from factdrift.builders.core.files import read_texts, resource
 
 LANGUAGE = "en"
 """The folder of the language that all texts are in."""

@@ -18,7 +18,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
-from builders.text.data import data
+from factdrift.builders.text.data import data
 
 DateReader = Literal["stated", "candidate", "question", "undated", "relative", "label", "year"]
 DayInterval = tuple[date, date]

@@ -22,8 +22,8 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from builders.text.squad import normal_or_all
-from builders.text.words import holds, tokens, word_tokens
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.text.words import holds, tokens, word_tokens
 
 Mode = Literal["span", "name", "squad", "word", "overlap"]
 

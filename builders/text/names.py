@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from builders.text.data import data, words
-from builders.text.words import composed, fold_in_place, name_words, squeeze
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.words import composed, fold_in_place, name_words, squeeze
 
 _LISTS = data("words")
 ADDED = words(_LISTS["added_to_names"])

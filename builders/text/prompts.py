@@ -14,8 +14,8 @@ a question of TimeQA says its time itself, and a fact that does not change needs
 from collections.abc import Iterable
 from datetime import date
 
-from builders.core.dates import Period
-from builders.text.dates import MONTHS
+from factdrift.builders.core.dates import Period
+from factdrift.builders.text.dates import MONTHS
 
 _QUARTERS = ("first", "second", "third", "fourth")
 

@@ -11,8 +11,8 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
-from builders.core.config import did_you_mean
-from builders.text.en.articles import a_or_an, takes_the
+from factdrift.builders.core.config import did_you_mean
+from factdrift.builders.text.en.articles import a_or_an, takes_the
 
 BLANK = "_X_"
 

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from builders.text.data import data, words
+from factdrift.builders.text.data import data, words
 
 NewsOrPages = Literal["pages", "news"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from builders.core.config import shown
-from builders.core.errors import UserError
-from builders.core.files import beside
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import beside
 
 # A word that any vocabulary has: what stands before an answer in the middle of a sentence.
 _BEFORE = "is"

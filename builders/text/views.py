@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from builders.core import duck
-from builders.core.config import Strict
-from builders.core.dataset import Scalar, Statistics
-from builders.core.run import DatasetBuilder, Run
-from builders.text import render, tokens
-from builders.text.tokens import TokenCounter
+from factdrift.builders.core import duck
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dataset import Scalar, Statistics
+from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.text import render, tokens
+from factdrift.builders.text.tokens import TokenCounter
 
 _RULES = {"_any": ("any", any), "": ("all", all)}
 """The ending of a view's name: its rule, and how the rule joins the answers."""

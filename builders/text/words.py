@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from builders.text.data import data, words
+from factdrift.builders.text.data import data, words
 
 DETERMINERS = words(data("words")["determiners"])
 SMALL = DETERMINERS | words(data("words")["small"])

@@ -27,15 +27,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
-from builders import rows
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.core.parallel import ordered_map
-from builders.core.schema import arrow_schema, batches, reading
-from builders.text.names import Name, is_name, names_of, other_forms
-from builders.text.words import name_words
-from builders.timeqa.matching import matched, stated
-from builders.timeqa.mentions import Mention, PageText, Passages
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.parallel import ordered_map
+from factdrift.builders.core.schema import arrow_schema, batches, reading
+from factdrift.builders.text.names import Name, is_name, names_of, other_forms
+from factdrift.builders.text.words import name_words
+from factdrift.builders.timeqa.matching import matched, stated
+from factdrift.builders.timeqa.mentions import Mention, PageText, Passages
 
 PAGES = 32
 """Pages of a piece of work."""

@@ -24,15 +24,15 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from builders import rows
-from builders.core.hashing import row_id, text_sha256
-from builders.core.schema import reading, typed_rows, writing
-from builders.rows.gold import gold_answers, read_gold
-from builders.text.given_away import names, side_by_side
-from builders.text.words import word_tokens
-from builders.timeqa.matching import stated
-from builders.timeqa.mentions import Mention, PageText
-from builders.timeqa.question_tables import (
+from factdrift.builders import rows
+from factdrift.builders.core.hashing import row_id, text_sha256
+from factdrift.builders.core.schema import reading, typed_rows, writing
+from factdrift.builders.rows.gold import gold_answers, read_gold
+from factdrift.builders.text.given_away import names, side_by_side
+from factdrift.builders.text.words import word_tokens
+from factdrift.builders.timeqa.matching import stated
+from factdrift.builders.timeqa.mentions import Mention, PageText
+from factdrift.builders.timeqa.question_tables import (
     LINE_END,
     AskSettings,
     QuestionSources,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from builders.core import duck
-from builders.core.dataset import Plot, Scalar, Statistics
-from builders.text.dates import MONTHS
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Plot, Scalar, Statistics
+from factdrift.builders.text.dates import MONTHS
 
 _PAPER = "The paper has about 20,000 questions a mode over 70 relations, 12 % unanswerable."
 _RULES = (

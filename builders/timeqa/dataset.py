@@ -11,19 +11,25 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import Field
 
-from builders import rows
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.run import DatasetBuilder, Run
-from builders.core.schema import reading
-from builders.facts import steps
-from builders.facts.card import mining
-from builders.facts.relations import Relation, select
-from builders.rows.gold import outcomes
-from builders.timeqa import annotations, card
-from builders.timeqa.alignment import Alignment
-from builders.timeqa.question_tables import GROUP, SPLITS, AskSettings, Splits
-from builders.timeqa.questions import Questions, QuestionTemplates
-from builders.timeqa.steps import Alignments, AskedQuestions, CheckedQuestions, Histories, Pages
+from factdrift.builders import rows
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.core.schema import reading
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.relations import Relation, select
+from factdrift.builders.rows.gold import outcomes
+from factdrift.builders.timeqa import annotations, card
+from factdrift.builders.timeqa.alignment import Alignment
+from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings, Splits
+from factdrift.builders.timeqa.questions import Questions, QuestionTemplates
+from factdrift.builders.timeqa.steps import (
+    Alignments,
+    AskedQuestions,
+    CheckedQuestions,
+    Histories,
+    Pages,
+)
 
 _EASY = "The question names the boundaries of a segment of the history."
 _HARD = "The question names a time inside a segment, before, after, or where nothing holds."

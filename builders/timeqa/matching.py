@@ -42,8 +42,8 @@ from datetime import date, timedelta
 from itertools import chain, groupby
 from typing import Final, NamedTuple
 
-from builders import rows
-from builders.text.dates import (
+from factdrift.builders import rows
+from factdrift.builders.text.dates import (
     Dates,
     DayInterval,
     Written,
@@ -51,8 +51,8 @@ from builders.text.dates import (
     states,
     touches,
 )
-from builders.text.sentences import sentence_at
-from builders.timeqa.mentions import Mention, PageText
+from factdrift.builders.text.sentences import sentence_at
+from factdrift.builders.timeqa.mentions import Mention, PageText
 
 _SLACK = timedelta(days=365)
 """By how much dates may miss a stint."""

@@ -1,4 +1,4 @@
-"""The measure of the alignment: `python -m builders.timeqa.measure FILE`; see `bench.alignment`."""
+"""The measure of the alignment, `bench.alignment`, from a checkout: give it FILE."""
 
 import sys
 from importlib import import_module

@@ -32,9 +32,9 @@ from itertools import chain
 from math import fsum, log, sqrt
 from typing import NamedTuple
 
-from builders import rows
-from builders.text.dates import MONTHS, Dates, dates_in
-from builders.text.names import (
+from factdrift.builders import rows
+from factdrift.builders.text.dates import MONTHS, Dates, dates_in
+from factdrift.builders.text.names import (
     ADDED,
     BEFORE_NAMES,
     FUNCTION,
@@ -44,8 +44,14 @@ from builders.text.names import (
     same_case,
     without_bracket,
 )
-from builders.text.sentences import sentence_starts
-from builders.text.words import WORD, fold_in_place, fold_without_marks, name_words, squeeze
+from factdrift.builders.text.sentences import sentence_starts
+from factdrift.builders.text.words import (
+    WORD,
+    fold_in_place,
+    fold_without_marks,
+    name_words,
+    squeeze,
+)
 
 _MONTHS = frozenset(map(fold_in_place, MONTHS))
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")

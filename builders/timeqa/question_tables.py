@@ -11,13 +11,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
-from builders import rows
-from builders.core.config import Strict
-from builders.core.hashing import share, text_sha256
-from builders.core.schema import typed_rows, writing
-from builders.text.en.articles import opening_article
-from builders.text.prompts import targets
-from builders.timeqa.questions import (
+from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import share, text_sha256
+from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.text.en.articles import opening_article
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.timeqa.questions import (
     STEP,
     Pair,
     PairQuestion,
@@ -26,8 +26,8 @@ from builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from builders.timeqa.times import sure_days
-from builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
+from factdrift.builders.timeqa.times import sure_days
+from factdrift.builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
 
 T = TypeVar("T")
 

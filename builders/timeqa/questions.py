@@ -15,10 +15,10 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import Field, field_validator
 
-from builders.core.config import Strict
-from builders.core.hashing import Draws, bits, row_id
-from builders.facts.relations import Ask, Relation
-from builders.rows import (
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.hashing import Draws, bits, row_id
+from factdrift.builders.facts.relations import Ask, Relation
+from factdrift.builders.rows import (
     AlignedSegment,
     AlignmentRule,
     Answer,
@@ -29,9 +29,9 @@ from builders.rows import (
     Specifier,
     Verification,
 )
-from builders.text.given_away import names, significant
-from builders.text.words import word_tokens
-from builders.timeqa.times import (
+from factdrift.builders.text.given_away import names, significant
+from factdrift.builders.text.words import word_tokens
+from factdrift.builders.timeqa.times import (
     FAR,
     PART,
     HardKind,
@@ -49,7 +49,7 @@ from builders.timeqa.times import (
     time_text,
     unit_text,
 )
-from builders.timeqa.told import Told
+from factdrift.builders.timeqa.told import Told
 
 STEP = "ask"
 _SEASON = 366

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import ibis
 import ibis.expr.types as ir
 
-from builders import rows
-from builders.core.run import Source
-from builders.core.schema import reading
-from builders.core.steps import Step, Workspace
-from builders.facts import steps, timeline
-from builders.facts.steps import Facts, Timelines
-from builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, keep_pairs
-from builders.timeqa.annotations import write_checked
-from builders.timeqa.question_tables import AskSettings, QuestionSources, write_questions
-from builders.wikipedia.read import read_pages
+from factdrift.builders import rows
+from factdrift.builders.core.run import Source
+from factdrift.builders.core.schema import reading
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts import steps, timeline
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.timeqa.alignment import DROPPED_ORDER, Alignment, align_file, keep_pairs
+from factdrift.builders.timeqa.annotations import write_checked
+from factdrift.builders.timeqa.question_tables import AskSettings, QuestionSources, write_questions
+from factdrift.builders.wikipedia.read import read_pages
 
 
 class Histories(Step):

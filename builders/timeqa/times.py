@@ -20,12 +20,12 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from builders.core.hashing import Draws
-from builders.rows import AlignedSegment, Gap, Segment, Specifier
-from builders.text import dates
-from builders.text.data import data, words
-from builders.text.render import Part, Placeholder, parse_question, question
-from builders.text.words import word_tokens
+from factdrift.builders.core.hashing import Draws
+from factdrift.builders.rows import AlignedSegment, Gap, Segment, Specifier
+from factdrift.builders.text import dates
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.render import Part, Placeholder, parse_question, question
+from factdrift.builders.text.words import word_tokens
 
 DAY, MONTH, YEAR, PART = 0, 1, 2, 3
 """Grains, from fine to coarse; a part is the years 0 to 3 or 7 to 9 of a decade."""

@@ -15,14 +15,22 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from builders import rows
-from builders.text.data import data, words
-from builders.text.dates import MONTHS, Dates, DayInterval, Written, dates_in, of_birth, touches
-from builders.text.names import ADDED, GENERIC, without_bracket
-from builders.text.sentences import sentence_at, sentence_starts
-from builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
-from builders.timeqa.matching import FAR, NEAR, boundaries, earlier, later, stints_of
-from builders.timeqa.mentions import FIRST_BRACKET, opening_of
+from factdrift.builders import rows
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import (
+    MONTHS,
+    Dates,
+    DayInterval,
+    Written,
+    dates_in,
+    of_birth,
+    touches,
+)
+from factdrift.builders.text.names import ADDED, GENERIC, without_bracket
+from factdrift.builders.text.sentences import sentence_at, sentence_starts
+from factdrift.builders.text.words import DETERMINERS, SMALL, WORD, fold_in_place, name_words
+from factdrift.builders.timeqa.matching import FAR, NEAR, boundaries, earlier, later, stints_of
+from factdrift.builders.timeqa.mentions import FIRST_BRACKET, opening_of
 
 _LISTED = ("list", "table", "infobox")
 _TELLING = 4

@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from builders.rows import Dropped, Rank
-from builders.wikidata.parts import RawStatement
-from builders.wikidata.statements import UNDATED, Times, held, shown, unusable
+from factdrift.builders.rows import Dropped, Rank
+from factdrift.builders.wikidata.parts import RawStatement
+from factdrift.builders.wikidata.statements import UNDATED, Times, held, shown, unusable
 
 
 def usable_rank(rank: str | None) -> Rank:

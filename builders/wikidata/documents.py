@@ -12,11 +12,11 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
-from builders.core.dates import PartialDate
-from builders.text.references import without_references
-from builders.wikidata.parts import KINDS, Kind, RawEntity
-from builders.wikidata.statements import TIMES, Dated, Snak, life
-from builders.wikidata.times import point
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.text.references import without_references
+from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
+from factdrift.builders.wikidata.statements import TIMES, Dated, Snak, life
+from factdrift.builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
 _NO_RAW = Raw(b"")

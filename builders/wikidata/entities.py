@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from msgspec import Raw
 
-from builders.core.hashing import text_sha256
-from builders.wikidata.claims import Claims, usable_rank
-from builders.wikidata.documents import Told, read_document, read_told, times
-from builders.wikidata.parts import RawEntity
-from builders.wikidata.quick import QuickReader
-from builders.wikidata.statements import shown
+from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.wikidata.claims import Claims, usable_rank
+from factdrift.builders.wikidata.documents import Told, read_document, read_told, times
+from factdrift.builders.wikidata.parts import RawEntity
+from factdrift.builders.wikidata.quick import QuickReader
+from factdrift.builders.wikidata.statements import shown
 
 _COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
 """What entities of a type are counted as."""

@@ -15,10 +15,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.wikidata.parts import read_parts
-from builders.wikidata.tables import count, judge, load, resolve_redirects, write
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikidata.parts import read_parts
+from factdrift.builders.wikidata.tables import count, judge, load, resolve_redirects, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,15 +10,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.core.errors import UserError
-from builders.core.files import locked, wait_for_sharers
-from builders.core.hashing import text_sha256
-from builders.core.progress import progress
-from builders.rows import Dropped
-from builders.wikidata.finish import Mined, finish
-from builders.wikidata.parts import Blocks, read_parts, write_part
-from builders.wikidata.reader import READING, Alone, Processes, Share, Slot, Tuning, Work
-from builders.wikidata.shards import Cutter, find_shards, open_shard, snapshot_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import locked, wait_for_sharers
+from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.core.progress import progress
+from factdrift.builders.rows import Dropped
+from factdrift.builders.wikidata.finish import Mined, finish
+from factdrift.builders.wikidata.parts import Blocks, read_parts, write_part
+from factdrift.builders.wikidata.reader import READING, Alone, Processes, Share, Slot, Tuning, Work
+from factdrift.builders.wikidata.shards import Cutter, find_shards, open_shard, snapshot_of
 
 _VERSION = 3
 """Raise it when parts written by older code must not be gone on with."""

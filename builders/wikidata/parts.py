@@ -18,8 +18,8 @@ from typing import Annotated, Literal
 import msgspec
 import zstandard
 
-from builders.core.dates import PartialDate
-from builders.rows import Dropped, Rank
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.rows import Dropped, Rank
 
 _ABOUT = "part.json"
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
 
-from builders.wikidata.documents import (
+from factdrift.builders.wikidata.documents import (
     BIRTHS,
     DEATHS,
     Document,
@@ -23,8 +23,8 @@ from builders.wikidata.documents import (
     read_snak,
     read_title,
 )
-from builders.wikidata.parts import KINDS, Kind, RawEntity
-from builders.wikidata.statements import Dated
+from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
+from factdrift.builders.wikidata.statements import Dated
 
 _LIFE = (*BIRTHS, *DEATHS)
 _UNTIMED = (None, Qualifiers())

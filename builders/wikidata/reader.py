@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, hold_shared
-from builders.core.parallel import interrupt_later
-from builders.wikidata.entities import Rows
-from builders.wikidata.parts import BadLine, Blocks, write_part
-from builders.wikidata.shards import LONGEST, SIZE, Block, lines
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, hold_shared
+from factdrift.builders.core.parallel import interrupt_later
+from factdrift.builders.wikidata.entities import Rows
+from factdrift.builders.wikidata.parts import BadLine, Blocks, write_part
+from factdrift.builders.wikidata.shards import LONGEST, SIZE, Block, lines
 
 _FRAME = b" \t\r\n,[]\xef\xbb\xbf"
 """What may stand around an entity on its line: the array's brackets, commas, a byte order mark."""

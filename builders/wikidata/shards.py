@@ -10,9 +10,9 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.core.compressed import Compressed
-from builders.core.errors import UserError
-from builders.core.files import find_files
+from factdrift.builders.core.compressed import Compressed
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import find_files
 
 SIZE = 8 << 20
 """Bytes that are read at a time, and so the size of a block of usual lines."""

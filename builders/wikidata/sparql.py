@@ -24,15 +24,15 @@ from datetime import date
 from itertools import count
 from pathlib import Path
 
-from builders.core.errors import UserError
-from builders.core.http import Patience
-from builders.core.progress import progress
-from builders.wikidata.finish import Mined, finish
-from builders.wikidata.parts import RawEntity, write_part
-from builders.wikidata.shards import snapshot_of
-from builders.wikidata.sparql_client import Client
-from builders.wikidata.sparql_pages import Cache, Pager
-from builders.wikidata.sparql_rows import (
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import Patience
+from factdrift.builders.core.progress import progress
+from factdrift.builders.wikidata.finish import Mined, finish
+from factdrift.builders.wikidata.parts import RawEntity, write_part
+from factdrift.builders.wikidata.shards import snapshot_of
+from factdrift.builders.wikidata.sparql_client import Client
+from factdrift.builders.wikidata.sparql_pages import Cache, Pager
+from factdrift.builders.wikidata.sparql_rows import (
     Found,
     count_query,
     day_query,

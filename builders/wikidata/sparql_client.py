@@ -15,8 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
-from builders.core.errors import UserError
-from builders.core.http import AskAgainError, Patience, insist, retry_after, within
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.http import AskAgainError, Patience, insist, retry_after, within
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from builders.core.errors import UserError
-from builders.core.hashing import text_sha256
-from builders.wikidata.sparql_client import RESULTS, Client, Row, TooMuchError
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.wikidata.sparql_client import RESULTS, Client, Row, TooMuchError
 
 _GONE, _GONE_SHARE = 2, 0.05
 """How many rows, and which share of them, may be gone since they were counted or listed."""

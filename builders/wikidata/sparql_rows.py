@@ -22,15 +22,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from builders.core.dates import PartialDate
-from builders.text.references import without_references
-from builders.wikidata.claims import Claims, usable_rank
-from builders.wikidata.documents import BIRTHS, DEATHS
-from builders.wikidata.parts import KINDS, RawEntity, write_part
-from builders.wikidata.sparql_client import Row, Term
-from builders.wikidata.sparql_pages import Shape
-from builders.wikidata.statements import TIMES, Dated, Kind, Snak, life
-from builders.wikidata.times import point, rdf_point
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.text.references import without_references
+from factdrift.builders.wikidata.claims import Claims, usable_rank
+from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
+from factdrift.builders.wikidata.parts import KINDS, RawEntity, write_part
+from factdrift.builders.wikidata.sparql_client import Row, Term
+from factdrift.builders.wikidata.sparql_pages import Shape
+from factdrift.builders.wikidata.statements import TIMES, Dated, Kind, Snak, life
+from factdrift.builders.wikidata.times import point, rdf_point
 
 ENTITY = "http://www.wikidata.org/entity/"
 STATEMENT = "http://www.wikidata.org/entity/statement/"

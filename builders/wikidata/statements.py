@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Literal, NamedTuple
 
-from builders.core.dates import PartialDate
+from factdrift.builders.core.dates import PartialDate
 
 Kind = Literal["value", "somevalue", "novalue"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 
-from builders.core.dates import PartialDate
-from builders.rows import Dropped, Entity, Statement
-from builders.wikidata.parts import RawEntity, RawStatement
+from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.rows import Dropped, Entity, Statement
+from factdrift.builders.wikidata.parts import RawEntity, RawStatement
 
 if TYPE_CHECKING:
     import duckdb

@@ -22,13 +22,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from builders.core import spark
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, hold_shared
-from builders.core.progress import progress
-from builders.core.reach import reach
-from builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
-from builders.wikidata.reader import READING, Share, Tuning, Work
+from factdrift.builders.core import spark
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, hold_shared
+from factdrift.builders.core.progress import progress
+from factdrift.builders.core.reach import reach
+from factdrift.builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
+from factdrift.builders.wikidata.reader import READING, Share, Tuning, Work
 
 EVERY = 2.0
 """Seconds between two notes of how far a task has come."""
@@ -149,7 +149,7 @@ def _task(work: str, places: Sequence[int]) -> Callable[[Iterator[Any]], Iterato
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 try:
-                    from builders.wikidata.tasks import read_share
+                    from factdrift.builders.wikidata.tasks import read_share
                 except ImportError as error:
                     said = f"a node lacks factdrift, or a part of it ({error})\n  {install}"
                 else:

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-from builders.core.dates import PartialDate
+from factdrift.builders.core.dates import PartialDate
 
 _JULIAN = "Q1985786"
 _DAY, _MONTH, _YEAR, _DECADE = 11, 10, 9, 8

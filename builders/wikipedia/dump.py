@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 from xml.parsers import expat
 
-from builders.wikipedia.files import LONGEST
+from factdrift.builders.wikipedia.files import LONGEST
 
 OPEN, CLOSE = b"<page>", b"</page>"
 _TITLE = re.compile(rb"<title>([^<]*)</title>")

@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from builders.core import compressed
-from builders.core.compressed import Compressed, pieces
-from builders.core.errors import UserError
-from builders.core.files import find_files
-from builders.core.schema import reading
+from factdrift.builders.core import compressed
+from factdrift.builders.core.compressed import Compressed, pieces
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import find_files
+from factdrift.builders.core.schema import reading
 
 PageForm = Literal["xml", "jsonl", "parquet"]
 PagePacking = Literal[compressed.Packing, "streams"]

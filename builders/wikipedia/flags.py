@@ -1,6 +1,6 @@
 """Templates of flags: the country, team or force that is named beside the flag (`flags.yaml`)."""
 
-from builders.core.files import read_texts, resource
+from factdrift.builders.core.files import read_texts, resource
 
 _LISTED = read_texts(resource("builders/wikipedia/flags.yaml"))
 

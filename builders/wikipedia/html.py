@@ -4,8 +4,8 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-from builders.rows import Link
-from builders.wikipedia.titles import normalise
+from factdrift.builders.rows import Link
+from factdrift.builders.wikipedia.titles import normalise
 
 _CLOSING = re.compile(
     r"</(?:a|b|i|p|em|li|ol|td|th|tr|ul|div|dl|h[1-6]|sup|sub|span|table|body|html|head|section|strong)\s*>",

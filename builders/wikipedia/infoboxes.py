@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from builders.core.files import read_texts, resource
+from factdrift.builders.core.files import read_texts, resource
 
 _LISTED = read_texts(resource("builders/wikipedia/infoboxes.yaml"))
 _PLACE = {

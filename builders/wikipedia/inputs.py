@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from builders.core.errors import UserError
-from builders.core.schema import reading
-from builders.rows import Paragraph
-from builders.wikipedia.files import PageFile, check_columns, page_file
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import reading
+from factdrift.builders.rows import Paragraph
+from factdrift.builders.wikipedia.files import PageFile, check_columns, page_file
 
 LANGUAGE = "en"
 _WIKI = f"{LANGUAGE}wiki"

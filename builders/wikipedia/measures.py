@@ -8,7 +8,7 @@ import re
 from math import floor, log10
 from typing import NamedTuple
 
-from builders.core.files import read_texts, resource
+from factdrift.builders.core.files import read_texts, resource
 
 _BETWEEN = {
     "-": "–",

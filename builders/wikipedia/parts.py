@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.core.compressed import pieces
-from builders.core.schema import arrow_schema
-from builders.rows import Dropped, Page
-from builders.wikipedia.dump import BadPageError, cut_pages, head_of, plain, revision_of
-from builders.wikipedia.files import PageUnit, streams_after
-from builders.wikipedia.inputs import is_foreign
-from builders.wikipedia.records import (
+from factdrift.builders.core.compressed import pieces
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.rows import Dropped, Page
+from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, plain, revision_of
+from factdrift.builders.wikipedia.files import PageUnit, streams_after
+from factdrift.builders.wikipedia.inputs import is_foreign
+from factdrift.builders.wikipedia.records import (
     ParsedPage,
     json_rows,
     page_of,
@@ -31,8 +31,8 @@ from builders.wikipedia.records import (
     text_of,
     title_of,
 )
-from builders.wikipedia.titles import Titles, hash_of, normalise, number_of
-from builders.wikipedia.wikitext import Namespaces, paragraphs, redirect_of
+from factdrift.builders.wikipedia.titles import Titles, hash_of, normalise, number_of
+from factdrift.builders.wikipedia.wikitext import Namespaces, paragraphs, redirect_of
 
 _PAGE = arrow_schema(Page)
 _BARE = pa.schema([f for f in _PAGE if f.name != "item"])

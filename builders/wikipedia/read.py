@@ -18,22 +18,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.errors import UserError
-from builders.core.files import disk_errors
-from builders.core.parallel import ordered_map
-from builders.core.progress import progress
-from builders.core.schema import arrow_schema, writing
-from builders.rows import Dropped, Page
-from builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from builders.wikipedia.parts import (
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.parallel import ordered_map
+from factdrift.builders.core.progress import progress
+from factdrift.builders.core.schema import arrow_schema, writing
+from factdrift.builders.rows import Dropped, Page
+from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
+from factdrift.builders.wikipedia.parts import (
     ReadingTask,
     UnitReader,
     part_name,
     retargeted,
     unpacked,
 )
-from builders.wikipedia.titles import Resolver, Titles, follow, pages_among
-from builders.wikipedia.wikitext import namespaces_of
+from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, pages_among
+from factdrift.builders.wikipedia.wikitext import namespaces_of
 
 GROUP = 16 << 20
 """Bytes of Arrow columns after which a row group ends."""

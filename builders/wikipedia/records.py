@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, cast, get_args
 import msgspec
 import pyarrow as pa
 
-from builders.core.errors import UserError
-from builders.core.schema import reading
-from builders.rows import Link, Paragraph, ParagraphKind
-from builders.wikipedia.dump import BadPageError
-from builders.wikipedia.html import is_html, text_of_html
-from builders.wikipedia.titles import normalise
-from builders.wikipedia.wikitext import paragraphs
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import reading
+from factdrift.builders.rows import Link, Paragraph, ParagraphKind
+from factdrift.builders.wikipedia.dump import BadPageError
+from factdrift.builders.wikipedia.html import is_html, text_of_html
+from factdrift.builders.wikipedia.titles import normalise
+from factdrift.builders.wikipedia.wikitext import paragraphs
 
 _COLUMNS = frozenset("title text wikitext paragraphs item page id revision links redirect".split())
 _BATCH = 64

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from builders.core.files import read_texts, resource
+from factdrift.builders.core.files import read_texts, resource
 
 Arguments = Mapping[str, str]
 _MARK, _END = "\x05", "\x06"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 
-from builders.core.files import read_texts, resource
-from builders.text.dates import MONTH_NUMBER, MONTHS
-from builders.wikipedia import flags, successions
-from builders.wikipedia.flags import link as _link
-from builders.wikipedia.infoboxes import in_units, is_shown
-from builders.wikipedia.measures import converted, shortly
+from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
+from factdrift.builders.wikipedia import flags, successions
+from factdrift.builders.wikipedia.flags import link as _link
+from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
+from factdrift.builders.wikipedia.measures import converted, shortly
 
 Arguments = dict[str, str]
 """The arguments of a template, by name or place (`1`, `2`, …)."""

@@ -11,9 +11,9 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 
-from builders.core.errors import UserError
-from builders.core.hashing import fast_hash
-from builders.text.references import without_references
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import fast_hash
+from factdrift.builders.text.references import without_references
 
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\u00ad\ufeff]")
 _ILLEGAL = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f\ufffd]")

@@ -13,10 +13,10 @@ from html import unescape
 from html.entities import html5
 from typing import NamedTuple
 
-from builders.core.files import read_texts, resource
-from builders.rows import Link, Paragraph, ParagraphKind
-from builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
-from builders.wikipedia.titles import normalise
+from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.rows import Link, Paragraph, ParagraphKind
+from factdrift.builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
+from factdrift.builders.wikipedia.titles import normalise
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
 _WORD = re.compile(r"\w")

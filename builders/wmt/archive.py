@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from builders.core.compressed import Compressed
-from builders.core.errors import UserError
-from builders.core.files import find_files
-from builders.core.parallel import ordered_map
-from builders.core.progress import progress
-from builders.core.schema import reading
+from factdrift.builders.core.compressed import Compressed
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import find_files
+from factdrift.builders.core.parallel import ordered_map
+from factdrift.builders.core.progress import progress
+from factdrift.builders.core.schema import reading
 
 R = TypeVar("R")
 Argument = TypeVar("Argument")

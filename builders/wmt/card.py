@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.core import duck
-from builders.core.dataset import Plot, Scalar, Statistics
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 
 SIGNIFICANCE = 0.001
 """A test rejects where uniform draws would give such a statistic less often than this."""

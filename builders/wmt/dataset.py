@@ -4,11 +4,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from builders import rows
-from builders.core.dataset import Dataset, FromParquet, Table
-from builders.core.run import DatasetBuilder, Run
-from builders.wmt import card, steps
-from builders.wmt.dates import DateSettings
+from factdrift.builders import rows
+from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.run import DatasetBuilder, Run
+from factdrift.builders.wmt import card, steps
+from factdrift.builders.wmt.dates import DateSettings
 
 
 class WMTQuestionDates(DatasetBuilder):

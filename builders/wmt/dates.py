@@ -36,14 +36,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, model_validator
 
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.core.files import disk_errors
-from builders.core.hashing import GOLDEN, bits, row_id
-from builders.core.schema import arrow_schema, reading
-from builders.rows import Draw, Dropped, NewsSplit, Subset
-from builders.wmt.minhash import mix
-from builders.wmt.tables import column, in_hex, keys, texts, words, write_by_id
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.hashing import GOLDEN, bits, row_id
+from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
+from factdrift.builders.wmt.minhash import mix
+from factdrift.builders.wmt.tables import column, in_hex, keys, texts, words, write_by_id
 
 _U = np.uint64
 Numbers = Any

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.core.schema import arrow_schema, regrouped
-from builders.rows import ArticleRef, Dropped
-from builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
-from builders.wmt.minhash import BANDS, similarity
-from builders.wmt.raw import ArchiveFile, FileCounts, write_raw
-from builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts, writing_tables
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.schema import arrow_schema, regrouped
+from factdrift.builders.rows import ArticleRef, Dropped
+from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
+from factdrift.builders.wmt.minhash import BANDS, similarity
+from factdrift.builders.wmt.raw import ArchiveFile, FileCounts, write_raw
+from factdrift.builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet", "read.json")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"

@@ -20,10 +20,10 @@ import numpy as np
 import pyarrow as pa
 from pybase64 import b64decode
 
-from builders.rows import Article
-from builders.text.sentences import split_sentences
-from builders.wmt.archive import Form
-from builders.wmt.minhash import signature
+from factdrift.builders.rows import Article
+from factdrift.builders.text.sentences import split_sentences
+from factdrift.builders.wmt.archive import Form
+from factdrift.builders.wmt.minhash import signature
 
 T = TypeVar("T")
 Int32s = np.ndarray[tuple[int], np.dtype[np.int32]]

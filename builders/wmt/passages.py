@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.schema import arrow_schema, batches, regrouped
-from builders.rows import Article, Passage
-from builders.text.dates import written
-from builders.wmt.archive import BLOCK, Form, Paths, find_archives, over_blocks
-from builders.wmt.lines import KEY, WantedLines, article_of, decode, decode_as
-from builders.wmt.read import Places, other_archive
-from builders.wmt.tables import ROW_GROUP, writing_tables
+from factdrift.builders.core.schema import arrow_schema, batches, regrouped
+from factdrift.builders.rows import Article, Passage
+from factdrift.builders.text.dates import written
+from factdrift.builders.wmt.archive import BLOCK, Form, Paths, find_archives, over_blocks
+from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, decode, decode_as
+from factdrift.builders.wmt.read import Places, other_archive
+from factdrift.builders.wmt.tables import ROW_GROUP, writing_tables
 
 SENTENCES = 6
 """Sentences of a passage (StreamingQA, section 2.1)."""
@@ -113,7 +113,9 @@ def write_passages(
     lines of the split text, which are whole sentences more often. The bytes are the same for any
     number of jobs. Returns the content of `corpus.json`: counts. `UserError`: see `index`.
     """
-    from builders.wmt.index import index  # heavy, and not for processes that make passages
+    from factdrift.builders.wmt.index import (
+        index,  # heavy, and not for processes that make passages
+    )
 
     files = find_archives(paths)
     index(

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.parallel import ordered_map
-from builders.core.progress import progress
-from builders.wmt.archive import BlockPlace, LineBlock, blocks, over_blocks
-from builders.wmt.lines import ParsedLines, parse
-from builders.wmt.minhash import BANDS
-from builders.wmt.tables import column
+from factdrift.builders.core.parallel import ordered_map
+from factdrift.builders.core.progress import progress
+from factdrift.builders.wmt.archive import BlockPlace, LineBlock, blocks, over_blocks
+from factdrift.builders.wmt.lines import ParsedLines, parse
+from factdrift.builders.wmt.minhash import BANDS
+from factdrift.builders.wmt.tables import column
 
 _LINES = 65_536
 """Lines whose columns are written at a time, or a few more."""

@@ -8,11 +8,18 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from builders.core.config import did_you_mean
-from builders.core.errors import UserError
-from builders.rows import Article, ArticleRef
-from builders.wmt.archive import BLOCK, BlockPlace, LineBlock, Paths, find_archives, over_blocks
-from builders.wmt.lines import KEY, WantedLines, days_of, decode, search
+from factdrift.builders.core.config import did_you_mean
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Article, ArticleRef
+from factdrift.builders.wmt.archive import (
+    BLOCK,
+    BlockPlace,
+    LineBlock,
+    Paths,
+    find_archives,
+    over_blocks,
+)
+from factdrift.builders.wmt.lines import KEY, WantedLines, days_of, decode, search
 
 FileLines = tuple[Any, list[str]]
 """Wanted lines of one file, ascending, and the sha256 of each in hex."""

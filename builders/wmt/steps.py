@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import ClassVar
 
-from builders.core.errors import UserError
-from builders.core.run import Run, Source
-from builders.core.steps import Step, Workspace
-from builders.wmt.dates import DateSettings, draws
-from builders.wmt.index import index
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import Run, Source
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.wmt.dates import DateSettings, draws
+from factdrift.builders.wmt.index import index
 
 
 class Articles(Step):

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.core.files import disk_errors
-from builders.core.schema import arrow_schema
+from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.schema import arrow_schema
 
 ROW_GROUP = 65_536
 Characters = np.ndarray[tuple[int, int], np.dtype[np.uint8]]

@@ -4,10 +4,10 @@ from typing import Annotated, Any, get_args
 
 from pydantic import Field
 
-from filters.toxicity.classifier import TransformersScorer
-from filters.toxicity.local import Local
-from filters.toxicity.perspective import Perspective
-from filters.toxicity.scores import ATTRIBUTES
+from factdrift.filters.toxicity.classifier import TransformersScorer
+from factdrift.filters.toxicity.local import Local
+from factdrift.filters.toxicity.perspective import Perspective
+from factdrift.filters.toxicity.scores import ATTRIBUTES
 
 AnyScorer = Annotated[Local | Perspective | TransformersScorer, Field(discriminator="scorer")]
 """The scorer of a recipe, with its thresholds."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 
-from builders.core.hashing import bits
+from factdrift.builders.core.hashing import bits
 
 WIDTH = 0.05
 """Width of a band of scores."""

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import PositiveInt, model_validator
 
-from builders.core.config import Strict, did_you_mean
-from builders.core.errors import UserError
-from filters.toxicity.scores import ATTRIBUTES, Thresholds, ToxicityScores
+from factdrift.builders.core.config import Strict, did_you_mean
+from factdrift.builders.core.errors import UserError
+from factdrift.filters.toxicity.scores import ATTRIBUTES, Thresholds, ToxicityScores
 
 
 class Preset(NamedTuple):

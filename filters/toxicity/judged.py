@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from builders.core.config import Strict, load
-from builders.core.files import resource
-from filters.toxicity.scores import Scoring, Thresholds
+from factdrift.builders.core.config import Strict, load
+from factdrift.builders.core.files import resource
+from factdrift.filters.toxicity.scores import Scoring, Thresholds
 
 EXAMPLES = 3
 

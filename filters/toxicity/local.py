@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from builders.core.config import Strict
-from filters.toxicity.scores import Thresholds, ToxicityScores
+from factdrift.builders.core.config import Strict
+from factdrift.filters.toxicity.scores import Thresholds, ToxicityScores
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 NEUTRAL = (

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import msgspec
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
-from builders.core.cache import AnswerCache
-from builders.core.config import Strict
-from builders.core.errors import UserError
-from builders.core.hashing import text_sha256
-from builders.core.http import AskAgainError, JsonClient, Patience, Reply
-from filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
+from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import text_sha256
+from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply
+from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
 _OF_TEXT = {"COMMENT_EMPTY", "COMMENT_TOO_LONG", "LANGUAGE_NOT_SUPPORTED_BY_ATTRIBUTE"}

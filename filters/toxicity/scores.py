@@ -6,7 +6,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, model_validator
 
-from builders.core.config import Strict
+from factdrift.builders.core.config import Strict
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

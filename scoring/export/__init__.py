@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
-from builders.core.files import writable
+from factdrift.builders.core.files import writable
 
 FormatName = Literal[
     "streamingqa", "timeqa", "templama", "dynamic-templama", "lama", "ckl", "squad", "knowedit"
@@ -24,8 +24,8 @@ def export(
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
-    from scoring.export import ckl, knowedit, lama, squad, streamingqa, templama, timeqa
-    from scoring.export.release import Exported, Release
+    from factdrift.scoring.export import ckl, knowedit, lama, squad, streamingqa, templama, timeqa
+    from factdrift.scoring.export.release import Exported, Release
 
     formats: Mapping[FormatName, Callable[[Release], Exported]] = {
         "streamingqa": streamingqa.write,

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterator
 
-from builders.ckl.gold import BLANK
-from builders.core.schema import columns as columns_of
-from builders.rows import InvariantCloze, NewCloze, NewEasyCloze, UpdatedCloze
-from scoring.export.release import Exported, Release, Row, blank_of, dumps
+from factdrift.builders.ckl.gold import BLANK
+from factdrift.builders.core.schema import columns as columns_of
+from factdrift.builders.rows import InvariantCloze, NewCloze, NewEasyCloze, UpdatedCloze
+from factdrift.scoring.export.release import Exported, Release, Row, blank_of, dumps
 
 SENTINEL = "<extra_id_0>"
 """What T5 fills in. Their code looks for it as a word by itself."""

@@ -6,12 +6,12 @@ what is new, what was, and what an edit must leave as it is.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from builders.core.files import resource
-from builders.core.hashing import bits
-from builders.facts.relations import Relation, load_relations
-from builders.rows import ReleasedChange
-from builders.text import render
-from scoring.export.release import Exported, Notes, Release, Row
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.hashing import bits
+from factdrift.builders.facts.relations import Relation, load_relations
+from factdrift.builders.rows import ReleasedChange
+from factdrift.builders.text import render
+from factdrift.scoring.export.release import Exported, Notes, Release, Row
 
 NEIGHBOURS = 3
 """As many untouched facts beside an edit."""

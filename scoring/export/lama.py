@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from builders.rows import InvariantCloze
-from scoring.export.release import Exported, Release, Row, blank_of
+from factdrift.builders.rows import InvariantCloze
+from factdrift.scoring.export.release import Exported, Release, Row, blank_of
 
 MASK = "[MASK]"
 _QUERY = "SELECT * EXCLUDE (views) FROM cloze ORDER BY relation, subject, template, id"

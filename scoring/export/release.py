@@ -15,12 +15,12 @@ from typing import Any, Self, TextIO
 import duckdb
 import jsonlines
 
-from builders.core import duck
-from builders.core.errors import UserError
-from builders.core.files import disk_errors, replacing
-from builders.core.schema import reading
-from builders.release import manifest
-from builders.release.manifest import ConfigEntry, Manifest, SplitEntry
+from factdrift.builders.core import duck
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, replacing
+from factdrift.builders.core.schema import reading
+from factdrift.builders.release import manifest
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, SplitEntry
 
 Row = Mapping[str, Any]
 _ROWS = 1024

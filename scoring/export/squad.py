@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from builders.core.errors import UserError
-from builders.release.manifest import ConfigEntry, SplitEntry
-from builders.rows import ParaphrasedQuestion, TimeProbe, TimeQuestion
-from scoring.export.release import Exported, Notes, Release, Row, dumps
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import ConfigEntry, SplitEntry
+from factdrift.builders.rows import ParaphrasedQuestion, TimeProbe, TimeQuestion
+from factdrift.scoring.export.release import Exported, Notes, Release, Row, dumps
 
 _QUERY = """
     SELECT id, title, context, context_sha256, question, answers FROM asked

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from builders.rows import HumanAnswer, NewsQuestion
-from scoring.export.release import Exported, Notes, Release, Row
+from factdrift.builders.rows import HumanAnswer, NewsQuestion
+from factdrift.scoring.export.release import Exported, Notes, Release, Row
 
 REFERENCES = 3
 """Answers that the original scores against; a further one is the human baseline's."""

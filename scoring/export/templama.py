@@ -9,10 +9,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from builders.core.errors import UserError
-from builders.core.hashing import share
-from builders.rows import Cloze
-from scoring.export.release import Exported, Notes, Release, Row, blank_of
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import share
+from factdrift.builders.rows import Cloze
+from factdrift.scoring.export.release import Exported, Notes, Release, Row, blank_of
 
 _TRAIN, _VALID = 0.02, 0.03
 """Shares of subjects up to which they are in `train` and in `val`, as TempLAMA has them."""

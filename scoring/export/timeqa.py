@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from builders.core.errors import UserError
-from builders.rows import ParaphrasedQuestion, TimeQuestion
-from scoring.export.release import Exported, Notes, Release, Row
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import ParaphrasedQuestion, TimeQuestion
+from factdrift.scoring.export.release import Exported, Notes, Release, Row
 
 _NO_TEXT = "questions left out: no text of their page"
 

@@ -7,10 +7,10 @@ which verb a pronoun belongs to, for those of short questions are often wrong.
 import re
 from itertools import pairwise
 
-from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, pattern
-from builders.text.en.nouns import ROLES, THINGS
-from builders.text.pipeline import Word, read
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS, pattern
+from factdrift.builders.text.en.nouns import ROLES, THINGS
+from factdrift.builders.text.pipeline import Word, read
 
 _LISTS = data("questions")
 _ONLY, _MANY = words(_LISTS["only_one"]), words(_LISTS["of_many"]) | ROLES | THINGS

@@ -4,8 +4,8 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from builders.text.data import data, words
-from builders.text.words import DETERMINERS, SMALL, fold, tokens
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.words import DETERMINERS, SMALL, fold, tokens
 
 _LISTS = data("questions")
 TITLES = words(_LISTS["titles"])

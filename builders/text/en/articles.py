@@ -7,7 +7,7 @@ never which answer is right (a query's blank covers the article).
 import re
 import unicodedata
 
-from builders.text.data import data
+from factdrift.builders.text.data import data
 
 _LISTS = {name: "|".join(lines) for name, lines in data("articles").items()}
 _THE = re.compile(_LISTS["the"])

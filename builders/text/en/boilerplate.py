@@ -2,7 +2,7 @@
 
 import re
 
-from builders.text.data import data
+from factdrift.builders.text.data import data
 
 _KINDS = {kind: re.compile("|".join(lines)) for kind, lines in data("boilerplate").items()}
 # `Who has reached out to …?` and `Who is seen at …?` ask about a sentence of that kind

@@ -2,7 +2,7 @@
 
 import re
 
-from builders.text.data import words
+from factdrift.builders.text.data import words
 
 _WH = words("who whom whose what which when where why how")
 _AUX = words(

@@ -2,9 +2,9 @@
 
 import re
 
-from builders.text.data import words
-from builders.text.en.answers import names
-from builders.text.pipeline import Word, below, children, read
+from factdrift.builders.text.data import words
+from factdrift.builders.text.en.answers import names
+from factdrift.builders.text.pipeline import Word, below, children, read
 
 _KINDS = ("PERSON", "ORG", "GPE", "NORP", "LOC", "FAC", "")
 _CIRCUMSTANCE = words("in on at over for during after before from to near")

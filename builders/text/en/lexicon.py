@@ -1,6 +1,6 @@
 """Names that lists know: countries, places, what their people are called; and common words."""
 
-from builders.text.data import data, words
+from factdrift.builders.text.data import data, words
 
 _LISTS = data("names")
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from builders.text.data import words
-from builders.text.en.answers import TITLES, folded_name, heard, numbers_in_digits
-from builders.text.pipeline import Word, read
-from builders.text.words import fold
+from factdrift.builders.text.data import words
+from factdrift.builders.text.en.answers import TITLES, folded_name, heard, numbers_in_digits
+from factdrift.builders.text.pipeline import Word, read
+from factdrift.builders.text.words import fold
 
 _EMPTY = words(
     "the a an 's ’s s do does did be is are was were been being am have has had people person "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from builders.text.data import data, words
+from factdrift.builders.text.data import data, words
 
 _LISTS = data("nouns")
 

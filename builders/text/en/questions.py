@@ -3,8 +3,8 @@
 import re
 from datetime import date
 
-from builders.text.data import data, words
-from builders.text.dates import MONTHS, WEEKDAYS, pattern
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import MONTHS, WEEKDAYS, pattern
 
 _NAME = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _NEVER = frozenset(w.casefold() for w in (*MONTHS, *WEEKDAYS)) | words("i mr mrs ms dr tv ok")

@@ -11,12 +11,19 @@ from collections.abc import Collection, Iterator
 from datetime import date
 from typing import Annotated, NamedTuple
 
-from builders.text.data import words
-from builders.text.dates import MONTH_NUMBER, dates_in
-from builders.text.en.answers import TITLES, heard, names, numbers_in_digits, same_answer, spelt
-from builders.text.en.lexicon import COUNTRIES
-from builders.text.pipeline import Word, below, children, read
-from builders.text.words import fold, tokens
+from factdrift.builders.text.data import words
+from factdrift.builders.text.dates import MONTH_NUMBER, dates_in
+from factdrift.builders.text.en.answers import (
+    TITLES,
+    heard,
+    names,
+    numbers_in_digits,
+    same_answer,
+    spelt,
+)
+from factdrift.builders.text.en.lexicon import COUNTRIES
+from factdrift.builders.text.pipeline import Word, below, children, read
+from factdrift.builders.text.words import fold, tokens
 
 _EMPTY = words(
     "the a an 's s do does did be is are was were been being am have has had in of at on by to for "

@@ -2,9 +2,9 @@
 
 import re
 
-from builders.text.data import data, words
-from builders.text.en.verbs import past, past_of
-from builders.text.pipeline import Word, children, read
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.en.verbs import past, past_of
+from factdrift.builders.text.pipeline import Word, children, read
 
 _LISTS = data("questions")
 _STATES = words(_LISTS["states"])

@@ -2,7 +2,7 @@
 
 import re
 
-from builders.text.data import data, words
+from factdrift.builders.text.data import data, words
 
 _ROWS = [row.split() for row in data("verbs")["irregular"].split(";")]
 _PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}

@@ -1,4 +1,4 @@
-"""The program: `python -m builders`, and the console script `factdrift`."""
+"""The program: `python -m factdrift`, and the console script `factdrift`."""
 
 import sys
 
@@ -9,7 +9,7 @@ def main() -> None:
     Working processes import this module anew, so it imports nothing before it is called.
     """
     try:
-        from builders.cli import main as run
+        from factdrift.builders.cli import main as run
 
         run()
     except KeyboardInterrupt:
