@@ -139,7 +139,7 @@ def _newest(name: str, releases: Path) -> Path:
 
 
 def _made_by(name: str) -> str | None:
-    path = resource("builders/recipes", f"{name}.yaml")
+    path = resource("builders/recipes") / f"{name}.yaml"
     if not name or Path(name).name != name or not path.is_file():
         return None
     gold = " --gold judgments" if "GOLD=" in path.read_text("utf-8") else ""

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from factdrift.annotation.batch import Item, Ledger, item_id
 from factdrift.annotation.checks import plain
+from factdrift.annotation.corpus import CorpusIndex
 from factdrift.annotation.dataset import (
     DatasetRows,
     Row,
@@ -23,11 +24,10 @@ from factdrift.annotation.submission import Json
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.core.steps import Files, Step, Workspace
+from factdrift.builders.core.steps import Files, Workspace
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.text.render import sentence
 from factdrift.builders.wmt.archive import find_archives
-from factdrift.builders.wmt.index import index
 from factdrift.builders.wmt.lines import KEY, days_of
 from factdrift.builders.wmt.passages import shown_id
 from factdrift.builders.wmt.read import read
@@ -121,21 +121,6 @@ class TextSources:
             return [{"text": hit.text, "id": shown_id(hit.id)} for hit in hits]
 
         return find
-
-
-class CorpusIndex(Step):
-    """A search index over the articles of archives, up to a day, in the folder `index`."""
-
-    name: ClassVar[str] = "annotation-search"
-    resumes: ClassVar[bool] = True
-
-    news: Files
-    until: date | None
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Read the archives and index every article; a killed run goes on."""
-        index(self.news.paths, out / "table", until=self.until, say=at.say)
-        Index.build(read(self.news.paths, out / "table" / "articles.parquet"), out / "index")
 
 
 @dataclass

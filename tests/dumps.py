@@ -12,8 +12,8 @@ import zstandard
 from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.facts.steps import Mined as MinedFolder
 from factdrift.builders.wikidata.finish import TABLES, Mined
+from factdrift.builders.wikidata.steps import MinedFolder
 
 GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
 JULIAN = "http://www.wikidata.org/entity/Q1985786"

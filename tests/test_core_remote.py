@@ -200,7 +200,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(served: Files, tmp_p
     url = f"http://me:{SECRET}@{served.host}/w/{dump.name}?sig={SECRET}"
     here = find_inputs(recipe, path, {"dump": [str(dump)]}, None, store)
     there = find_inputs(recipe, path, {"dump": [url]}, None, store)
-    assert here["dump"].key_material() == there["dump"].key_material()
+    assert here["dump"].key_data() == there["dump"].key_data()
     options = Options(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )

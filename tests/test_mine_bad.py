@@ -16,8 +16,9 @@ from factdrift.builders.core.run import RecipeInput, Run, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.relations import load_relations
-from factdrift.builders.facts.steps import Facts, Mine, facts
+from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
+from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT
 from tests.conftest import run as command
 from tests.dumps import array, compressed, lines, world

@@ -21,9 +21,9 @@ from factdrift.builders.facts import steps
 from factdrift.builders.facts.period_diff import Undated, buildable, compare
 from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.facts.steps import Mined as MinedFolder
 from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikidata.steps import MinedFolder
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
 
 TEMPLATES = Path(__file__).parents[1] / "templates"

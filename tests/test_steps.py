@@ -137,7 +137,7 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
 
 def test_files_count_by_name_and_content() -> None:
     def key(path: str, sha: str) -> Any:
-        return Files((Path(path),), (sha,)).key_material()
+        return Files((Path(path),), (sha,)).key_data()
 
     assert key("/a/x", "1") == key("/b/x", "1")
     assert len({str(key(*one)) for one in (("/a/x", "1"), ("/a/y", "1"), ("/a/x", "2"))}) == 3

@@ -46,7 +46,7 @@ class Source:
     snapshot: date
     about: RecipeInput
 
-    def key_material(self) -> list[object]:
+    def key_data(self) -> list[object]:
         """What tells these files from others: their names, contents and day."""
         names = [file.name for file in self.files]
         return [names, list(self.sha256), self.snapshot.isoformat()]

@@ -9,7 +9,7 @@ nobody has to list anything and nobody can forget anything.
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
@@ -24,7 +24,7 @@ from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked
 from factdrift.builders.core.hashing import digest, file_sha256
-from factdrift.builders.core.reach import ROOTS, Reach, reach
+from factdrift.builders.core.reach import Reach, reach
 from factdrift.builders.core.tidy import touch
 
 Say = Callable[[str], None]
@@ -37,7 +37,7 @@ NOT_IN_KEY = "not in the key"
 class Keyed(Protocol):
     """A value of a field that says itself what of it belongs to a step's key."""
 
-    def key_material(self) -> Any:
+    def key_data(self) -> Any:
         """Plain data that tells this value from every other one."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Files:
     paths: tuple[Path, ...]
     sha256: tuple[str, ...]
 
-    def key_material(self) -> list[object]:
+    def key_data(self) -> list[object]:
         """Their names and checksums."""
         return [[path.name for path in self.paths], list(self.sha256)]
 
@@ -87,11 +87,9 @@ class Step(Strict):
         """What names the content of the folder: 16 hex digits, the same on every machine."""
         return digest([self.name, _of_model(self), self.code().digest])
 
-    @classmethod
-    def code(cls) -> Reach:
-        """What code `make` can reach; that of other steps is in the keys of the inputs."""
-        own = cls.__module__.partition(".")[0]
-        return reach(cls, stop=Step, roots=tuple(dict.fromkeys((*ROOTS, own))))
+    def code(self) -> Reach:
+        """The code, data files and libraries that `make` depends on."""
+        return reach(type(self).__module__, frozenset(_extras(self)))
 
     @cached_property
     def inputs(self) -> tuple["Step", ...]:
@@ -127,6 +125,8 @@ class Workspace:
     """The folders that were asked for, by key: each is said once."""
     used: set[str] = field(default_factory=set, compare=False)
     """The keys of the steps that were asked for, and of all that they are made from."""
+    libraries: dict[str, str] = field(default_factory=dict, compare=False)
+    """Version by name of the distributions that the code of these steps imports."""
 
     def folder(self, step: Step) -> Path:
         """The folder of a step; it and its inputs are made unless they are there already.
@@ -136,6 +136,7 @@ class Workspace:
         if self.making and step.key not in self.making.upstream:
             raise LookupError(f"{self.making.name} reads {step.name}, which it is not made from")
         self.used.update({step.key} | step.upstream)
+        self._note_libraries(step)
         if (path := step.given() or self.found.get(step.key)) is not None:
             return path
         name = f"{step.name}-{step.key}"
@@ -156,6 +157,11 @@ class Workspace:
         temporary.rename(done)
         self.found[step.key] = done
         return done
+
+    def _note_libraries(self, step: Step) -> None:
+        self.libraries.update(step.code().libraries)
+        for one in step.inputs:
+            self._note_libraries(one)
 
     def engine(self) -> AbstractContextManager[Engine]:
         """The engine of this run, with its scratch folder in the build folder."""
@@ -234,7 +240,7 @@ class Plan(Workspace):
         self.steps.setdefault(step.key, step)
 
 
-def material(value: Any) -> Any:
+def key_data(value: Any) -> Any:
     """What of a field's value belongs to a key, as plain JSON-able data.
 
     `TypeError`: a value of a type whose content cannot be told.
@@ -243,7 +249,7 @@ def material(value: Any) -> Any:
         case Step():
             return value.key
         case Keyed():
-            return value.key_material()
+            return value.key_data()
         case BaseModel():
             return _of_model(value)
         case None | str() | bool() | int() | float():
@@ -253,20 +259,20 @@ def material(value: Any) -> Any:
         case Path():
             return _of_path(value)
         case Mapping():
-            return [[material(k), material(v)] for k, v in value.items()]
+            return [[key_data(k), key_data(v)] for k, v in value.items()]
         case tuple() | list():
-            return [material(one) for one in value]
+            return [key_data(one) for one in value]
         case set() | frozenset():
-            return sorted((material(one) for one in value), key=lambda one: json.dumps(one))
+            return sorted((key_data(one) for one in value), key=lambda one: json.dumps(one))
     if is_dataclass(value) and not isinstance(value, type):
-        named = {f.name: material(getattr(value, f.name)) for f in fields(value)}
+        named = {f.name: key_data(getattr(value, f.name)) for f in fields(value)}
         return [type(value).__name__, named]
     raise TypeError(f"a step's field cannot hold {value!r}: its content is not known")
 
 
 def _of_model(model: BaseModel) -> Any:
     counted = {
-        name: material(getattr(model, name))
+        name: key_data(getattr(model, name))
         for name, about in type(model).model_fields.items()
         if NOT_IN_KEY not in about.metadata
     }
@@ -281,6 +287,21 @@ def _of_path(path: Path) -> Any:
     if not path.exists():
         raise UserError("no such file", where=path)
     return file_sha256(path)
+
+
+def _extras(value: Any) -> Iterator[str]:
+    """The optional distributions that models among the fields say they use; not those of steps."""
+    inner: Iterable[Any] = ()
+    if isinstance(value, BaseModel):
+        yield from getattr(value, "libraries", ())
+        inner = _values(value)
+    elif isinstance(value, Mapping):
+        inner = value.values()
+    elif isinstance(value, tuple | list):
+        inner = value
+    for one in inner:
+        if not isinstance(one, Step):
+            yield from _extras(one)
 
 
 def _values(model: BaseModel) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from factdrift.builders.facts import present, snapshot_diff, timeline
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.facts.stated import Stated
 from factdrift.builders.wikidata.finish import TABLES, read_summary
-from factdrift.builders.wikidata.mine import mine
+from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
 FACT_ORDER = (
     "subject", "relation", "object", "start_first", "start_last", "end_first", "end_last",
@@ -38,45 +38,6 @@ _A_MINUTE = 45e6 * 60
 _ROWS = {"facts": rows.Fact, "gaps": rows.Gap, "entities": rows.Entity, "dropped": rows.Dropped}
 
 
-class Mine(Step):
-    """The statements about items of one dump, of every relation, and the entities they name.
-
-    `undated`: the relations whose undated statements are all kept.
-    """
-
-    name: ClassVar[str] = "mine"
-
-    dump: Source
-    undated: tuple[str, ...]
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Read the dump once; a run that was stopped goes on where it was."""
-        mine(
-            self.dump.files,
-            out,
-            undated=self.undated,
-            snapshot=self.dump.snapshot,
-            jobs=at.jobs,
-            memory=at.memory,
-            work=at.work(f"mine-{self.key}"),
-            checksums=self.dump.sha256,
-            say=at.say,
-        )
-
-
-class Mined(Step):
-    """The folder of an earlier `factdrift mine`, given in place of a dump."""
-
-    name: ClassVar[str] = "mined"
-
-    tables: Source
-
-    def given(self) -> Path:
-        """The folder itself."""
-        assert self.tables.mined is not None
-        return self.tables.mined
-
-
 class Facts(Step):
     """Facts, gaps, entities and dropped statements of some relations, out of mined statements.
 
@@ -85,7 +46,7 @@ class Facts(Step):
 
     name: ClassVar[str] = "facts"
 
-    mined: Mine | Mined
+    mined: Mine | MinedFolder
     relations: tuple[str, ...]
     pointwise: tuple[str, ...]
     undated: tuple[str, ...]
@@ -179,7 +140,7 @@ def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
 
 def _mined(
     run: Run, source: Source, relations: Collection[str], kept: Collection[str]
-) -> Mine | Mined:
+) -> Mine | MinedFolder:
     if not source.mined:
         # All that keep them, so that one mining serves every recipe.
         undated = {r for r, relation in all_relations(run).items() if relation.undated == "keep"}
@@ -199,7 +160,7 @@ def _mined(
             where=source.mined,
             hint="mine it again with templates that say `undated: keep`, or leave them out",
         )
-    return Mined(tables=source)
+    return MinedFolder(tables=source)
 
 
 def _say_before(run: Run, step: Mine) -> None:

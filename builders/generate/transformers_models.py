@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -30,6 +30,8 @@ class Transformers(p.ModelSettings):
 
     `dtype`: how its numbers are held.
     """
+
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
 
     backend: Literal["transformers"] = "transformers"
     model: ModelName = Field(description="name on the hub, or folder, relative to the recipe")

@@ -1,6 +1,5 @@
 """The whole run on one page: recipe, inputs, build, publish, verify."""
 
-import importlib.metadata
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.inputs import INPUTS, plain
+from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
@@ -31,17 +31,8 @@ from factdrift.builders.release.version import Version
 from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
 
-LIBRARIES = (
-    "duckdb",
-    "huggingface_hub",
-    "ibis-framework",
-    "jinja2",
-    "matplotlib",
-    "msgspec",
-    "pyarrow",
-    "tokenizers",
-)
-"""Libraries whose version may show in a release's bytes."""
+_WRITING = "factdrift.builders.release.publish"
+"""The module whose libraries show in a release beside those of its steps."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +108,9 @@ def release_all(named: Sequence[str | Path], options: Options) -> list[Published
         made: list[Published] = []
         for path, recipe in chosen.items():
             try:
-                made.append(_release(path, recipe, replace(workspace, used=set()), options))
+                made.append(
+                    _release(path, recipe, replace(workspace, used=set(), libraries={}), options)
+                )
             except (NoGoldError, NothingLeftError) as error:
                 if named or (path == list(chosen)[-1] and not made):
                     raise
@@ -217,12 +210,12 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         builder=recipe.build.builder,
         licence=recipe.licence,
         published=max(days),
-        prose=resource("data_cards", recipe.prose or recipe.build.builder, "prose.md"),
+        prose=resource("data_cards") / (recipe.prose or recipe.build.builder) / "prose.md",
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
         rebuild=options.rebuild or rebuild(path, recipe, options, run),
         code_version=factdrift.__version__,
-        libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
+        libraries=dict(sorted({**run.workspace.libraries, **reach(_WRITING).libraries}.items())),
         parameters=recipe.build.model_dump(mode="json"),
         inputs=tuple(
             Input(

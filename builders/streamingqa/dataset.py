@@ -16,13 +16,12 @@ from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.rows.gold import outcomes
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
+from factdrift.builders.streamingqa.corpus import Parses, SearchIndex
 from factdrift.builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
     NewsQuestions,
-    Parses,
     QuestionTools,
-    SearchIndex,
     eval_quarters,
     summary_of,
 )

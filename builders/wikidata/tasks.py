@@ -251,4 +251,4 @@ class _Note:
 @cache
 def _code() -> str:
     """A digest of the code that reads."""
-    return reach(f"{__name__}:read_share").digest
+    return reach(__name__).digest

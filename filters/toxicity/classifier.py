@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import PositiveInt, model_validator
 
@@ -62,6 +62,8 @@ class TransformersScorer(Strict):
     `revision`: the commit of the model on the Hub; `labels`: our attribute to the model's label;
     `batch`: texts at a time; `most_tokens`: where a text is cut.
     """
+
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
 
     scorer: Literal["transformers"] = "transformers"
     preset: Literal["detoxify", "detoxify-unbiased"] | None = None

@@ -1,0 +1,47 @@
+"""The steps that read a dump, apart from those on its facts: nothing else makes them anew."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from factdrift.builders.core.run import Source
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.wikidata.mine import mine
+
+
+class Mine(Step):
+    """The statements about items of one dump, of every relation, and the entities they name.
+
+    `undated`: the relations whose undated statements are all kept.
+    """
+
+    name: ClassVar[str] = "mine"
+
+    dump: Source
+    undated: tuple[str, ...]
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Read the dump once; a run that was stopped goes on where it was."""
+        mine(
+            self.dump.files,
+            out,
+            undated=self.undated,
+            snapshot=self.dump.snapshot,
+            jobs=at.jobs,
+            memory=at.memory,
+            work=at.work(f"mine-{self.key}"),
+            checksums=self.dump.sha256,
+            say=at.say,
+        )
+
+
+class MinedFolder(Step):
+    """The folder of an earlier `factdrift mine`, given in place of a dump."""
+
+    name: ClassVar[str] = "mined"
+
+    tables: Source
+
+    def given(self) -> Path:
+        """The folder itself."""
+        assert self.tables.mined is not None
+        return self.tables.mined
