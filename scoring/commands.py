@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import say
 
@@ -169,6 +170,7 @@ def run_model(
     }
     server = {"base_url": base_url, "key_variable": key_variable, "concurrency": concurrency}
     local = {"revision": revision, "batch": batch, "dtype": dtype, "device": device, "chat": chat}
+    keys.grant(key_variable, base_url)
     settings = settings_of(backend, common | (server if backend == "openai" else local))
     run(
         Order(

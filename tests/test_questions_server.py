@@ -130,8 +130,9 @@ def backend(server: str, fault: str, **more: object) -> OpenAIBackend:
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
+def allowed(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("FACTDRIFT_KEYS", f"OPENAI_API_KEY={server} OTHER_KEY={server}")
 
 
 @pytest.mark.parametrize(

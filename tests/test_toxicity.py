@@ -187,6 +187,7 @@ def test_perspective_false_positives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Played by a list of bad words: this tests the way, the service's own errors it cannot."""
     with serve() as service:
         monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
+        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
         scorer = Perspective(endpoint=service.url, rate=1000)
         assert dropped(scorer, HARMLESS) == []
         assert dropped(scorer, ["Who is this idiot ?"]) == ["Who is this idiot ?"]
@@ -305,6 +306,7 @@ def test_thresholds(scores: dict[str, float], over: str | None) -> None:
 def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as service:
         monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
+        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
         one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
         said: list[str] = []
         context = FilterContext(say=said.append)

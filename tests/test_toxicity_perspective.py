@@ -20,6 +20,7 @@ from tests.test_toxicity_server import Service, serve
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     with serve() as running:
         monkeypatch.setenv("PERSPECTIVE_API_KEY", running.key)
+        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={running.url}")
         yield running
 
 
@@ -83,6 +84,7 @@ def test_nobody_listens() -> None:
         pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PERSPECTIVE_API_KEY", "secret-key")
+        patch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={gone.url}")
         with pytest.raises(UserError, match="ConnectionError") as caught:
             start(gone, attempts=2).score(["a"])
     assert "secret-key" not in repr(caught.value)

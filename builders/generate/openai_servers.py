@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue, field_validator
 
+from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import share
 from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply, message_in
@@ -105,10 +106,17 @@ class OpenAI(Chat):
     def check(self, *, offline: bool = False) -> None:
         """As every model, and the key of the one server that certainly wants one."""
         super().check()
+        if not offline:
+            self.key()
         wanted = self.base_url.rstrip("/") == _VENDOR and not offline
         if wanted and not os.environ.get(self.key_variable):
             hint = f"export {self.key_variable}=…, or give the base_url of another server"
             raise UserError(f"the variable {self.key_variable} holds no key", hint=hint)
+
+    def key(self) -> str | None:
+        """The key, where the user allowed it to go to this server; see `builders.core.keys`."""
+        named = "key_variable" in self.model_fields_set
+        return keys.key_for(self.key_variable, self.base_url, required=named)
 
     def open(self, seed: int) -> "OpenAIBackend":
         """The model; nothing is called yet."""
@@ -187,7 +195,7 @@ class _Chat:
             settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
         )
         address = f"{self._url}/chat/completions"
-        key = os.environ.get(settings.key_variable)
+        key = settings.key()
         self._client = JsonClient(address, patience, key=key, hint=self._hint, sleep=self._sleep)
 
     def stop(self) -> None:

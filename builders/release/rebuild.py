@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import factdrift
+from factdrift.builders.core import keys
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
@@ -20,6 +21,7 @@ from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import InputEntry, Manifest
 from factdrift.builders.release.publish import RECIPE
 from factdrift.builders.release.release import Options, release_all
+from factdrift.builders.text import pipeline
 from factdrift.builders.wikidata.finish import TABLES
 
 
@@ -46,7 +48,8 @@ def rebuild_release(folder: Path, options: Options, look_in: Sequence[Path] = ()
         rebuild=made.rebuild,
         limit=int(limit[1]) if limit else None,
     )
-    published = release_all([path], chosen)[0]
+    with keys.withheld():
+        published = release_all([path], chosen)[0]
     return list(_differences(folder, made, published.folder))
 
 
@@ -72,8 +75,11 @@ def _versions(made: Manifest) -> Iterator[str]:
     if made.code_version != factdrift.__version__:
         yield f"  factdrift is {factdrift.__version__}, the release is of {made.code_version}"
     for name, version in sorted(made.libraries.items()):
-        now = importlib.metadata.version(name)
-        if now != version:
+        try:
+            now = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            now = "not installed"
+        if now != version and name not in pipeline.__libraries__:
             yield f"  {name} is {now}, the release is of {version}"
 
 

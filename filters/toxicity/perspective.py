@@ -1,6 +1,5 @@
 """The Perspective API: its documented REST call, slow, cached, and going away."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply
+from factdrift.builders.core.keys import key_for
 from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 
 ENDS = "the Perspective API ends on 31 December 2026: later runs need another scorer, or its cache"
@@ -46,7 +46,7 @@ class Perspective(Strict):
 
     def start(self, cache: Path | None, say: Callable[[str], None]) -> "_RunningService":
         """Look for the key and say that the service ends; UserError where there is no key."""
-        key = os.environ.get(self.key_env, "").strip()
+        key = key_for(self.key_env, self.endpoint, required=True)
         if not key:
             raise UserError(
                 f"no key for the Perspective API in ${self.key_env}",

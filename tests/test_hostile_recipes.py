@@ -1,0 +1,127 @@
+"""What a recipe from a stranger may not do: send a key, run code, read or write elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from factdrift.builders.core import keys
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.keys import key_for
+from factdrift.builders.generate.openai_servers import OpenAI
+from factdrift.builders.recipes.recipe import read_recipe
+from factdrift.filters.toxicity.perspective import Perspective
+
+EVIL = "https://evil.example"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Secrets in the environment, and a folder of settings without any."""
+    for name in ("OPENAI_API_KEY", "PERSPECTIVE_API_KEY", "AWS_SECRET_ACCESS_KEY", "MINE"):
+        monkeypatch.setenv(name, "s3cret")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv(keys.VARIABLE, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "address", "granted", "goes"),
+    [
+        ("OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions", "", True),
+        ("OPENAI_API_KEY", "https://api.openai.com.evil.example/v1", "", False),
+        ("OPENAI_API_KEY", "https://api.openai.com:444/v1", "", False),
+        ("OPENAI_API_KEY", "https://api.openai.com@evil.example/v1", "", False),
+        ("OPENAI_API_KEY", "http://api.openai.com/v1", "", False),
+        ("OPENAI_API_KEY", EVIL, "", False),
+        ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1", "", False),
+        ("AWS_SECRET_ACCESS_KEY", EVIL, f"MINE={EVIL}", False),
+        ("MINE", f"{EVIL}/v1", f"MINE={EVIL}", True),
+        ("MINE", f"{EVIL}/v1", f"MINE={EVIL}/other", True),
+        ("MINE", "https://EVIL.example/v1", f"MINE={EVIL}", True),
+        ("MINE", "http://evil.example/v1", f"MINE={EVIL}", False),
+        ("MINE", "http://127.0.0.1:8000/v1", "MINE=http://127.0.0.1:8000", True),
+        ("MINE", "http://127.0.0.1:8001/v1", "MINE=http://127.0.0.1:8000", False),
+        ("PERSPECTIVE_API_KEY", Perspective().endpoint, "", True),
+        ("PERSPECTIVE_API_KEY", f"{EVIL}/v1alpha1/comments:analyze", "", False),
+    ],
+)
+def test_where_a_key_goes(
+    variable: str, address: str, granted: str, goes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(keys.VARIABLE, granted)
+    assert key_for(variable, address, required=False) == ("s3cret" if goes else None)
+    if goes:
+        assert key_for(variable, address, required=True) == "s3cret"
+        return
+    with pytest.raises(UserError, match="which you have not allowed") as error:
+        key_for(variable, address, required=True)
+    assert "s3cret" not in str(error.value) and f"{variable}: [" in str(error.value)
+
+
+def test_the_line_of_the_hint_grants_it(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not allowed") as error:
+        key_for("MINE", EVIL, required=True)
+    line = str(error.value).partition('"')[2].rpartition('"')[0]
+    keys.settings().parent.mkdir()
+    keys.settings().write_text(line + "\n", "utf-8")
+    assert key_for("MINE", f"{EVIL}/v1", required=True) == "s3cret"
+    assert key_for("OPENAI_API_KEY", EVIL, required=False) is None
+
+
+def test_a_key_never_goes_in_clear_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(keys.VARIABLE, "MINE=http://evil.example")
+    with pytest.raises(UserError, match="in clear text"):
+        key_for("MINE", "http://evil.example/v1", required=True)
+
+
+def test_a_rebuild_sends_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(keys.VARIABLE, f"MINE={EVIL}")
+    with keys.withheld():
+        assert key_for("MINE", EVIL, required=False) is None
+        with pytest.raises(UserError, match="a rebuild sends no key"):
+            key_for("MINE", EVIL, required=True)
+    assert key_for("MINE", EVIL, required=True) == "s3cret"
+
+
+@pytest.mark.parametrize("text", ["- a", "MINE: 1", "{", "MINE: [[", "just words"])
+def test_mistakes_in_the_settings(text: str) -> None:
+    keys.settings().parent.mkdir()
+    keys.settings().write_text(text, "utf-8")
+    with pytest.raises(UserError, match=r"keys\.yaml: is no list of addresses"):
+        key_for("MINE", EVIL, required=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"base_url": f"{EVIL}/v1", "key_variable": "AWS_SECRET_ACCESS_KEY"}, "not allowed"),
+        ({"base_url": f"{EVIL}/v1", "key_variable": "OPENAI_API_KEY"}, "not allowed"),
+    ],
+)
+def test_a_model_is_refused_before_any_work(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        OpenAI.model_validate(settings | {"model": "m"}).check()
+
+
+def test_a_server_without_a_key_of_its_own_gets_none() -> None:
+    assert OpenAI(base_url=f"{EVIL}/v1", model="m").key() is None
+
+
+START = "dataset: x\nversion: auto\ntitle: t\nsummary: s\nlicence: CC0-1.0\ninputs: {}\nbuild:\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("title: t", "title: !!python/object/apply:os.system [id]"),
+        ("dataset: x", "dataset: ../../x"),
+        ("dataset: x", "dataset: /etc/x"),
+        ("version: auto", "version: ../1.0.0"),
+        ("inputs: {}", "inputs: &a [*a]"),
+        ("title: t", "title: t\nhomepage: 'javascript:alert(1)'"),
+    ],
+)
+def test_recipes_that_are_refused(old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "evil.yaml"
+    path.write_text(START.replace(old, new) + "  builder: temporal-facts\n", "utf-8")
+    with pytest.raises(UserError, match=r"evil\.yaml:\d+: "):
+        read_recipe(path)
