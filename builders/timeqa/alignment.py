@@ -8,41 +8,33 @@ page; (b) `name`: a name of the object stands in the text, or where none does an
 (c) `similar`: a passage is similar to one of its names; else `none`: the segment is unanswerable
 from the page. The rule says why the page is taken to mention the object; mentions are its names in
 the text and the links by words that are a name of it (not `his deputy`), and
-`builders.timeqa.matching` gives each segment its own.
+`builders.timeqa.evidence` chooses one for each segment and says what stands beside it.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import ibis
 import ibis.expr.types as ir
-import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
-from factdrift.builders.core.schema import arrow_schema, batches, reading
+from factdrift.builders.core.schema import arrow_schema, typed_rows, writing
 from factdrift.builders.text.names import Name, is_name, names_of, other_forms
 from factdrift.builders.text.words import name_words
-from factdrift.builders.timeqa.matching import matched, stated
+from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
+from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import Mention, PageText, Passages
 
 PAGES = 32
-"""Pages of a piece of work."""
-_SEGMENTS = 8_192
-"""Segments without a page that are held before they become a piece of work."""
-_GROUP = 65_536
-"""Least rows of a row group."""
+"""Subjects of a piece of work."""
 _PAIR = ["subject", "relation"]
 DROPPED_ORDER = ("reason", "subject", "relation")
 """Total order of the dropped rows of `keep_pairs`, for `Engine.write`."""
@@ -79,33 +71,29 @@ def align_page(
     """The segments of the page's subject in order, each with its best mention."""
     text = PageText(page)
     names = _names(segments)
-    titles = {s.object: n.title for s, n in segments}
     passages: Passages | None = None
     forms = _sole({o: other_forms(own) for o, own in names.items()}, names)
     by_object: dict[str, list[rows.Segment]] = {}
     for segment, _ in segments:
         by_object.setdefault(segment.object, []).append(segment)
     found: dict[rows.Segment, tuple[rows.AlignmentRule, Mention | None]] = {}
+    titles = {s.object: n.title for s, n in segments}
     for object_, own in by_object.items():
         title = titles[object_]
         links = text.linked(title)
         linked = [
             m for m in links if is_name(text.texts[m.paragraph][m.start : m.end], names[object_])
         ]
-        shown = _link_texts(text, linked, names, object_)
-        named, refused = text.named([*names[object_], *shown], title)
+        shown = _link_texts(text, linked, names)
         rule: rows.AlignmentRule = "link" if links else "name"
-        mentions: Sequence[Mention] = _joined(linked, named)
+        mentions = _joined(linked, text.named([*names[object_], *shown], title))
         if not mentions:
-            mentions, _ = text.named([f for f in forms[object_] if text.may_hold(f)], title)
+            mentions = text.named([f for f in forms[object_] if text.may_hold(f)], title)
         if not mentions:
             passages = passages or Passages(text)
-            others = [(names[o], t) for o, t in titles.items() if o != object_]
-            similar = passages.most_similar(
-                names[object_], title, others, settings.min_similarity, refused
-            )
+            similar = passages.most_similar(names[object_], settings.min_similarity)
             rule, mentions = "similar", [similar] if similar else []
-        for segment, best in zip(own, matched(text, mentions, own), strict=True):
+        for segment, best in zip(own, evidence_of(text, mentions, own), strict=True):
             found[segment] = (rule if best else "none"), best
     return [_aligned(text, segment, own, *found[segment]) for segment, own in segments]
 
@@ -145,7 +133,7 @@ def _sole(
 
 
 def _link_texts(
-    text: PageText, linked: Sequence[Mention], names: Mapping[str, Sequence[Name]], object_: str
+    text: PageText, linked: Sequence[Mention], names: Mapping[str, Sequence[Name]]
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
     known = {n.words for own in names.values() for n in own}
@@ -160,14 +148,16 @@ def _link_texts(
 
 def _joined(linked: Sequence[Mention], named: Sequence[Mention]) -> list[Mention]:
     """Links, and the names that do not overlap them."""
-    apart = [
-        m
-        for m in named
-        if not any(
-            m.paragraph == k.paragraph and m.start < k.end and k.start < m.end for k in linked
-        )
+    return [
+        *linked,
+        *(
+            m
+            for m in named
+            if not any(
+                m.paragraph == k.paragraph and m.start < k.end and k.start < m.end for k in linked
+            )
+        ),
     ]
-    return [*linked, *apart]
 
 
 def _aligned(
@@ -177,7 +167,7 @@ def _aligned(
     rule: rows.AlignmentRule,
     best: Mention | None,
 ) -> rows.AlignedSegment:
-    start_stated, end_stated = stated(text, best, segment) if best else (None, None)
+    evidence = evidence_columns(text, best, segment)
     return rows.AlignedSegment(
         **{f: getattr(segment, f) for f in _SEGMENT},
         object_label=names.label,
@@ -190,10 +180,13 @@ def _aligned(
         end=best.end if best else None,
         mention=text.texts[best.paragraph][best.start : best.end] if best else None,
         score=best.score if best else None,
-        start_stated=start_stated,
-        end_stated=end_stated,
+        **evidence,
         verification="automatic",
     )
+
+
+Piece = Sequence[tuple[rows.Page | None, Sequence[rows.NamedSegment]]]
+"""Subjects with their segments, some of them without a page."""
 
 
 def align_file(
@@ -204,137 +197,45 @@ def align_file(
     Writes `aligned.parquet` (`rows.AlignedSegment`, in the order of the segments) and
     `dropped.parquet` (`rows.Dropped`: the segments whose subject has no page, reason `no_page`)
     into the folder `out`. Memory holds a few pages a process; the bytes do not depend on `jobs`.
-    Returns the number of rows of each. `UserError` where a file is missing, is no Parquet, lacks a
-    column or is out of order, or an item has two pages.
+    Returns the number of rows of each.
     """
     out.mkdir(parents=True, exist_ok=True)
-    kinds = {"aligned": rows.AlignedSegment, "dropped": rows.Dropped}
-    counts = dict.fromkeys(kinds, 0)
-    writers = {
-        name: pq.ParquetWriter(out / f"{name}.parquet", arrow_schema(row), compression="zstd")
-        for name, row in kinds.items()
-    }
-    held: dict[str, list[pa.RecordBatch]] = {name: [] for name in kinds}
-
-    def write(name: str, least: int) -> None:
-        """Write what is held as one row group, if it has so many rows."""
-        count = sum(batch.num_rows for batch in held[name])
-        if count >= least:
-            writers[name].write_table(pa.Table.from_batches(held[name]))
-            counts[name] += count
-            held[name] = []
-
-    try:
-        done = ordered_map(
-            partial(_align_piece, settings=settings), _pieces(pages, segments), jobs=jobs
-        )
-        for made in done:
-            for name, some in zip(kinds, made, strict=True):
-                held[name] += some
-                write(name, _GROUP)
-        for name in kinds:
-            write(name, 1)
-    finally:
-        for writer in writers.values():
-            writer.close()
+    counts = {"aligned": 0, "dropped": 0}
+    with (
+        writing(out / "aligned.parquet", rows.AlignedSegment) as aligned,
+        writing(out / "dropped.parquet", rows.Dropped) as dropped,
+    ):
+        work = partial(_align_piece, settings=settings)
+        for made in ordered_map(work, _pieces(pages, segments), jobs=jobs):
+            for row in made:
+                is_dropped = isinstance(row, rows.Dropped)
+                (dropped if is_dropped else aligned).append(row)
+                counts["dropped" if is_dropped else "aligned"] += 1
     return counts
 
 
-class _Piece(NamedTuple):
-    """A piece of work: a few pages and segments, as rows; some segments may have no page."""
+def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
+    """The pieces of work in order of the subject; every segment is in one of them."""
+    paged = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
+    flow = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
+    subjects = ((next(iter(paged.at(subject)), None), tuple(own)) for subject, own in flow)
+    while piece := tuple(islice(subjects, PAGES)):
+        yield piece
 
-    pages: Sequence[pa.RecordBatch]
-    segments: Sequence[dict[str, Any]]
 
-
-def _align_piece(
-    piece: _Piece, settings: Alignment
-) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
+def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment | rows.Dropped]:
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
-    segments: dict[str, list[tuple[rows.Segment, ObjectNames]]] = {}
-    for segment in msgspec.convert(piece.segments, list[rows.NamedSegment]):
-        names = ObjectNames(segment.object_label, segment.aliases, segment.object_title)
-        segments.setdefault(segment.subject, []).append((segment, names))
-    aligned: list[rows.AlignedSegment] = []
-    for batch in piece.pages:
-        for row in batch.to_pylist():
-            if own := segments.pop(row["item"], None):
-                aligned += align_page(msgspec.convert(row, rows.Page), own, settings)
-    dropped = (
-        rows.Dropped(
-            step="align",
-            reason="no_page",
-            item=f"{segment.subject}/{segment.relation}/{segment.object}",
-            subject=segment.subject,
-            relation=segment.relation,
-            period=None,
-            score=None,
-            detail=" ".join(segment.statements) or None,
-        )
-        for own in segments.values()
-        for segment, _ in own
-    )
-    return list(batches(rows.AlignedSegment, aligned)), list(batches(rows.Dropped, dropped))
-
-
-def _pieces(pages: Path, segments: Path) -> Iterator[_Piece]:
-    """The pieces of work in order of the subject; every segment is in one of them.
-
-    Items and subjects ascend by length, then text (Q9 before Q10).
-    """
-    flow = (
-        row
-        for batch in _batches(segments, rows.NamedSegment, _SEGMENTS, "subject", several=True)
-        for row in batch.to_pylist()
-    )
-    subjects = groupby(flow, key=itemgetter("subject"))
-    following = next(subjects, None)
-    for batch in _batches(pages, rows.Page, PAGES, "item"):
-        items = batch.column("item").to_pylist()
-        found: list[dict[str, Any]] = []
-        without_page: list[dict[str, Any]] = []
-        while following and _order(following[0]) <= _order(items[-1]):
-            (found if following[0] in items else without_page).extend(following[1])
-            following = next(subjects, None)
-            if len(without_page) >= _SEGMENTS:
-                yield _Piece((), without_page)
-                without_page = []
-        if found or without_page:
-            yield _Piece((batch,), [*found, *without_page])
-    rest = chain(following[1] if following else (), (row for _, own in subjects for row in own))
-    while without_page := list(islice(rest, _SEGMENTS)):
-        yield _Piece((), without_page)
-
-
-def _batches(
-    path: Path, row: Any, size: int, ordered_by: str, several: bool = False
-) -> Iterator[pa.RecordBatch]:
-    """A Parquet file in batches, whose columns and the order of one of them are checked."""
-    if not path.is_file():
-        raise UserError("no such file", where=path)
-    names = arrow_schema(row).names
-    try:
-        file = reading(path)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"not a Parquet file ({error})", where=path) from error
-    with file:
-        if missing := [n for n in names if n not in file.schema_arrow.names]:
-            raise UserError(f"no column {', '.join(missing)} for {row.__name__}", where=path)
-        before: tuple[int, str] = (0, "")
-        for batch in file.iter_batches(size, columns=names):
-            for value in batch.column(ordered_by).to_pylist():
-                key = _order(value)
-                if key < before or (key == before and not several):
-                    what = "twice" if key == before else f"after {before[1]}"
-                    hint = f"sort it by {ordered_by}: shorter ids first, then by text"
-                    raise UserError(f"{ordered_by} {value} stands {what}", where=path, hint=hint)
-                before = key
-            if batch.num_rows:
-                yield batch
-
-
-def _order(item: str) -> tuple[int, str]:
-    return len(item), item
+    made: list[rows.AlignedSegment | rows.Dropped] = []
+    for page, own in piece:
+        if page:
+            names = (ObjectNames(s.object_label, s.aliases, s.object_title) for s in own)
+            made += align_page(page, list(zip(own, names, strict=True)), settings)
+            continue
+        for s in own:
+            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
+            pair = s.subject, s.relation
+            made.append(rows.Dropped("align", "no_page", item, *pair, None, None, detail))
+    return made
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:
