@@ -66,7 +66,7 @@ class ReasoningCandidates(Step):
                 terms=eng.keep(known.terms),
                 shortcuts=eng.keep(known.shortcuts),
             )
-            tables = [eng.keep(FAMILIES[f].table(known, scope).cast(_TYPES)) for f in self.families]
+            tables = [eng.keep(FAMILIES[f].table(known, scope)).cast(_TYPES) for f in self.families]
             every = union(*tables) if len(tables) > 1 else tables[0]
             chosen = eng.keep(
                 select(every, self.seed, self.per_family, self.per_subject, self.per_path)

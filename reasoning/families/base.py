@@ -110,13 +110,13 @@ def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) ->
     """The stretches that hold the last day of a quarter, with such days drawn: `as_of`."""
     low = quarter(ibis.greatest(states.first, ibis.literal(scope.first)))
     high = quarter((ibis.least(states.last, ibis.literal(scope.last)) + DAY).cast("date")) - 1
-    states = states.mutate(low=low, high=high, place=ibis.range(draws).unnest().cast("int64"))
+    states = states.mutate(low=low, high=high, place=ibis.range(draws).unnest())
     size = states.high - states.low + 1
     states = states.filter(states.place < size)
     drawn = draw(seed, states.subject, states.relation, states.objects[0])
     size = states.high - states.low + 1
     apart = ibis.greatest(size // draws, 1)
-    picked = states.low + (drawn + states.place * apart) % size
+    picked = states.low + (drawn + states.place.cast("int64") * apart) % size
     return states.mutate(as_of=quarter_end(picked), quarter=picked).drop("low", "high", "place")
 
 
