@@ -134,7 +134,10 @@ class World:
         terms = [self.only(subject, relation, thing) for thing in things]
         assert all(one.closed for one in terms)
         if row["wording"] == "years":
-            return {str(n) for n in (_years(*terms[0][3:5]), _years(terms[0].first, terms[0].last + DAY))}
+            return {
+                str(n)
+                for n in (_years(*terms[0][3:5]), _years(terms[0].first, terms[0].last + DAY))
+            }
         one, other = terms
         lengths = one.last - one.first, other.last - other.first
         assert lengths[0] != lengths[1]
