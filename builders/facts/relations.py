@@ -11,7 +11,14 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Specifier
-from factdrift.builders.text.render import parse, parse_question, query, question, sentence
+from factdrift.builders.text.render import (
+    parse,
+    parse_phrase,
+    parse_question,
+    query,
+    question,
+    sentence,
+)
 
 _PROPERTY = "^P[1-9][0-9]*$"
 _WORDING = "^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -75,6 +82,30 @@ class Example(Strict):
 Clozes = tuple[Annotated[str, AfterValidator(_template)], ...]
 
 
+def _phrase(text: str) -> str:
+    parse_phrase(text)
+    return text
+
+
+Phrase = Annotated[str, AfterValidator(_phrase)] | None
+
+
+class Phrases(Strict):
+    """Parts of sentences about the past, out of which questions over several facts are made.
+
+    Each names <subject> or <object>, or both; <the ...> brings "the" where the name takes it.
+    """
+
+    noun: Phrase = Field(default=None, description="The object: the head coach of <the subject>")
+    ask: Phrase = Field(default=None, description="who was the head coach of <the subject>")
+    event: Phrase = Field(default=None, description="<object> became the head coach of <subject>")
+    began: Phrase = Field(default=None, description="The same, after `before`: <object> took over")
+    did: Phrase = Field(default=None, description="Did <object> become the head coach of <subject>")
+    was: Phrase = Field(default=None, description="<object> was the head coach of <subject>")
+    long: Phrase = Field(default=None, description="For how many full years was <object> ...")
+    count: Phrase = Field(default=None, description="How many people were ... of <the subject>")
+
+
 class Relation(Strict):
     """One relation as `templates/P….yaml` states it."""
 
@@ -115,6 +146,9 @@ class Relation(Strict):
         default=(),
         description="Two to five time-sensitive questions whose answer is the object; none: the "
         "relation is not asked about. Together they serve every specifier that makes sense",
+    )
+    phrases: Phrases | None = Field(
+        default=None, description="For questions over several facts; none: no such question"
     )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
 

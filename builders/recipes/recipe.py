@@ -31,6 +31,7 @@ from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_o
 from factdrift.builders.wikipedia.files import find_pages, is_pages
 from factdrift.builders.wmt.archive import find_archives, is_archive
 from factdrift.builders.wmt.dataset import WMTQuestionDates
+from factdrift.reasoning.dataset import TemporalReasoning
 
 Builder = Annotated[
     TemporalFacts
@@ -44,7 +45,8 @@ Builder = Annotated[
     | UpdatedLAMA
     | NewLAMA
     | NewLAMAEasyClozes
-    | NewLAMAEasy,
+    | NewLAMAEasy
+    | TemporalReasoning,
     Field(discriminator="builder"),
 ]
 """Every dataset builder; a recipe picks one with `build: {builder: …}`."""

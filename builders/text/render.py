@@ -104,6 +104,24 @@ def question(template: str, subject_label: str, time: str, the: bool | None = No
     return _text(parse_question(template), subject_label, time, "", the)
 
 
+def parse_phrase(template: str) -> tuple[Part, ...]:
+    """As `parse`, for part of a sentence: a subject, an object, or both."""
+    roles = tuple(role for role in _CLOZE if f"{role}>" in template)
+    return parse(template, roles or _CLOZE)
+
+
+def phrase(template: str, subject: str, thing: str = "") -> str:
+    """A part of a sentence with its names; a subject that is a noun phrase has its own article.
+
+    >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
+    'the head coach of the team that Jude Bellingham played for'
+    """
+    the = False if subject.startswith("the ") else None
+    parts = parse_phrase(template)
+    text = _text(("\0", *parts), subject, thing, "", the)
+    return text[1:]
+
+
 def object_last(template: str) -> bool:
     """Whether nothing but punctuation follows the object: what left-to-right models need."""
     *_, before, last = ("", *parse(template))

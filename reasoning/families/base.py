@@ -1,0 +1,128 @@
+"""What every family of questions has, and what their tables share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Protocol
+
+import ibis
+import ibis.expr.types as ir
+
+from factdrift.reasoning.states import PAIR, Knowledge
+
+DAY = ibis.interval(days=1)
+NO_ITEMS = ibis.literal([], type="array<string>")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is asked about: days, and the relations that have a phrase, by its name."""
+
+    first: date
+    last: date
+    having: Mapping[str, Sequence[str]]
+
+
+class Speaker(Protocol):
+    """The phrases of relations with names in them; `reasoning.writing.Names` is one."""
+
+    def name(self, item: str) -> str: ...
+
+    def phrase(self, kind: str, relation: str, subject: str, thing: str = "") -> str: ...
+
+    def day(self, day: date) -> str: ...
+
+
+class Family(Protocol):
+    """One family: a table of candidates, and the wording of each."""
+
+    def table(self, known: Knowledge, scope: Scope) -> ir.Table:
+        """Candidates: the columns of `rows.Candidate`; most come from `candidate`."""
+        ...
+
+    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+        """The question of a candidate."""
+        ...
+
+
+def candidate(table: ir.Table, **columns: Any) -> ir.Table:
+    """A table with the columns of `rows.Candidate`; those that are not given are empty."""
+    none: dict[str, Any] = {
+        "since": ibis.null("date"),
+        "number": ibis.null("int64"),
+        "answers": NO_ITEMS,
+        "answer": ibis.null("string"),
+        "newest": ibis.null("string"),
+        "longest": ibis.null("string"),
+        "first_hop": ibis.null("string"),
+        "others": NO_ITEMS,
+    }
+    given = none | {k: ibis.literal(v) if isinstance(v, str) else v for k, v in columns.items()}
+    return table.select(**{name: given[name] for name in COLUMNS})
+
+
+COLUMNS = (
+    *("family", "wording", "subject", "relation", "items", "relations", "as_of", "since"),
+    *("number", "answers", "answer", "statements", "newest", "longest", "first_hop", "others"),
+    "changed",
+)
+
+
+def array(*items: ir.Value) -> ir.ArrayValue:
+    """An array of columns or literals of one type."""
+    return ibis.array([ibis.literal(i) if isinstance(i, str) else i for i in items])
+
+
+def with_shortcuts(table: ir.Table, known: Knowledge) -> ir.Table:
+    """Adds `newest`, `longest` and `others` of the pair `subject`, `relation`."""
+    return table.join(known.shortcuts, PAIR)
+
+
+def without(table: ir.Table, *columns: str) -> ir.Table:
+    """The candidates whose answers are none of these columns, null ones aside."""
+    wrong = [table.answers.contains(table[name]).fill_null(False) for name in columns]
+    return table.filter(~ibis.or_(*wrong))
+
+
+def draw(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:
+    """A number drawn for items or properties, not below 0."""
+    found = ibis.literal(seed, "int64")
+    for item in items:
+        found = found * 31 % 1_000_003 + item.substr(1).cast("int64")
+    return found % 1_000_003
+
+
+def quarter(day: ir.DateColumn) -> ir.IntegerValue:
+    """The index of the quarter that a day lies in."""
+    return (day.year() * 4 + (day.month() - 1) // 3).cast("int64")
+
+
+def quarter_end(index: ir.IntegerValue) -> ir.DateValue:
+    """The last day of the quarter with this index."""
+    following = index + 1
+    first = ibis.date(
+        (following // 4).cast("int32"), (following % 4 * 3 + 1).cast("int32"), ibis.literal(1)
+    )
+    return (first - DAY).cast("date")
+
+
+def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) -> ir.Table:
+    """The stretches that hold the last day of a quarter, with such days drawn: `as_of`."""
+    low = quarter(ibis.greatest(states.first, ibis.literal(scope.first)))
+    high = quarter((ibis.least(states.last, ibis.literal(scope.last)) + DAY).cast("date")) - 1
+    states = states.mutate(low=low, high=high, place=ibis.range(draws).unnest())
+    size = states.high - states.low + 1
+    states = states.filter(states.place < size)
+    drawn = draw(seed, states.subject, states.relation, states.objects[0])
+    size = states.high - states.low + 1
+    apart = ibis.greatest(size // draws, 1)
+    picked = states.low + (drawn + states.place.cast("int64") * apart) % size
+    return states.mutate(as_of=quarter_end(picked), quarter=picked).drop("low", "high", "place")
+
+
+def starts(known: Knowledge, scope: Scope) -> ir.Table:
+    """The terms whose start is an event: a year or less in doubt, within the scope."""
+    t = known.terms
+    near = t.start_first.delta(t.start_last, unit="day").abs() <= 366
+    inside = (t.start_first >= scope.first) & (t.start_last <= scope.last)
+    return t.filter(inside & near & t.once & t.relation.isin(list(scope.having["event"])))

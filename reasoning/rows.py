@@ -1,0 +1,111 @@
+"""Row types of `temporal-reasoning`."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+from factdrift.builders.core.schema import MEASURED, RENDERED
+
+Family = Literal[
+    "chain", "join", "neighbour", "order", "overlap", "duration", "offset", "count"
+]  # fmt: skip
+AnswerKind = Literal["item", "yes_no", "number"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One question before it is written (an intermediate table).
+
+    `wording` names the template of the family; `items` and `relations` are what it speaks of, in
+    the order of the template's places.
+    """
+
+    family: Annotated[Family, "what has to be worked out"]
+    wording: Annotated[str, "name of the template among those of the family"]
+    subject: Annotated[str, "item id of the subject that the question starts from"]
+    relation: Annotated[str, "property id of the relation that gives the answer"]
+    items: Annotated[tuple[str, ...], "item ids in the order of the template's places"]
+    relations: Annotated[tuple[str, ...], "property ids in the order of the template's places"]
+    as_of: Annotated[date, "the day that the question is about; of a stretch its last day"]
+    since: Annotated[date | None, "the first day of the stretch that is asked about, if any"]
+    number: Annotated[int | None, "the number in the question, if any"]
+    answers: Annotated[tuple[str, ...], "item ids of the answers; empty where it is no item"]
+    answer: Annotated[str | None, "the answer where it is no item: yes, no or a number"]
+    statements: Annotated[tuple[str, ...], "ids of the statements that it follows from, sorted"]
+    newest: Annotated[str | None, "shortcut: the object that began last"]
+    longest: Annotated[str | None, "shortcut: the object that held longest"]
+    first_hop: Annotated[str | None, "shortcut: the answer of the first hop alone"]
+    others: Annotated[tuple[str, ...], "objects of the same timeline that are surely wrong"]
+    changed: Annotated[date, "last possible day on which one of its facts began"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningQuestion:
+    """One question that takes several facts, with the only answer that all readings allow."""
+
+    id: Annotated[str, "content hash of what is asked"]
+    prompt: Annotated[str, "what a model is asked", RENDERED]
+    targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
+    question: Annotated[str, "the question", RENDERED]
+    family: Annotated[Family, "what has to be worked out"]
+    hops: Annotated[int, "how many relations are followed, one after the other"]
+    wording: Annotated[str, "name of the template among those of the family"]
+    subject: Annotated[str, "item id of the subject that the question starts from"]
+    subject_label: Annotated[str, "its label"]
+    relation: Annotated[str, "property id of the relation that gives the answer"]
+    path: Annotated[str, "the relations of the question, from the subject on: `P54 P286`"]
+    as_of: Annotated[date, "the day that the question is about; of a stretch its last day"]
+    answer_kind: Annotated[AnswerKind, "an item, yes or no, or a number"]
+    answer_ids: Annotated[tuple[str, ...], "item ids of the answers; empty where it is no item"]
+    choices: Annotated[tuple[str, ...], "one answer and wrong ones, in a drawn order", RENDERED]
+    answer_index: Annotated[int, "place of the answer among the choices, from 0"]
+    statements: Annotated[tuple[str, ...], "ids of the statements that it follows from, sorted"]
+    evidence: Annotated[tuple[str, ...], "the facts that it follows from, in words", RENDERED]
+    shortcut_newest: Annotated[str | None, "label of the object that began last", RENDERED]
+    shortcut_longest: Annotated[str | None, "label of the object that held longest", RENDERED]
+    shortcut_first_hop: Annotated[str | None, "label of the first hop's answer", RENDERED]
+    changed: Annotated[date, "last possible day on which one of its facts began"]
+    changed_since: Annotated[
+        bool, "whether that lies within the last periods of the window, as the recipe says"
+    ]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningInContext:
+    """The same question behind a table of dated facts, in which those it needs stand shuffled."""
+
+    id: Annotated[str, "content hash of what is asked, in context"]
+    question_id: Annotated[str, "id of the same question without context"]
+    prompt: Annotated[str, "the facts, and the question", RENDERED]
+    targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
+    question: Annotated[str, "the question", RENDERED]
+    context: Annotated[str, "the facts, one a line, shuffled", RENDERED]
+    family: Annotated[Family, "what has to be worked out"]
+    hops: Annotated[int, "how many relations are followed, one after the other"]
+    subject: Annotated[str, "item id of the subject that the question starts from"]
+    relation: Annotated[str, "property id of the relation that gives the answer"]
+    as_of: Annotated[date, "the day that the question is about; of a stretch its last day"]
+    answer_kind: Annotated[AnswerKind, "an item, yes or no, or a number"]
+    answer_ids: Annotated[tuple[str, ...], "item ids of the answers; empty where it is no item"]
+    changed: Annotated[date, "last possible day on which one of its facts began"]
+    changed_since: Annotated[bool, "whether that lies within the window's last periods"]
+    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Candidate):
+    """A candidate that is asked (an intermediate table)."""
+
+    id: Annotated[str, "content hash of what is asked"]
+    path: Annotated[str, "the relations, from the subject on"]
+    hops: Annotated[int, "how many relations are followed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How many questions could be asked with certainty (an intermediate table)."""
+
+    family: Annotated[Family, "what has to be worked out"]
+    relation: Annotated[str, "property id of the relation that gives the answer"]
+    found: Annotated[int, "candidates"]

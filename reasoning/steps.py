@@ -1,0 +1,164 @@
+"""The steps of `temporal-reasoning`: candidates, then rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from ibis import schema, union
+
+from factdrift.builders import rows
+from factdrift.builders.core.schema import arrow_schema, reading, writing
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts.relations import Phrases
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.reasoning.families import FAMILIES
+from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.rows import Candidate, Drawn, Found, ReasoningInContext, ReasoningQuestion
+from factdrift.reasoning.selection import select
+from factdrift.reasoning.states import PAIR, knowledge
+from factdrift.reasoning.writing import Names, Term, Writer
+
+_TYPES = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(Candidate)]))
+_SEGMENTS = (*PAIR, "object", "start_first", "start_last", "end_first", "end_last", "statements")
+_BEFORE = date(1900, 1, 1)
+_MANY = 400
+"""Segments and gaps of a pair at most: a stretch of days is met with all of them."""
+
+
+class ReasoningCandidates(Step):
+    """What can be asked with certainty, and of that what is drawn.
+
+    `candidates.parquet` (`Candidate` with `id`, `path` and `hops`), `terms.parquet` (`rows.Segment`
+    of every pair in them), `entities.parquet` (their names), `found.parquet` (counts by family).
+    """
+
+    name: ClassVar[str] = "reasoning-candidates"
+
+    facts: Facts
+    timelines: Timelines
+    phrases: Mapping[str, Phrases]
+    families: tuple[str, ...]
+    first: date
+    last: date
+    per_family: int
+    per_subject: int
+    per_path: float
+    seed: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Cut timelines into stretches, run the families, draw."""
+        kinds = list(Phrases.model_fields)
+        having = {k: [r for r, p in self.phrases.items() if getattr(p, k)] for k in kinds}
+        scope = Scope(self.first, self.last, having)
+        lines, mined = at.folder(self.timelines), at.folder(self.facts)
+        with at.engine() as eng:
+            segments = eng.read(lines / "timelines.parquet", rows.Segment)
+            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
+            entities = eng.read(mined / "entities.parquet", rows.Entity)
+            paged = entities.filter(entities.enwiki.notnull())
+            segments = segments.semi_join(paged, segments.subject == paged.id)
+            segments = segments.select(list(rows.Segment.__dataclass_fields__))
+            known = knowledge(segments, gaps, _BEFORE, self.last, self.seed, _MANY)
+            known = known._replace(
+                states=eng.keep(known.states),
+                terms=eng.keep(known.terms),
+                shortcuts=eng.keep(known.shortcuts),
+            )
+            tables = [eng.keep(FAMILIES[f].table(known, scope)).cast(_TYPES) for f in self.families]
+            every = union(*tables) if len(tables) > 1 else tables[0]
+            chosen = eng.keep(
+                select(every, self.seed, self.per_family, self.per_subject, self.per_path)
+            )
+            order = ("family", "hops", "id")
+            eng.write(chosen, out / "candidates.parquet", Drawn, order)
+            found = every.group_by(["family", "relation"]).agg(found=every.count())
+            eng.write(found, out / "found.parquet", Found, ("family", "relation"))
+            stated = chosen.select(statement=chosen.statements.unnest()).distinct()
+            each = segments.mutate(statement=segments.statements.unnest())
+            pairs = each.semi_join(stated, "statement").select(*PAIR).distinct()
+            terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
+            eng.write(terms, out / "terms.parquet", rows.Segment, _SEGMENTS)
+            named = union(
+                terms.select(id="subject"),
+                terms.select(id="object"),
+                chosen.select(id=chosen.items.unnest()),
+                chosen.select(id=chosen.others.unnest()),
+                chosen.select(id=chosen.answers.unnest()),
+            ).distinct()
+            eng.write(
+                entities.semi_join(named, "id"), out / "entities.parquet", rows.Entity, ("id",)
+            )
+
+
+class ReasoningRows(Step):
+    """The candidates as questions, alone and behind a table of facts.
+
+    `questions.parquet` (`ReasoningQuestion`), `with_evidence.parquet` (`ReasoningInContext`),
+    `dropped.parquet`. `recent`: the day from which a change counts; `facts`: sentences of a table.
+    """
+
+    name: ClassVar[str] = "reasoning-questions"
+
+    candidates: ReasoningCandidates
+    recent: date
+    facts: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Write every candidate that reads well."""
+        folder = at.folder(self.candidates)
+        asked = _read(folder / "candidates.parquet")
+        writer = self._writer(folder, asked)
+        with (
+            writing(out / "questions.parquet", ReasoningQuestion) as questions,
+            writing(out / "with_evidence.parquet", ReasoningInContext) as contexts,
+            writing(out / "dropped.parquet", rows.Dropped) as dropped,
+        ):
+            for row in sorted(asked, key=lambda one: one["id"]):
+                made = writer.question(row)
+                if isinstance(made, rows.Dropped):
+                    dropped.append(made)
+                    continue
+                questions.append(made)
+                behind = writer.in_context(row, made)
+                (dropped if isinstance(behind, rows.Dropped) else contexts).append(behind)
+
+    def _writer(self, folder: Path, asked: Sequence[Mapping[str, object]]) -> Writer:
+        entities = {one["id"]: one for one in _read(folder / "entities.parquet")}
+        phrases = self.candidates.phrases
+        terms = {}
+        for one in _read(folder / "terms.parquet"):
+            if (
+                not phrases[one["relation"]].was
+                or not {one["subject"], one["object"]} <= entities.keys()
+            ):
+                continue
+            term = Term(
+                one["subject"],
+                one["relation"],
+                one["object"],
+                (one["start_first"], one["start_last"]),
+                (one["end_first"], one["end_last"]),
+                one["end_open"],
+                tuple(one["statements"]),
+            )
+            terms |= dict.fromkeys(term.statements, term)
+        pool: dict[str, list[str]] = {relation: [] for relation in phrases}
+        for term in sorted(set(terms.values()), key=lambda t: t.statements):
+            pool[term.relation].append(term.object)
+        names = Names(
+            {i: one["label"] for i, one in entities.items()},
+            {i: one["aliases"] for i, one in entities.items()},
+            phrases,
+        )
+        links = {i: one["sitelinks"] for i, one in entities.items()}
+        seed = self.candidates.seed
+        return Writer(names, links, pool, terms, self.recent, seed, self.facts)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    """All rows of a table that caps have made small."""
+    with reading(path) as file:
+        found: list[dict[str, Any]] = file.read().to_pylist()
+    return found

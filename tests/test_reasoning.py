@@ -1,0 +1,303 @@
+"""`temporal-reasoning`: every question against a walk over days, its caps, its words."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from factdrift.builders import rows
+from factdrift.builders.core.engine import engine
+from factdrift.builders.facts.relations import Phrases
+from factdrift.reasoning.families import FAMILIES
+from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.selection import select
+from factdrift.reasoning.states import knowledge
+from factdrift.reasoning.steps import _TYPES
+from factdrift.reasoning.writing import Names, Term
+from tests.conftest import run
+from tests.histories import day, parquet
+from tests.reasoning_oracle import World, worlds
+
+SNAPSHOT = date(2024, 1, 15)
+FIRST, LAST = date(2004, 1, 1), date(2023, 12, 31)
+RELATIONS = ("P1", "P2", "P3")
+
+
+def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.Gap]]:
+    """Random timelines whose objects are subjects too, most dates partial, some holders twice."""
+    drawn = random.Random(seed)
+    segments, gaps = [], []
+
+    def term(subject: str, relation: str, start: date, days: int) -> dict[str, Any]:
+        first, end = point(start), point(start + timedelta(days=days))
+        open_ = drawn.random() < 0.05
+        if open_:
+            end = (SNAPSHOT, SNAPSHOT)
+        thing = f"Q{drawn.randint(1, subjects)}"
+        return {
+            "subject": subject,
+            "relation": relation,
+            "object": thing,
+            "start_first": first[0],
+            "start_last": min(first[1], end[1]),
+            "end_first": max(end[0], first[0]),
+            "end_last": end[1],
+            "end_open": open_,
+            "snapshot": SNAPSHOT,
+        }
+
+    def point(at: date) -> tuple[date, date]:
+        return day(drawn.choice((at.isoformat(), at.isoformat(), f"{at:%Y-%m}", f"{at:%Y}")))
+
+    for subject in (f"Q{n}" for n in range(1, subjects + 1)):
+        for relation in RELATIONS:
+            start = FIRST + timedelta(days=drawn.randint(0, 900))
+            while start < LAST - timedelta(days=400):
+                days = drawn.choice((30, 200, 700, 1500))
+                days = min(days, (SNAPSHOT - start).days - 370)
+                one = term(subject, relation, start, max(days, 1))
+                statement = f"{subject}${relation}-{len(segments)}-{len(gaps)}"
+                if drawn.random() < 0.02:
+                    gaps.append(
+                        rows.Gap(statement=statement, reason="undated", rank="normal", **one)
+                    )
+                else:
+                    extra = {"end_inferred": False, "rival": drawn.random() < 0.01}
+                    segments.append(rows.Segment(statements=(statement,), **one, **extra))
+                start += timedelta(days=max(days, 1) + drawn.choice((1, 1, 1, 20, 500)))
+    return segments, gaps
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
+    """All that the families ask of random timelines, and the readings of these."""
+    folder = tmp_path_factory.mktemp("reasoning")
+    segments, gaps = histories(7, 60)
+    having = dict.fromkeys(Phrases.model_fields, RELATIONS)
+    scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
+    with engine("duckdb", folder) as eng:
+        known = knowledge(
+            eng.read(parquet(folder / "s.parquet", rows.Segment, segments), rows.Segment),
+            eng.read(parquet(folder / "g.parquet", rows.Gap, gaps), rows.Gap),
+            date(1900, 1, 1),
+            scope.last,
+            3,
+            400,
+        )
+        known = known._replace(states=eng.keep(known.states), terms=eng.keep(known.terms))
+        found = []
+        for number, family in enumerate(FAMILIES.values()):
+            path = folder / f"{number}.parquet"
+            order = [name for name in Candidate.__dataclass_fields__ if name not in _LISTS]
+            eng.write(family.table(known, scope).cast(_TYPES), path, Candidate, order)
+            found += pq.read_table(path).to_pylist()
+    plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
+    return found, worlds(*plain, 10)
+
+
+_LISTS = {"items", "relations", "answers", "others"}
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in type(one).__dataclass_fields__}
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_every_reading_gives_the_answer(
+    family: str, asked: tuple[list[dict[str, Any]], list[World]]
+) -> None:
+    found, readings = asked
+    mine = [row for row in found if row["family"] == family]
+    assert len(mine) >= {"count": 1, "neighbour": 5}.get(family, 20)
+    for row in mine:
+        want = set(row["answers"]) or {row["answer"]}
+        for world in readings:
+            assert world.answer(row) == want, row
+
+
+def test_no_answer_is_a_shortcut(asked: tuple[list[dict[str, Any]], list[World]]) -> None:
+    for row in asked[0]:
+        short = {row["newest"], row["longest"], row["first_hop"]}
+        if row["wording"] == "longer":
+            short = {row["longest"]}
+        assert not short & set(row["answers"]), row
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The release of the sample."""
+    folder = tmp_path_factory.mktemp("reasoned")
+    run("release", "temporal-reasoning", "--out", folder / "out", "--build", folder / "build")
+    return folder
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    (path,) = folder.glob(name)
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def test_the_sample_agrees_with_a_walk_over_days(release: Path) -> None:
+    build = release / "build"
+    segments = _rows(build, "timelines-*/timelines.parquet")
+    readings = worlds(segments, _rows(build, "timelines-*/gaps.parquet"), 6)
+    asked = _rows(build, "reasoning-candidates-*/candidates.parquet")
+    assert len(asked) > 500
+    for row in asked:
+        want = set(row["answers"]) or {row["answer"]}
+        assert all(world.answer(row) == want for world in readings), row
+
+
+def test_rows_of_the_sample(release: Path) -> None:
+    questions = _rows(release, "out/temporal-reasoning/1.0.0/data/questions/*.parquet")
+    behind = _rows(release, "out/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
+    assert [row["id"] for row in questions] == [row["question_id"] for row in behind]
+    contexts = {row["question_id"]: row["context"] for row in behind}
+    answers = Counter[tuple[str, str]]()
+    for row in questions:
+        assert row["choices"][row["answer_index"]] in row["targets"]
+        assert not set(row["choices"]) - {row["choices"][row["answer_index"]]} & set(row["targets"])
+        lines = contexts[row["id"]].splitlines()
+        assert len(lines) == len(set(lines)) == 20
+        assert {f"- {fact}" for fact in row["evidence"]} <= set(lines)
+        if row["answer_kind"] != "item":
+            answers[row["family"], row["targets"][0]] += 1
+    for family in ("order", "overlap"):
+        assert answers[family, "yes"] == answers[family, "no"] > 0
+    numbers = [n for (family, _), n in answers.items() if family == "count"]
+    assert max(numbers) <= sum(numbers) / 4
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("families: [chains]", "no family 'chains'"),
+        ("relations: [P800]", "no phrases to ask P800 with"),
+        ("first: 2025-06-01\n  last: 2025-01-01", "do not lie before the dump's"),
+        ("last: 2030-01-01", "do not lie before the dump's"),
+    ],
+)
+def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
+    text = Path("builders/recipes/temporal-reasoning.yaml").read_text("utf-8")
+    dump = Path("samples/wikidata/wikidata-20260202-all.json.gz").resolve()
+    text = text.replace("../../samples/wikidata/wikidata-20260202-all.json.gz", str(dump))
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(f"{text}  {line}\n", "utf-8")
+    done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
+    assert message in done.stderr
+
+
+PEOPLE = {"Q1": "Ana Lu", "Q2": "Bo Ek", "Q3": "Reds F.C.", "Q4": "Dutch Republic"}
+PHRASES = Phrases(
+    noun="the team that <subject> played for",
+    ask="who was the coach of <the subject>",
+    event="<object> became the coach of <the subject>",
+    began="<object> took over",
+    did="Did <object> become the coach of <the subject>",
+    was="<object> coached <the subject>",
+    long="For how many full years did <object> coach <the subject>",
+    count="How many people coached <the subject>",
+)
+NAMES = Names(PEOPLE, {}, {"P1": PHRASES, "P2": PHRASES})
+AT = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("family", "wording", "items", "relations", "number", "text"),
+    [
+        ("chain", "chain", ["Q1"], ["P1", "P2"], None,
+         "On 31 December 2019, who was the coach of the team that Ana Lu played for?"),
+        ("join", "when", ["Q3", "Q4", "Q2"], ["P1", "P2"], None,
+         "Who was the coach of Reds F.C. when Bo Ek became the coach of the Dutch Republic?"),
+        ("neighbour", "before", ["Q3", "Q1"], ["P1"], None,
+         "Who was the coach of Reds F.C. directly before Ana Lu?"),
+        ("order", "order", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
+         "Did Ana Lu become the coach of Reds F.C. before Bo Ek became the coach of the Dutch "
+         "Republic?"),
+        ("overlap", "overlap", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
+         "Was there a time when Ana Lu coached Reds F.C. and Bo Ek coached the Dutch Republic?"),
+        ("duration", "years", ["Q3", "Q1"], ["P1"], None,
+         "For how many full years did Ana Lu coach Reds F.C.?"),
+        ("duration", "longer", ["Q3", "Q1", "Q2"], ["P1"], None,
+         "Who was the coach of Reds F.C. longer: Ana Lu or Bo Ek?"),
+        ("offset", "years", ["Q3", "Q1"], ["P1"], -3,
+         "Who was the coach of Reds F.C. three years before Ana Lu took over?"),
+        ("offset", "years", ["Q3", "Q1"], ["P1"], 2,
+         "Who was the coach of Reds F.C. two years after Ana Lu took over?"),
+        ("count", "window", ["Q4"], ["P1"], None,
+         "How many people coached the Dutch Republic at some time from January 2012 to "
+         "December 2019?"),
+    ],
+)  # fmt: skip
+def test_wording(
+    family: str,
+    wording: str,
+    items: list[str],
+    relations: list[str],
+    number: int | None,
+    text: str,
+) -> None:
+    row = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
+    assert FAMILIES[family].question(row, NAMES) == text
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "open_", "dates"),
+    [
+        ("2019-07-24", "2020-02", False, "(from 24 July 2019 to February 2020)"),
+        ("2019", "2020-01-01", True, "(from 2019 to now)"),
+        ("", "2020", False, "(from an unknown day to 2020)"),
+        ("2019-01-01/2019-03-05", "2020", False,
+         "(from a day between 1 January 2019 and 5 March 2019 to 2020)"),
+        ("/2019-03-05", "", False, "(from 5 March 2019 at the latest to an unknown day)"),
+        ("2019-03-05/", "", False, "(from 5 March 2019 at the earliest to an unknown day)"),
+    ],
+)  # fmt: skip
+def test_a_fact_in_words(start: str, end: str, open_: bool, dates: str) -> None:
+    term = Term("Q4", "P1", "Q1", _point(start), _point(end), open_, ("s",))
+    assert term.sentence(NAMES) == f"Ana Lu coached the Dutch Republic {dates}."
+
+
+def _point(text: str) -> tuple[date | None, date | None]:
+    first, slash, last = text.partition("/")
+    if slash:
+        return day(first)[0] if first else None, day(last)[1] if last else None
+    return day(text) if text else (None, None)
+
+
+@pytest.mark.parametrize(
+    ("per_family", "per_subject", "share", "most"),
+    [(4, 9, 1.0, 4), (50, 1, 1.0, 50), (20, 9, 0.2, 4)],
+)
+def test_caps(
+    tmp_path: Path,
+    asked: tuple[list[dict[str, Any]], list[World]],
+    per_family: int,
+    per_subject: int,
+    share: float,
+    most: int,
+) -> None:
+    every = parquet(tmp_path / "c.parquet", Candidate, [Candidate(**row) for row in asked[0]])
+    with engine("duckdb", tmp_path) as eng:
+        table = eng.read(every, Candidate)
+        chosen = list(_chosen(eng.rows(select(table, 5, per_family, per_subject, share))))
+    families = Counter(row["family"] for row in chosen if row["family"] != "chain")
+    subjects = Counter((row["family"], row["hops"], row["subject"]) for row in chosen)
+    paths = Counter((row["family"], row["hops"], row["path"]) for row in chosen)
+    assert max(families.values()) <= per_family
+    assert max(subjects.values()) <= per_subject
+    assert max(paths.values()) <= most
+    for family in ("order", "overlap"):
+        answers = Counter(row["answer"] for row in chosen if row["family"] == family)
+        assert answers["yes"] == answers["no"] > 0
+
+
+def _chosen(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    assert len({row["id"] for row in found}) == len(found)
+    yield from found
