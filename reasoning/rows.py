@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import MEASURED, RENDERED
+from factdrift.builders.rows.roles import ColumnRoles
 
 Family = Literal[
     "chain", "join", "neighbour", "order", "overlap", "duration", "offset", "count"
 ]  # fmt: skip
 AnswerKind = Literal["item", "yes_no", "number"]
+_STRATA = ("family", "hops", "answer_kind", "relation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Candidate:
 class ReasoningQuestion:
     """One question that takes several facts, with the only answer that all readings allow."""
 
+    roles: ClassVar = ColumnRoles(
+        choices="choices",
+        answer_index="answer_index",
+        time=("as_of",),
+        subject="subject",
+        strata=(*_STRATA, "path"),
+        popularity=("sitelinks",),
+    )
+
     id: Annotated[str, "content hash of what is asked"]
     prompt: Annotated[str, "what a model is asked", RENDERED]
     targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
@@ -74,6 +85,14 @@ class ReasoningQuestion:
 @dataclass(frozen=True, slots=True)
 class ReasoningInContext:
     """The same question behind a table of dated facts, in which those it needs stand shuffled."""
+
+    roles: ClassVar = ColumnRoles(
+        context="context",
+        time=("as_of",),
+        subject="subject",
+        strata=_STRATA,
+        popularity=("sitelinks",),
+    )
 
     id: Annotated[str, "content hash of what is asked, in context"]
     question_id: Annotated[str, "id of the same question without context"]

@@ -6,50 +6,23 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationInfo, create_model, field_validator
 
-from factdrift.builders.ckl.clozes import CKLClozes
-from factdrift.builders.ckl.easy import NewLAMAEasy, NewLAMAEasyClozes
-from factdrift.builders.ckl.lama import NewLAMA, UpdatedLAMA
-from factdrift.builders.ckl.questions import CKLQuestions
-from factdrift.builders.core.config import Strict, did_you_mean, load, shown
+from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import beside, find_files, resource
 from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
-from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.facts.temporal_facts import TemporalFacts
-from factdrift.builders.invariant.dataset import InvariantLAMA
+from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.rows.gold import FILE as GOLD_FILE
 from factdrift.builders.rows.gold import find_gold
-from factdrift.builders.streamingqa.dataset import StreamingQA
-from factdrift.builders.templama.dataset import DynamicTempLAMA
-from factdrift.builders.timeqa.dataset import TimeQA
 from factdrift.builders.wikidata.finish import TABLES, read_summary
 from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_of
 from factdrift.builders.wikipedia.files import find_pages, is_pages
 from factdrift.builders.wmt.archive import find_archives, is_archive
-from factdrift.builders.wmt.dataset import WMTQuestionDates
-from factdrift.reasoning.dataset import TemporalReasoning
-
-Builder = Annotated[
-    TemporalFacts
-    | DynamicTempLAMA
-    | InvariantLAMA
-    | TimeQA
-    | WMTQuestionDates
-    | StreamingQA
-    | CKLQuestions
-    | CKLClozes
-    | UpdatedLAMA
-    | NewLAMA
-    | NewLAMAEasyClozes
-    | NewLAMAEasy
-    | TemporalReasoning,
-    Field(discriminator="builder"),
-]
-"""Every dataset builder; a recipe picks one with `build: {builder: …}`."""
 
 FOLDER = resource("builders/recipes")
 
@@ -68,17 +41,17 @@ class Recipe(Strict):
     version: Annotated[str, Field(pattern=r"^(auto|\d+\.\d+\.\d+)$")]
     title: str
     summary: str
-    licence: str
+    licence: Licence
     tags: tuple[str, ...] = ()
     homepage: Annotated[str | None, Field(pattern=r"^https?://\S+$")] = None
     """The dataset's own page, where it has one: on the Hub, or behind a DOI."""
     creators: Annotated[tuple[str, ...], Field(min_length=1)] = ("factdrift contributors",)
     """Who is named as its maker in Croissant, CITATION.cff and the metadata for a DOI."""
-    prose: str | None = None
+    prose: Name | None = None
     """Name of the folder of `data_cards/` whose prose the card takes; the builder's by default."""
     seed: int = 0
     inputs: Mapping[str, RecipeInput]
-    build: Builder
+    build: SerializeAsAny[DatasetBuilder]
 
     @field_validator("inputs", mode="before")
     @classmethod
@@ -93,6 +66,19 @@ class Recipe(Strict):
             for name, about in inputs.items()
         }
 
+    @field_validator("build", mode="before")
+    @classmethod
+    def _built(cls, build: Any, info: ValidationInfo) -> Any:
+        """The parameters as the builder has them that they name."""
+        if not isinstance(build, Mapping):
+            return build
+        try:
+            kind = find_builder(str(build.get("builder", "")))
+        except ValueError as error:
+            text = str(error) if "builder" in build else "missing"
+            raise mistakes([(("builder",), text)]) from None
+        return kind.model_validate(build, context=info.context)
+
     def waits_for(self, given: Collection[str]) -> set[str]:
         """The inputs that it still needs, beside the given ones; given ones put its own aside."""
         needed = {name for name, i in self.inputs.items() if not i.optional}
@@ -104,9 +90,23 @@ class Recipe(Strict):
         return [n for n in given if n not in self.inputs or self.inputs[n].kind != "gold"]
 
 
+class _BuilderName(BaseModel):
+    builder: str
+
+
+class _RecipeHead(BaseModel):
+    """What of a recipe says which fields the rest may have."""
+
+    build: _BuilderName
+
+
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe; `UserError` with file:line for every mistake in it."""
-    return load(path, Recipe)
+    try:
+        kind = find_builder(load(path, _RecipeHead).build.builder)
+    except (UserError, ValueError):
+        return load(path, Recipe)
+    return load(path, create_model("Recipe", __base__=Recipe, build=(kind, ...)))
 
 
 def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:
@@ -126,15 +126,20 @@ def find_recipe(named: str | Path) -> Path:
     name = path.name.removesuffix(".yaml")
     if name in bundled:
         return bundled[name]
+    if found := recipe_of(name):
+        return found
     near = did_you_mean(name, [*(p.name for p in sorted(path.parent.glob("*.y*ml"))), *bundled])
     hint = f"{f'did you mean {near}? ' if near else ''}bundled are {', '.join(bundled)}"
     text = "no such file, and no bundled recipe of this name"
     raise UserError(text, where=str(named), hint=hint)
 
 
-def is_bundled(path: Path) -> bool:
-    """Whether a recipe is one of the project's own."""
-    return path.resolve().parent == FOLDER
+def recipe_name(path: Path, recipe: Recipe) -> str:
+    """What names a recipe on the command line: its name, where it comes with its builder."""
+    own = recipe_of(recipe.build.builder)
+    if own and own.resolve() == path.resolve():
+        return recipe.build.builder
+    return path.stem if path.resolve().parent == FOLDER else path.name
 
 
 def find_inputs(
@@ -171,8 +176,7 @@ def find_inputs(
             named[name] = [_own(path, about.path)], None
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
-            make = f", or with make {INPUTS[name].variable}=path/to/the/file" * (name in INPUTS)
-            hint = f"give it: {option}path/to/the/file{make}"
+            hint = f"give it: {option}path/to/the/file"
             raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
     order = sorted(
         (name for name in recipe.inputs if name in named),
@@ -196,9 +200,9 @@ def find_inputs(
                 where=files[name][0],
                 hint="get the file that the recipe names, or put the new checksum into the recipe",
             )
-    said = {name: named[name][1] for name in order}
+    own_days = {name: named[name][1] for name in order}
     found: dict[str, Source] = {}
-    days = _days(abouts, files, said, snapshot)
+    days = _days(abouts, files, own_days, snapshot)
     for name in order:
         sums = [workspace.checksum(file) for file in files[name]]
         found[name] = Source(name, files[name], tuple(sums), days[name], abouts[name])
@@ -270,7 +274,7 @@ def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> 
 def _days(
     abouts: Mapping[str, RecipeInput],
     files: Mapping[str, tuple[Path, ...]],
-    said: Mapping[str, str | None],
+    own_days: Mapping[str, str | None],
     snapshot: str | None,
 ) -> dict[str, date]:
     """The day of each input, in the order of `files`; `said` are those that their paths say."""
@@ -279,7 +283,7 @@ def _days(
     undated: dict[str, UserError] = {}
     for name in first:
         try:
-            days[name] = _day(name, abouts[name], files[name], said[name])
+            days[name] = _day(name, abouts[name], files[name], own_days[name])
         except UserError as error:
             undated[name] = error
     if undated and snapshot is None:
@@ -289,26 +293,26 @@ def _days(
         raise UserError(text, hint=f"say each: --input {next(iter(undated))}=PATH@{snapshot}")
     if snapshot is not None and first:
         name = next(iter(undated), "dump" if "dump" in first else first[0])
-        if said[name] not in (None, snapshot):
-            raise UserError(f"input {name!r} has two days: {said[name]} and {snapshot}")
+        if own_days[name] not in (None, snapshot):
+            raise UserError(f"input {name!r} has two days: {own_days[name]} and {snapshot}")
         days[name] = _day(name, abouts[name], files[name], snapshot)
     for name in files:
         if name not in days:
             about = abouts[name]
-            own = said[name] or (about.snapshot if about.kind == "file" else None)
+            own = own_days[name] or (about.snapshot if about.kind == "file" else None)
             days[name] = snapshot_of([], own) if own else max(days.values())
     return days
 
 
 def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None) -> date:
     """The day of an input: as given or as the recipe says, else as its names say it."""
-    said: str | date | None = given or about.snapshot
+    day: str | date | None = given or about.snapshot
     if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
-        said = read_summary(files[-1])["snapshot"]
-    if said is not None or about.kind in ("wikidata", "gold"):
-        return snapshot_of(files, said)
-    day = "2020-12-31"
-    hint = f"say its last day: --input {name}={shown(files[0])}@{day}, or --snapshot-date {day}"
+        day = read_summary(files[-1])["snapshot"]
+    if day is not None or about.kind in ("wikidata", "gold"):
+        return snapshot_of(files, day)
+    such = "2020-12-31"
+    hint = f"say its last day: --input {name}={shown(files[0])}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

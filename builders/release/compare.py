@@ -41,7 +41,7 @@ class Difference:
     """One row that differs between two releases."""
 
     id: Annotated[str, "id of the row; for tables without ids, the MD5 of its content"]
-    change: Annotated[Change, "what became of it; moved: in another split or config, edited or not"]
+    change: Annotated[Change, "how it changed; moved: in another split or config, edited or not"]
     old_config: Annotated[str | None, "config in the old release; null: not there"]
     old_split: Annotated[str | None, "split in the old release; null: not there"]
     new_config: Annotated[str | None, "config in the new release; null: not there"]
@@ -52,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReleaseDiff:
     """What changed from one release to another.
 
     `rows`: config -> change -> number of rows (moved rows under the config they are in now).
@@ -98,15 +98,15 @@ class Comparison:
 def _by_folder(files: Sequence[str]) -> str:
     """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
     folders = Counter(str(PurePosixPath(file).parent) for file in files)
-    told = {
+    shown = {
         f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
         for file in files
         for folder in [str(PurePosixPath(file).parent)]
     }
-    return ", ".join(told)
+    return ", ".join(shown)
 
 
-def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
+def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:
     """What changed between two release folders.
 
     Rows are matched by `id`, in tables without one by their whole content. Where the columns of a
@@ -124,7 +124,7 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
         raise UserError.of_disk(error, new) from error
 
 
-def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
+def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
     before, after = load(old), load(new)
     if before.dataset != after.dataset:
         text = f"releases of two datasets, {before.dataset} and {after.dataset}"
@@ -144,7 +144,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
                 write_split(path, Difference, lambda: _sorted(db))
     layout = _layout_changes(before, after)
     documents = _documents(before, after)
-    return Comparison(
+    return ReleaseDiff(
         old=before.version,
         new=after.version,
         rows=rows,

@@ -1,4 +1,4 @@
-"""Publish a dataset as a versioned release folder, whole or not at all."""
+"""Publish a dataset as a versioned release folder: all of it, or nothing."""
 
 import re
 import shutil
@@ -18,9 +18,10 @@ from factdrift.builders.core.dataset import Dataset, Meta, RowSource, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked, move, refusal
 from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release import card, citation, croissant, manifest, tasks
-from factdrift.builders.release.compare import Comparison, compare
+from factdrift.builders.release.compare import ReleaseDiff, compare
 from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
@@ -35,10 +36,10 @@ from factdrift.builders.release.parquet import read, type_name, write_split
 from factdrift.builders.release.plots import draw
 from factdrift.builders.release.version import FIRST, Level, Version, published
 from factdrift.builders.rows import Dropped
+from factdrift.builders.rows.roles import roles_of
 
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
 MOST_SPLITS = 30
 """The Hub's viewer shows a config with more splits not at all."""
@@ -51,7 +52,7 @@ class NothingLeftError(UserError):
 
 @dataclass(frozen=True)
 class Published:
-    """What came of it: `folder` is `<out>/<dataset>/<version>`.
+    """A release that was published: `folder` is `<out>/<dataset>/<version>`.
 
     `written` is false where that very content had been published before. `level` is the change
     against the latest lower release, `first` where there is none; `summary` says it in a line.
@@ -78,7 +79,7 @@ class Draft:
         self._meta = meta
         self._prose = card.read_prose(meta.prose)
         self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
-        self._asked = tasks.asked(dataset, self._configs)
+        self._asked = tasks.asked(self._configs)
         for one in self._asked:
             tasks.save_first_targets(folder, one)
         self._drops = self._write_dropped()
@@ -91,7 +92,7 @@ class Draft:
 
     def is_empty(self) -> bool:
         """Whether no config has a row; of a dataset that asks, no config that asks."""
-        asking = [c for c in self._configs if any(column.name == "prompt" for column in c.columns)]
+        asking = [config for config in self._configs if config.roles]
         return not any(split.rows for c in asking or self._configs for split in c.splits)
 
     def losses(self) -> tuple[str, str]:
@@ -103,8 +104,8 @@ class Draft:
         if not most:
             return "nothing was found", ""
         reason = most[0][0]
-        said = card.drop_reasons().get(reason, "")
-        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {said}"
+        about = card.drop_reasons().get(reason, "")
+        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {about}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""
@@ -130,7 +131,11 @@ class Draft:
             for column in columns(table.row)
         )
         entry = ConfigEntry(
-            name=table.name, description=table.description, columns=described, splits=tuple(splits)
+            name=table.name,
+            description=table.description,
+            columns=described,
+            roles=roles_of(table.row),
+            splits=tuple(splits),
         )
         if repeated := repeated_ids(self.folder, entry, self.folder):
             raise ValueError(f"{table.name}: ids that are not unique: {', '.join(repeated)}")
@@ -234,7 +239,7 @@ def _settle(
     return chosen, change.level if change.level != "none" else "patch", change.brief()
 
 
-def _against(shelf: Path, draft: Draft, base: Version) -> Comparison:
+def _against(shelf: Path, draft: Draft, base: Version) -> ReleaseDiff:
     """The draft under the version of a release, so that only what really differs does."""
     draft.document(str(base))
     return compare(shelf / str(base), draft.folder)
@@ -245,7 +250,7 @@ def _advice(shelf: Path, draft: Draft, latest: Version) -> str:
     level = _against(shelf, draft, latest).level
     if level == "none":
         return f"it is the content of {latest}"
-    return f"use VERSION={latest.bump(level)}"
+    return f"use --version {latest.bump(level)}"
 
 
 @contextmanager
@@ -342,8 +347,8 @@ def check_names(dataset: Dataset, meta: Meta) -> None:
         ("plot", [plot.name for plot in dataset.plots]),
     ):
         for name in names:
-            if not _NAME.fullmatch(name):
-                raise UserError(f"not a {kind} name: {name!r} (letters, digits, - and _)")
+            if not NAME.fullmatch(name):
+                raise UserError(f"not a {kind} name: {name!r} (letters, digits, -, _ and .)")
     configs = [table.name for table in dataset.tables]
     if len(set(configs)) < len(configs) or "dropped" in configs:
         raise ValueError(f"config names must differ from each other and from dropped: {configs}")

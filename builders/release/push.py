@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 ENDPOINT = "HF_ENDPOINT"
 _HUB = "https://huggingface.co"
 _KEPT = (".gitattributes",)
+_PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 
 
 def push(
@@ -35,6 +37,7 @@ def push(
     else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no token, a
     repository of something else, other content under this version there, or what the Hub refuses.
     """
+    _check_name(repo)
     problems = verify_release(release)
     if problems:
         hint = "factdrift verify says all that is wrong"
@@ -59,6 +62,12 @@ def push(
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
     _push(release, made, repo, sorted(files), _Hub(endpoint, token, repo), private, say)
+
+
+def _check_name(repo: str) -> None:
+    """`UserError` unless it is a name as the Hub has them: `me/mine`."""
+    if not re.fullmatch(f"{_PART}/{_PART}", repo) or re.search(r"--|\.\.", repo):
+        raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
 def _push(

@@ -14,7 +14,7 @@ Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", 
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedFact:
     """One validity interval of one Wikidata statement; nothing is inferred yet."""
 
     statement: Annotated[str, "Wikidata statement id, with `$`"]
@@ -33,7 +33,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(Stated):
+class Fact(StatedFact):
     """One validity interval of one Wikidata statement, as one dump states it."""
 
     rank: Annotated[Rank, "rank of the statement; deprecated ones are never facts"]
@@ -111,11 +111,11 @@ class Dropped:
     step: Annotated[str, "step that dropped it: read, mine, diff, a filter's name"]
     reason: Annotated[str, "short reason, counted in the manifest"]
     item: Annotated[str, "what was dropped: file:line, statement id or row id"]
-    subject: Annotated[str | None, "item id of the subject, where there is one"]
-    relation: Annotated[str | None, "property id, where there is one"]
-    period: Annotated[str | None, "period, where it is one comparison that was dropped"]
-    score: Annotated[float | None, "the filter's score, where it has one"]
-    detail: Annotated[str | None, "what was seen"]
+    subject: Annotated[str | None, "item id of the subject, where there is one"] = None
+    relation: Annotated[str | None, "property id, where there is one"] = None
+    period: Annotated[str | None, "period, where it is one comparison that was dropped"] = None
+    score: Annotated[float | None, "the filter's score, where it has one"] = None
+    detail: Annotated[str | None, "what was seen"] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class FactChange:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFact(Stated):
+class SeenFact(StatedFact):
     """A fact on both axes of time: when it held, and which dumps stated it so."""
 
     rank: Annotated[Rank, "rank of the statement in the newest dump that has it"]

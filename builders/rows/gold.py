@@ -33,7 +33,7 @@ def find_gold(given: Sequence[str], *layouts: str) -> list[Path]:
         path = Path(name)
         inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
         found.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
-    hint = "factdrift judgments results.jsonl (make judgments RESULTS=…) writes it"
+    hint = "factdrift judgments results.jsonl writes it"
     files = find_files(list(found), lambda n: n == FILE, "gold table", hint)
     kept = [path for path in files if _holds(path, layouts)]
     if not kept:
@@ -50,15 +50,15 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     for path in files:
         try:
             with reading(path) as file:
-                same = file.schema_arrow.names == arrow_schema(Gold).names
-                for batch in file.iter_batches(_ROWS) if same else ():
+                is_gold = file.schema_arrow.names == arrow_schema(Gold).names
+                for batch in file.iter_batches(_ROWS) if is_gold else ():
                     for row in batch.to_pylist():
                         if row["layout"] in layouts:
                             any_found = True
                             yield Gold(**row)
         except (pa.ArrowInvalid, OSError) as error:
             raise UserError(f"cannot be read: {error}", where=shown(path)) from error
-        if not same:
+        if not is_gold:
             hint = f"give the {FILE} that factdrift judgments wrote"
             raise UserError("not a gold table", where=shown(path), hint=hint)
     if not any_found:
@@ -77,7 +77,7 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     names = " or ".join(layouts)
-    hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them (or make hits …)"
+    hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
     where = shown(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
     return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 
@@ -92,7 +92,7 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """A line for each layout that had gold rows: how many, and what became of them."""
+    """A line for each layout that had gold rows: how many, by outcome."""
     parts = {
         layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(by_outcome.items()) if n)
         for layout, by_outcome in counts.items()
