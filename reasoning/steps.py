@@ -127,7 +127,7 @@ class ReasoningRows(Step):
     def _writer(self, folder: Path, asked: Sequence[Mapping[str, object]]) -> Writer:
         entities = {one["id"]: one for one in _read(folder / "entities.parquet")}
         phrases = self.candidates.phrases
-        terms = {}
+        terms: dict[str, Term] = {}
         for one in _read(folder / "terms.parquet"):
             if (
                 not phrases[one["relation"]].was

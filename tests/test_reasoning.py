@@ -32,7 +32,8 @@ RELATIONS = ("P1", "P2", "P3")
 def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.Gap]]:
     """Random timelines whose objects are subjects too, most dates partial, some holders twice."""
     drawn = random.Random(seed)
-    segments, gaps = [], []
+    segments: list[rows.Segment] = []
+    gaps: list[rows.Gap] = []
 
     def term(subject: str, relation: str, start: date, days: int) -> dict[str, Any]:
         first, end = point(start), point(start + timedelta(days=days))
@@ -68,8 +69,8 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
                         rows.Gap(statement=statement, reason="undated", rank="normal", **one)
                     )
                 else:
-                    extra = {"end_inferred": False, "rival": drawn.random() < 0.01}
-                    segments.append(rows.Segment(statements=(statement,), **one, **extra))
+                    one |= {"end_inferred": False, "rival": drawn.random() < 0.01}
+                    segments.append(rows.Segment(statements=(statement,), **one))
                 start += timedelta(days=max(days, 1) + drawn.choice((1, 1, 1, 20, 500)))
     return segments, gaps
 
@@ -184,9 +185,9 @@ def test_rows_of_the_sample(release: Path) -> None:
     ],
 )
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
-    text = Path("builders/recipes/temporal-reasoning.yaml").read_text("utf-8")
+    text = Path("reasoning/recipe.yaml").read_text("utf-8")
     dump = Path("samples/wikidata/wikidata-20260202-all.json.gz").resolve()
-    text = text.replace("../../samples/wikidata/wikidata-20260202-all.json.gz", str(dump))
+    text = text.replace("../samples/wikidata/wikidata-20260202-all.json.gz", str(dump))
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(f"{text}  {line}\n", "utf-8")
     done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
