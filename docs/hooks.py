@@ -57,10 +57,9 @@ def relinked(text: str) -> str:
 
 
 def _builders() -> dict[str, Any]:
-    from factdrift.builders.recipes.recipe import Builder
+    from factdrift.builders.recipes.datasets import BUILDERS
 
-    models = get_args(get_args(Builder)[0])
-    return {get_args(model.model_fields["builder"].annotation)[0]: model for model in models}
+    return dict(BUILDERS)
 
 
 def dataset(name: str, model: Any) -> str:

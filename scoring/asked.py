@@ -1,6 +1,6 @@
 """What a release asks, as columns in memory: answers, times, subjects and strata of every row.
 
-Read from the columns that `builders.rows.asking` names; articles, pages and prompts stay on the
+Read from the columns that the manifest names; articles, pages and prompts stay on the
 disk.
 """
 
@@ -22,7 +22,7 @@ from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
-from factdrift.builders.rows.asking import Asking, asking_of_columns
+from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.scoring.memory import give_back
 from factdrift.scoring.words import Ints, Words, found
 
@@ -82,7 +82,7 @@ class Config:
     last: int
     splits: tuple[tuple[str, int, int], ...]
     """Name, first row, row after the last."""
-    asking: Asking
+    asking: ColumnRoles
     strata: tuple[Stratum, ...]
 
     @property
@@ -241,12 +241,8 @@ def read_asked(
 
 def _asking(
     manifest: Manifest, folder: Path, wanted: Sequence[str] | None
-) -> Iterator[tuple[ConfigEntry, Asking]]:
-    found: dict[str, tuple[ConfigEntry, Asking]] = {}
-    for entry in manifest.configs:
-        asking = asking_of_columns([column.name for column in entry.columns])
-        if asking is not None:
-            found[entry.name] = (entry, asking)
+) -> Iterator[tuple[ConfigEntry, ColumnRoles]]:
+    found = {entry.name: (entry, entry.roles) for entry in manifest.configs if entry.roles}
     if not found:
         raise UserError("no config of this release asks anything", where=shown(folder))
     for name in wanted or ():
@@ -260,7 +256,7 @@ def _asking(
 class _Part:
     """One config as it is read."""
 
-    def __init__(self, folder: Path, entry: ConfigEntry, asking: Asking, first: int) -> None:
+    def __init__(self, folder: Path, entry: ConfigEntry, asking: ColumnRoles, first: int) -> None:
         self.name, self.asking, self.first = entry.name, asking, first
         wanted = ["id", asking.targets, asking.subject, *asking.time, *asking.strata]
         wanted += [*asking.popularity, *asking.history]

@@ -27,8 +27,7 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
 from factdrift.builders.release.manifest import Manifest, SplitEntry, load, locate
 from factdrift.builders.release.tasks import gaps
-from factdrift.builders.rows import Asking as Columns
-from factdrift.builders.rows.asking import asking_of_columns
+from factdrift.builders.rows import ColumnRoles as Columns
 from factdrift.builders.rows.frames import read_frames
 from factdrift.scoring.askers import Asker, Scorer, Writer
 from factdrift.scoring.local_models import PLL
@@ -256,11 +255,7 @@ def _check(order: Order, view: View, kind: Kind) -> None:
 
 def _chosen(manifest: Manifest, order: Order, view: View) -> list[Chosen]:
     """The configs and splits that are asked."""
-    asks = {
-        config.name: columns
-        for config in manifest.configs
-        if (columns := asking_of_columns([column.name for column in config.columns]))
-    }
+    asks = {config.name: config.roles for config in manifest.configs if config.roles}
     suited = [
         name
         for name, columns in asks.items()

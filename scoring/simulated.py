@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load, locate
-from factdrift.builders.rows.asking import asking_of_columns
 from factdrift.scoring.predictions import Prediction, prompt_hash, write
 
 Row = Mapping[str, Any]
@@ -29,7 +28,7 @@ def asked_rows(release: Path, configs: Collection[str] = ()) -> Iterator[tuple[s
     for config in load(release).configs:
         if configs and config.name not in configs:
             continue
-        if asking_of_columns([column.name for column in config.columns]) is not None:
+        if config.roles:
             for split in config.splits:
                 for row in pq.read_table(locate(release, split.file)).to_pylist():
                     yield config.name, split.name, row

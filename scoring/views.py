@@ -164,7 +164,7 @@ def chosen(text: str, choices: Sequence[str]) -> str:
 
 
 def names(value: Any) -> list[str]:
-    """The best names of gold answers in any of their forms (see `builders.rows.asking`)."""
+    """The best names of gold answers in any of their forms (see `builders.rows.roles`)."""
     if value is None:
         return []
     if isinstance(value, str):

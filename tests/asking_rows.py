@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows import (
-    ASKING,
     ChoiceCloze,
     Cloze,
     InvariantCloze,
@@ -24,6 +24,12 @@ from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.passages import in_words
 
 Row = Mapping[str, Any]
+ASKING = [
+    one
+    for name, one in vars(rows).items()
+    if hasattr(one, "roles") and name not in ("LamaCloze", "OfferedCloze")
+]
+"""The row types of releases that ask something."""
 
 
 def asking_tables(release: Path) -> Iterator[tuple[str, type, Path]]:

@@ -24,7 +24,6 @@ from factdrift.builders.release.parquet import read
 from factdrift.builders.release.publish import MOST_SPLITS, few_splits
 from factdrift.builders.release.verify import verify_release
 from factdrift.builders.rows import Cloze
-from factdrift.builders.rows.asking import ASKING
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad as ours
@@ -101,9 +100,9 @@ def test_run_model_and_harnesses_use_the_same_words(
     row = {"id": "1", "prompt": prompt, "context": context, "targets": ["x"]}
     (tmp_path / "a.parquet").parent.mkdir(exist_ok=True)
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    asking = replace(ASKING[TimeQuestion], time=(), strata=(), subject="id")
+    asking = replace(TimeQuestion.roles, time=(), strata=(), subject="id")
     made = load(publish(tmp_path, Sample(ROWS)).folder)
-    one = tasks.Asked("a", asking, {"test": "a.parquet"})
+    one = tasks.AskedConfig("a", asking, {"test": "a.parquet"})
     frames = read_frames(None)
     asked = View(view="generate", frames=frames, gaps=tasks.gaps(made)).question(
         Row(id="1", config="a", split="test", prompt=prompt, targets=("x",), context=context)
@@ -115,7 +114,7 @@ def test_run_model_and_harnesses_use_the_same_words(
     assert asked.text.startswith(getattr(frames, kind).instruction[:20])
     tasks._write_inspect(tmp_path / "in", tmp_path, made, [one], "..", None)
     told = json.loads((tmp_path / "in" / "tasks.json").read_text())["configs"]["a"]
-    filled = tasks.Words(told["instruction"], told["layout"]).filled(prompt, context)
+    filled = tasks.PromptFrame(told["instruction"], told["layout"]).filled(prompt, context)
     assert f"{told['instruction']}\n\n{filled}" == asked.text
     hub = yaml.safe_load(tasks._hub(tmp_path, made, [one]))["tasks"][0]["solvers"]
     template = hub[1]["args"]["template"]
@@ -128,25 +127,24 @@ def test_run_model_and_harnesses_use_the_same_words(
 @pytest.mark.parametrize(
     ("configs", "expected"),
     [
-        ({"all": "abcd", "recent": "ab", "past": "cd"}, ["recent", "past"]),
         ({"recent": "ab", "past": "cd", "all": "abcd", "quarters": "abcd"}, ["recent", "past"]),
         ({"all": "abcd", "quarters": "abcd"}, ["all"]),
         ({"new": "a", "old": "bcd", "choices": "ac"}, ["new", "old"]),
-        ({"recent": "ab", "all": "abcd"}, ["all"]),
+        ({"recent": "ab", "all": "abcd", "other": "ef"}, ["recent", "other"]),
         ({"one": "a"}, ["one"]),
     ],
 )
 def test_the_group_of_a_dataset_asks_no_row_twice(
     configs: dict[str, str], expected: list[str], tmp_path: Path
 ) -> None:
-    asking = ASKING[Cloze]
+    asking = Cloze.roles
     given = []
     for name, ids in configs.items():
         parts = {"eval": ids[:1], "more": ids[1:]}
         for split, some in parts.items():
             pq.write_table(pa.table({"id": list(some)}), tmp_path / f"{name}-{split}.parquet")
-        given.append(tasks.Asked(name, asking, {s: f"{name}-{s}.parquet" for s in parts}))
-    assert [one.config for one in tasks.apart(tmp_path, given)] == expected
+        given.append(tasks.AskedConfig(name, asking, {s: f"{name}-{s}.parquet" for s in parts}))
+    assert [one.name for one in tasks.disjoint(tmp_path, given)] == expected
 
 
 def test_the_hubs_tasks_ask_for_a_first_target_that_is_a_string(release: Path) -> None:

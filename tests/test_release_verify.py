@@ -175,7 +175,7 @@ CASES: list[tuple[str, Callable[[Path], object], list[str]]] = [
     (
         "version",
         lambda f: change(f, lambda m: m.update(version="v1")),
-        ["manifest.json: version: not"],
+        ["broken manifest: version: not"],
     ),
     (
         "drops",

@@ -82,9 +82,12 @@ class DatasetBuilder(Strict):
     layouts: ClassVar[tuple[str, ...]] = ()
     """The annotation layouts whose gold rows it takes."""
 
+    builder: str
+    """The name by which recipes ask for it; a subclass has its own as `Literal["…"]`."""
+
     def limited(self, rows: int) -> Self:
         """The same builder for a sample of at most so many rows; `UserError` where it has none."""
-        text = f"the builder {getattr(self, 'builder', '')!r} makes no limited release"
+        text = f"the builder {self.builder!r} makes no limited release"
         raise UserError(text, hint="--limit is for streamingqa")
 
     def build(self, run: Run) -> Dataset:

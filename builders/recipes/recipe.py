@@ -6,48 +6,23 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, SerializeAsAny, ValidationInfo, create_model, field_validator
 
-from factdrift.builders.ckl.clozes import CKLClozes
-from factdrift.builders.ckl.easy import NewLAMAEasy, NewLAMAEasyClozes
-from factdrift.builders.ckl.lama import NewLAMA, UpdatedLAMA
-from factdrift.builders.ckl.questions import CKLQuestions
-from factdrift.builders.core.config import Strict, did_you_mean, load, shown
+from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import beside, find_files, resource
 from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
+from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
-from factdrift.builders.core.run import RecipeInput, Source
+from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
-from factdrift.builders.facts.temporal_facts import TemporalFacts
-from factdrift.builders.invariant.dataset import InvariantLAMA
+from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.rows.gold import FILE as GOLD_FILE
 from factdrift.builders.rows.gold import find_gold
-from factdrift.builders.streamingqa.dataset import StreamingQA
-from factdrift.builders.templama.dataset import DynamicTempLAMA
-from factdrift.builders.timeqa.dataset import TimeQA
 from factdrift.builders.wikidata.finish import TABLES, read_summary
 from factdrift.builders.wikidata.shards import find_shards, is_shard, snapshot_of
 from factdrift.builders.wikipedia.files import find_pages, is_pages
 from factdrift.builders.wmt.archive import find_archives, is_archive
-from factdrift.builders.wmt.dataset import WMTQuestionDates
-
-Builder = Annotated[
-    TemporalFacts
-    | DynamicTempLAMA
-    | InvariantLAMA
-    | TimeQA
-    | WMTQuestionDates
-    | StreamingQA
-    | CKLQuestions
-    | CKLClozes
-    | UpdatedLAMA
-    | NewLAMA
-    | NewLAMAEasyClozes
-    | NewLAMAEasy,
-    Field(discriminator="builder"),
-]
-"""Every dataset builder; a recipe picks one with `build: {builder: …}`."""
 
 FOLDER = resource("builders/recipes")
 
@@ -66,17 +41,17 @@ class Recipe(Strict):
     version: Annotated[str, Field(pattern=r"^(auto|\d+\.\d+\.\d+)$")]
     title: str
     summary: str
-    licence: str
+    licence: Licence
     tags: tuple[str, ...] = ()
     homepage: Annotated[str | None, Field(pattern=r"^https?://\S+$")] = None
     """The dataset's own page, where it has one: on the Hub, or behind a DOI."""
     creators: Annotated[tuple[str, ...], Field(min_length=1)] = ("factdrift contributors",)
     """Who is named as its maker in Croissant, CITATION.cff and the metadata for a DOI."""
-    prose: str | None = None
+    prose: Name | None = None
     """Name of the folder of `data_cards/` whose prose the card takes; the builder's by default."""
     seed: int = 0
     inputs: Mapping[str, RecipeInput]
-    build: Builder
+    build: SerializeAsAny[DatasetBuilder]
 
     @field_validator("inputs", mode="before")
     @classmethod
@@ -91,6 +66,19 @@ class Recipe(Strict):
             for name, about in inputs.items()
         }
 
+    @field_validator("build", mode="before")
+    @classmethod
+    def _built(cls, build: Any, info: ValidationInfo) -> Any:
+        """The parameters as the builder has them that they name."""
+        if not isinstance(build, Mapping):
+            return build
+        try:
+            kind = find_builder(str(build.get("builder", "")))
+        except ValueError as error:
+            said = str(error) if "builder" in build else "missing"
+            raise mistakes([(("builder",), said)]) from None
+        return kind.model_validate(build, context=info.context)
+
     def waits_for(self, given: Collection[str]) -> set[str]:
         """The inputs that it still needs, beside the given ones; given ones put its own aside."""
         needed = {name for name, i in self.inputs.items() if not i.optional}
@@ -102,9 +90,23 @@ class Recipe(Strict):
         return [n for n in given if n not in self.inputs or self.inputs[n].kind != "gold"]
 
 
+class _BuilderName(BaseModel):
+    builder: str
+
+
+class _Head(BaseModel):
+    """What of a recipe says which fields the rest may have."""
+
+    build: _BuilderName
+
+
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe; `UserError` with file:line for every mistake in it."""
-    return load(path, Recipe)
+    try:
+        kind = find_builder(load(path, _Head).build.builder)
+    except (UserError, ValueError):
+        return load(path, Recipe)
+    return load(path, create_model("Recipe", __base__=Recipe, build=(SerializeAsAny[kind], ...)))
 
 
 def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:
@@ -124,15 +126,20 @@ def find_recipe(named: str | Path) -> Path:
     name = path.name.removesuffix(".yaml")
     if name in bundled:
         return bundled[name]
+    if found := recipe_of(name):
+        return found
     near = did_you_mean(name, [*(p.name for p in sorted(path.parent.glob("*.y*ml"))), *bundled])
     hint = f"{f'did you mean {near}? ' if near else ''}bundled are {', '.join(bundled)}"
     text = "no such file, and no bundled recipe of this name"
     raise UserError(text, where=str(named), hint=hint)
 
 
-def is_bundled(path: Path) -> bool:
-    """Whether a recipe is one of the project's own."""
-    return path.resolve().parent == FOLDER
+def recipe_name(path: Path, recipe: Recipe) -> str:
+    """What names a recipe on the command line: its name, where it comes with its builder."""
+    own = recipe_of(recipe.build.builder)
+    if own and own.resolve() == path.resolve():
+        return recipe.build.builder
+    return path.stem if path.resolve().parent == FOLDER else path.name
 
 
 def find_inputs(

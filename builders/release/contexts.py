@@ -47,7 +47,7 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
     ]
     if not splits:
         raise UserError("no config of this release has the text of pages", where=release)
-    paths = [release / split.file for _, split in splits]
+    paths = [manifest.locate(release, split.file) for _, split in splits]
     wanted = {
         (title, subject) for path in paths for title, subject in _columns(path, "title", "subject")
     }

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -18,11 +18,22 @@ from pydantic import (
     Field,
     JsonValue,
     ValidationError,
+    model_validator,
 )
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.names import Name
+from factdrift.builders.release.version import Version
+from factdrift.builders.rows.roles import ColumnRoles
 
 FILE = "manifest.json"
+
+
+def _version(text: str) -> str:
+    try:
+        return str(Version.parse(text))
+    except UserError as error:
+        raise ValueError(str(error)) from None
 
 
 def _inside(path: str) -> str:
@@ -63,18 +74,32 @@ class ColumnEntry(_Model):
 class SplitEntry(_Model):
     """One split and the file that holds it."""
 
-    name: str
+    name: Name
     file: RelativePath
     rows: Count
 
 
 class ConfigEntry(_Model):
-    """One config with its columns and its splits, in the builder's order."""
+    """One config with its columns and its splits, in the builder's order.
 
-    name: str
+    `roles`: what its columns are for, where its rows ask something.
+    """
+
+    name: Name
     description: str
     columns: tuple[ColumnEntry, ...]
+    roles: ColumnRoles | None = None
     splits: tuple[SplitEntry, ...]
+
+    @model_validator(mode="after")
+    def _roles_of_columns(self) -> Self:
+        """Roles name columns that are there; an older manifest says none, but the names do."""
+        names = {column.name for column in self.columns}
+        if self.roles and (lacking := sorted(self.roles.columns() - names)):
+            raise ValueError(f"roles: there is no column {', '.join(lacking)}")
+        if not self.roles and {"id", "prompt", "targets"} <= names:
+            object.__setattr__(self, "roles", ColumnRoles())
+        return self
 
 
 class DropEntry(_Model):
@@ -119,9 +144,9 @@ class Manifest(_Model):
     """Everything about one release; `files` lists all of it but the manifest itself."""
 
     format: Literal[1] = 1
-    dataset: str
+    dataset: Name
     title: str
-    version: str
+    version: Annotated[str, AfterValidator(_version)]
     canary: str
     builder: str
     code_version: str
@@ -168,7 +193,8 @@ def load(folder: Path) -> Manifest:
         raise UserError(f"cannot be read: {error.strerror}", where=path, hint=hint) from error
     except ValidationError as error:
         lines = [
-            f"{'.'.join(str(part) for part in one['loc']) or 'the file'}: {one['msg']}"
+            f"{'.'.join(str(part) for part in one['loc']) or 'the file'}: "
+            f"{one['msg'].removeprefix('Value error, ')}"
             for one in error.errors(include_url=False, include_input=False)
         ]
         more = f" (and {len(lines) - 5} more)" if len(lines) > 5 else ""

@@ -18,6 +18,7 @@ from factdrift.builders.core.dataset import Dataset, Meta, RowSource, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked, move, refusal
 from factdrift.builders.core.hashing import file_sha256, text_sha256
+from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release import card, citation, croissant, manifest, tasks
 from factdrift.builders.release.compare import Comparison, compare
@@ -35,10 +36,10 @@ from factdrift.builders.release.parquet import read, type_name, write_split
 from factdrift.builders.release.plots import draw
 from factdrift.builders.release.version import FIRST, Level, Version, published
 from factdrift.builders.rows import Dropped
+from factdrift.builders.rows.roles import roles_of
 
 STAGING = ".publishing"
 RECIPE = "recipe.yaml"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _SPLIT = re.compile(r"[A-Za-z0-9]\w*", re.ASCII)
 MOST_SPLITS = 30
 """The Hub's viewer shows a config with more splits not at all."""
@@ -78,7 +79,7 @@ class Draft:
         self._meta = meta
         self._prose = card.read_prose(meta.prose)
         self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
-        self._asked = tasks.asked(dataset, self._configs)
+        self._asked = tasks.asked(self._configs)
         for one in self._asked:
             tasks.save_first_targets(folder, one)
         self._drops = self._write_dropped()
@@ -91,7 +92,7 @@ class Draft:
 
     def is_empty(self) -> bool:
         """Whether no config has a row; of a dataset that asks, no config that asks."""
-        asking = [c for c in self._configs if any(column.name == "prompt" for column in c.columns)]
+        asking = [config for config in self._configs if config.roles]
         return not any(split.rows for c in asking or self._configs for split in c.splits)
 
     def losses(self) -> tuple[str, str]:
@@ -130,7 +131,11 @@ class Draft:
             for column in columns(table.row)
         )
         entry = ConfigEntry(
-            name=table.name, description=table.description, columns=described, splits=tuple(splits)
+            name=table.name,
+            description=table.description,
+            columns=described,
+            roles=roles_of(table.row),
+            splits=tuple(splits),
         )
         if repeated := repeated_ids(self.folder, entry, self.folder):
             raise ValueError(f"{table.name}: ids that are not unique: {', '.join(repeated)}")
@@ -342,8 +347,8 @@ def check_names(dataset: Dataset, meta: Meta) -> None:
         ("plot", [plot.name for plot in dataset.plots]),
     ):
         for name in names:
-            if not _NAME.fullmatch(name):
-                raise UserError(f"not a {kind} name: {name!r} (letters, digits, - and _)")
+            if not NAME.fullmatch(name):
+                raise UserError(f"not a {kind} name: {name!r} (letters, digits, -, _ and .)")
     configs = [table.name for table in dataset.tables]
     if len(set(configs)) < len(configs) or "dropped" in configs:
         raise ValueError(f"config names must differ from each other and from dropped: {configs}")

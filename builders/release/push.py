@@ -35,6 +35,7 @@ def push(
     else. `dry_run` asks nobody and sends nothing. `UserError`: a damaged release, no token, a
     repository of something else, other content under this version there, or what the Hub refuses.
     """
+    _check_name(repo)
     problems = verify_release(release)
     if problems:
         hint = "factdrift verify says all that is wrong"
@@ -59,6 +60,19 @@ def push(
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
     _push(release, made, repo, sorted(files), _Hub(endpoint, token, repo), private, say)
+
+
+def _check_name(repo: str) -> None:
+    """`UserError` unless the Hub takes a name: `me/mine`."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(repo)
+    except HFValidationError as error:
+        raise UserError(f"not a name of the Hub: {error}", where=repo) from None
+    if "/" not in repo:
+        raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
 def _push(

@@ -16,12 +16,13 @@ from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
 from factdrift.builders.core.tidy import note_use
+from factdrift.builders.recipes.datasets import prose_of
 from factdrift.builders.recipes.recipe import (
     Recipe,
     find_inputs,
     find_recipe,
-    is_bundled,
     read_recipe,
+    recipe_name,
     recipes,
 )
 from factdrift.builders.release.people import people_statistics
@@ -177,7 +178,7 @@ def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
     `--snapshot-date` is in it where without it the inputs would have no day, or another one.
     """
-    words = ["factdrift", "release", path.stem if is_bundled(path) else path.name]
+    words = ["factdrift", "release", recipe_name(path, recipe)]
     for name, paths in options.given.items():
         for given in paths:
             file = Path(plain(given)).name or plain(given)
@@ -210,7 +211,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
         builder=recipe.build.builder,
         licence=recipe.licence,
         published=max(days),
-        prose=resource("data_cards") / (recipe.prose or recipe.build.builder) / "prose.md",
+        prose=prose_of(type(recipe.build), recipe.prose or recipe.build.builder),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
         rebuild=options.rebuild or rebuild(path, recipe, options, run),

@@ -1,6 +1,6 @@
 """Tasks for evaluation harnesses in every release: lm-eval, Inspect, and the Hub's `eval.yaml`.
 
-They are written from what the row types declare (`builders.rows.asking`) and need none of our code:
+They are written from the roles of columns in the manifest and need none of our code:
 the modules of `builders.release.harness` lie beside them, word for word. `tasks/inspect/tasks.json`
 says which columns and files are asked, for whoever reads a release without this project.
 """
@@ -9,10 +9,9 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib.resources import files as resources
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -22,15 +21,14 @@ import yaml
 
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, whole
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
 from factdrift.builders.release.parquet import ROW_GROUP, write_split
-from factdrift.builders.rows.asking import Asking, asking_of
 from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text import render
 
 Harness = Literal["lm-eval", "inspect"]
@@ -43,21 +41,19 @@ TRAINING = frozenset(("train", "dev", "valid", "validation"))
 """Splits to learn from or to choose a model on: no task asks them."""
 MAX_TOKENS = 32
 """As many tokens as a model may answer with."""
-_TOLD = f"{FOLDER}/inspect/tasks.json"
-
 NO_ANSWER = "unanswerable"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedConfig:
     """A config whose rows ask something; `files` are those of its splits to be tested on."""
 
-    config: str
-    asking: Asking
+    name: str
+    roles: ColumnRoles
     files: Mapping[str, str]
 
 
-class Words(NamedTuple):
+class PromptFrame(NamedTuple):
     """How the rows of a config are put to a model, in the words of `builders.rows.frames`.
 
     `head`: the instruction and examples; `layout`: a row, with `<prompt>` and `<context>`.
@@ -78,51 +74,45 @@ def gaps(made: Manifest) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*([given] if isinstance(given, str) else []), render.BLANK, BLANK]))
 
 
-def words_of(release: Path, made: Manifest, one: Asked) -> Words:
+def words_of(release: Path, made: Manifest, one: AskedConfig) -> PromptFrame:
     """The words for the rows of a config: those that suit its first row."""
-    asking = one.asking
-    columns = [name for name in (asking.prompt, asking.context) if name]
+    roles = one.roles
+    columns = [name for name in (roles.prompt, roles.context) if name]
     file = manifest.locate(release, next(iter(one.files.values())))
     with reading(file) as parquet:
         batch = next(parquet.iter_batches(1, columns=columns))
     (row,) = batch.to_pylist()
-    has_text = bool(asking.context and row[asking.context])
-    frame, gap = read_frames(None).of(row[asking.prompt], gaps(made), has_text)
-    return Words(frame.head({"blank": gap or ""}), frame.layout)
+    has_text = bool(roles.context and row[roles.context])
+    frame, gap = read_frames(None).of(row[roles.prompt], gaps(made), has_text)
+    return PromptFrame(frame.head({"blank": gap or ""}), frame.layout)
 
 
-def apart(release: Path, configs: Sequence[Asked]) -> list[Asked]:
-    """Configs that ask no row twice: of all such choices the one with the most rows, and of these
-    the one with the most configs; the first ones where that is the same."""
-    rows: list[frozenset[str]] = []
+def disjoint(release: Path, configs: Sequence[AskedConfig]) -> list[AskedConfig]:
+    """The configs in order, without those that ask a row that an earlier one asks."""
+    seen: set[str] = set()
+    chosen = []
     for one in configs:
-        found: set[str] = set()
+        ids: set[str] = set()
         for file in one.files.values():
             with reading(manifest.locate(release, file)) as parquet:
-                found.update(parquet.read(columns=["id"]).column("id").to_pylist())
-        rows.append(frozenset(found))
-    best: tuple[tuple[int, int], tuple[int, ...]] = ((0, 0), ())
-    for size in range(1, len(configs) + 1):
-        for chosen in combinations(range(len(configs)), size):
-            together = len(frozenset().union(*(rows[n] for n in chosen)))
-            if together == sum(len(rows[n]) for n in chosen) and (together, size) > best[0]:
-                best = (together, size), chosen
-    return [configs[n] for n in best[1]]
+                ids.update(parquet.read(columns=["id"]).column("id").to_pylist())
+        if seen.isdisjoint(ids):
+            chosen.append(one)
+            seen |= ids
+    return chosen
 
 
-def asked(dataset: Dataset, configs: Sequence[ConfigEntry]) -> list[Asked]:
+def asked(configs: Sequence[ConfigEntry]) -> list[AskedConfig]:
     """The configs with rows to be tested on, in order; splits without rows are left out."""
-    known = {table.name: asking_of(table.row) for table in dataset.tables}
     found = []
     for config in configs:
-        asking = known[config.name]
         files = {s.name: s.file for s in config.splits if s.rows and s.name not in TRAINING}
-        if asking and files:
-            found.append(Asked(config.name, asking, files))
+        if config.roles and files:
+            found.append(AskedConfig(config.name, config.roles, files))
     return found
 
 
-def save(folder: Path, made: Manifest, configs: Sequence[Asked]) -> list[Path]:
+def save(folder: Path, made: Manifest, configs: Sequence[AskedConfig]) -> list[Path]:
     """Write the tasks of a release into its folder anew; the paths of their files.
 
     The tasks of lm-eval name files as they are seen from the folder of the release: it is run
@@ -153,12 +143,14 @@ def rewrite(
     except ValueError as error:
         raise UserError(f"not a day: {cutoff!r} (write 2024-06-30)") from error
     made = manifest.load(release)
-    configs = _told(release)
-    left = {one.config: _left(release, one, after) for one in configs}
+    configs = asked(made.configs)
+    if not configs:
+        raise UserError("the release has no tasks: its rows ask nothing", where=release)
+    left = {one.name: _left(release, one, after) for one in configs}
     kept = [
-        Asked(one.config, one.asking, {s: f for s, f in one.files.items() if left[one.config][s]})
+        replace(one, files={s: f for s, f in one.files.items() if left[one.name][s]})
         for one in configs
-        if any(left[one.config].values())
+        if any(left[one.name].values())
     ]
     if not kept:
         text = f"no row asks about a time after {after}"
@@ -174,39 +166,10 @@ def rewrite(
             _write_inspect(folder, release, made, kept, place, after)
         if written.exists():
             shutil.rmtree(written)
-    return {one.config: sum(left[one.config].values()) for one in kept}
+    return {one.name: sum(left[one.name].values()) for one in kept}
 
 
-def _told(release: Path) -> list[Asked]:
-    """The configs that ask, as the release itself says it."""
-    path = release / _TOLD
-    try:
-        told = json.loads(path.read_bytes())["configs"]
-        return [
-            Asked(
-                config=name,
-                asking=Asking(
-                    prompt=one["prompt"],
-                    targets=one["targets"],
-                    context=one["context"],
-                    answers="",
-                    time=tuple(one["time"]),
-                    subject=one["subject"],
-                    strata=tuple(one["strata"]),
-                ),
-                files=one["files"],
-            )
-            for name, one in told.items()
-        ]
-    except FileNotFoundError as error:
-        hint = "its rows ask nothing, or it was made by an older factdrift: make it again"
-        raise UserError("the release has no tasks", where=release, hint=hint) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        hint = "factdrift verify says what is damaged"
-        raise UserError("cannot be read", where=path, hint=hint) from error
-
-
-def _left(release: Path, one: Asked, after: date | None) -> dict[str, int]:
+def _left(release: Path, one: AskedConfig, after: date | None) -> dict[str, int]:
     """Split -> number of rows that ask about a time after the day; all where there is none."""
     counts = {}
     for split, file in one.files.items():
@@ -215,7 +178,7 @@ def _left(release: Path, one: Asked, after: date | None) -> dict[str, int]:
             rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
         counts[split] = rows
         if after is not None:
-            days = [_day(schema, column) for column in one.asking.time]
+            days = [_day(schema, column) for column in one.roles.time]
             test = f"coalesce({', '.join(days)}) > ?" if days else "? IS NULL"
             query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"  # noqa: S608 - quoted
             try:
@@ -281,28 +244,28 @@ def _write_lm_eval(
     folder: Path,
     release: Path,
     made: Manifest,
-    configs: Sequence[Asked],
+    configs: Sequence[AskedConfig],
     before: str,
     after: date | None,
 ) -> None:
     """A group of the dataset, one of each config, a task a split; `before` is put before files.
 
-    The group of the dataset has the configs that ask no row twice (`apart`).
+    The group of the dataset has the configs that ask no row twice (`disjoint`).
     """
     folder.mkdir(parents=True, exist_ok=True)
     metadata = {"version": made.version}
     _copy("squad.py", folder)
     for one in configs:
-        group = f"{made.dataset}-{one.config}"
+        group = f"{made.dataset}-{one.name}"
         words = words_of(release, made, one)
-        context = f"{{{{ {one.asking.context} or '' }}}}" if one.asking.context else None
+        context = f"{{{{ {one.roles.context} or '' }}}}" if one.roles.context else None
         base = {
             "output_type": "generate_until",
             "dataset_path": "parquet",
             "test_split": "test",
             "description": f"{words.head}\n\n",
-            "doc_to_text": words.filled(f"{{{{ {one.asking.prompt} }}}}", context),
-            "doc_to_target": one.asking.targets,
+            "doc_to_text": words.filled(f"{{{{ {one.roles.prompt} }}}}", context),
+            "doc_to_target": one.roles.targets,
             "generation_kwargs": {
                 "until": ["\n"],
                 "max_gen_toks": MAX_TOKENS,
@@ -318,22 +281,22 @@ def _write_lm_eval(
         }
         if after:
             base["process_docs"] = _Function("after.keep")
-        (folder / f"_{one.config}_yaml").write_text(_yaml(base), encoding="utf-8")
+        (folder / f"_{one.name}_yaml").write_text(_yaml(base), encoding="utf-8")
         names = {split: f"{group}-{split}" for split in one.files}
         for split, name in names.items():
             file = {"data_files": {"test": before + one.files[split]}}
-            task = {"include": f"_{one.config}_yaml", "task": name, "dataset_kwargs": file}
-            (folder / f"{one.config}-{split}.yaml").write_text(_yaml(task), encoding="utf-8")
+            task = {"include": f"_{one.name}_yaml", "task": name, "dataset_kwargs": file}
+            (folder / f"{one.name}-{split}.yaml").write_text(_yaml(task), encoding="utf-8")
         means = [{"metric": name, "weight_by_size": True} for name in ("exact_match", "f1")]
         about = {"task": list(names.values()), "aggregate_metric_list": means}
         text = _yaml({"group": group, **about, "metadata": metadata})
-        (folder / f"{one.config}.yaml").write_text(text, encoding="utf-8")
-    groups = [f"{made.dataset}-{one.config}" for one in apart(release, configs)]
+        (folder / f"{one.name}.yaml").write_text(text, encoding="utf-8")
+    groups = [f"{made.dataset}-{one.name}" for one in disjoint(release, configs)]
     text = _yaml({"group": made.dataset, "task": groups, "metadata": metadata})
     (folder / f"{made.dataset}.yaml").write_text(text, encoding="utf-8")
     if after:
         _copy("after.py", folder)
-        time = list(dict.fromkeys(column for one in configs for column in one.asking.time))
+        time = list(dict.fromkeys(column for one in configs for column in one.roles.time))
         _json(folder / "after.json", {"after": after.isoformat(), "time": time})
 
 
@@ -341,7 +304,7 @@ def _write_inspect(
     folder: Path,
     release: Path,
     made: Manifest,
-    configs: Sequence[Asked],
+    configs: Sequence[AskedConfig],
     data: str,
     after: date | None,
 ) -> None:
@@ -349,20 +312,20 @@ def _write_inspect(
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("ask.py", "squad.py", "after.py"):
         _copy(name, folder)
-    told = {
+    described = {
         "dataset": made.dataset,
         "version": made.version,
         "data": data,
         "after": after.isoformat() if after else "",
         "max_tokens": MAX_TOKENS,
         "configs": {
-            one.config: {
-                "prompt": one.asking.prompt,
-                "targets": one.asking.targets,
-                "context": one.asking.context,
-                "time": list(one.asking.time),
-                "subject": one.asking.subject,
-                "strata": list(one.asking.strata),
+            one.name: {
+                "prompt": one.roles.prompt,
+                "targets": one.roles.targets,
+                "context": one.roles.context,
+                "time": list(one.roles.time),
+                "subject": one.roles.subject,
+                "strata": list(one.roles.strata),
                 "instruction": words.head,
                 "layout": words.layout,
                 "files": dict(one.files),
@@ -371,7 +334,7 @@ def _write_inspect(
             for words in [words_of(release, made, one)]
         },
     }
-    _json(folder / "tasks.json", told)
+    _json(folder / "tasks.json", described)
 
 
 def _json(path: Path, value: Mapping[str, Any]) -> None:
@@ -379,22 +342,22 @@ def _json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _hub(release: Path, made: Manifest, configs: Sequence[Asked]) -> str:
+def _hub(release: Path, made: Manifest, configs: Sequence[AskedConfig]) -> str:
     """`eval.yaml`: a task a config, over the file of first targets."""
     tasks = []
     for one in configs:
         words = words_of(release, made, one)
         template = words.filled("{prompt}", "{context}")
         text = {"name": "prompt_template", "args": {"template": template}}
-        told = {"name": "system_message", "args": {"template": words.head}}
+        system = {"name": "system_message", "args": {"template": words.head}}
         spec: dict[str, Any] = {"input": "prompt", "target": "target"}
-        if one.asking.context:
+        if one.roles.context:
             spec["metadata"] = ["context"]
-        solvers = [told, text, {"name": "generate"}]
+        solvers = [system, text, {"name": "generate"}]
         tasks.append(
             {
-                "id": one.config.lower(),
-                "config": hub_config(one.config),
+                "id": one.name.lower(),
+                "config": hub_config(one.name),
                 "split": "test",
                 "field_spec": spec,
                 "solvers": solvers,
@@ -431,19 +394,19 @@ class FirstTargetInText(FirstTarget):
     context: Annotated[str, "the text that the answer is to be found in"]
 
 
-def save_first_targets(folder: Path, one: Asked) -> Path:
+def save_first_targets(folder: Path, one: AskedConfig) -> Path:
     """Write prompt and first target of every row to be tested on; the path of the file."""
-    path = folder / hub_file(one.config)
-    row = FirstTargetInText if one.asking.context else FirstTarget
+    path = folder / hub_file(one.name)
+    row = FirstTargetInText if one.roles.context else FirstTarget
     write_split(
-        path, row, lambda: _first_targets(folder, one), 1024 if one.asking.context else ROW_GROUP
+        path, row, lambda: _first_targets(folder, one), 1024 if one.roles.context else ROW_GROUP
     )
     return path
 
 
-def _first_targets(folder: Path, one: Asked) -> Iterator[pa.RecordBatch]:
-    asking = one.asking
-    names = {"id": "id", "prompt": asking.prompt, "context": asking.context, "all": asking.targets}
+def _first_targets(folder: Path, one: AskedConfig) -> Iterator[pa.RecordBatch]:
+    roles = one.roles
+    names = {"id": "id", "prompt": roles.prompt, "context": roles.context, "all": roles.targets}
     for file in one.files.values():
         with reading(folder / file) as parquet:
             for batch in parquet.iter_batches(1024, columns=[n for n in names.values() if n]):

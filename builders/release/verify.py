@@ -18,7 +18,6 @@ from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, FileEn
 from factdrift.builders.release.parquet import type_name
 from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
 from factdrift.builders.release.tasks import FIRST_TARGETS
-from factdrift.builders.release.version import Version
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
@@ -93,10 +92,6 @@ def _check_file(folder: Path, entry: FileEntry) -> str | None:
 
 def _check_manifest(made: Manifest, listed: dict[str, FileEntry]) -> Iterator[str]:
     """The manifest by itself."""
-    try:
-        Version.parse(made.version)
-    except UserError as error:
-        yield f"manifest.json: version: {error}"
     if made.canary != manifest.canary(made.dataset):
         yield f"manifest.json: canary: not that of {made.dataset}"
     if RECIPE not in listed or listed[RECIPE].sha256 != made.recipe_sha256:

@@ -14,7 +14,7 @@ from factdrift.builders.core.errors import UserError
 
 Level = Literal["none", "patch", "minor", "major"]
 
-_VERSION = re.compile(r"(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})")
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True, order=True)

@@ -3,15 +3,13 @@
 A row is a frozen dataclass; each field is `Annotated[type, "what it is"]`. Parquet schemas
 and the column tables of data cards are printed from here (see `builders.core.schema`), so a
 column is described once. Dates are UTC days; `None` means unknown. Rows that ask something have
-the columns `prompt` and `targets`, and `builders.rows.asking` says what else is read from them.
+the columns `prompt` and `targets`, and their `roles` say what else is read from them.
 """
 
 from factdrift.builders.core.schema import RENDERED as RENDERED
 from factdrift.builders.rows.annotation import Decision as Decision
 from factdrift.builders.rows.annotation import Gold as Gold
 from factdrift.builders.rows.annotation import Judgment as Judgment
-from factdrift.builders.rows.asking import ASKING as ASKING
-from factdrift.builders.rows.asking import Asking as Asking
 from factdrift.builders.rows.choices import ChoiceCloze as ChoiceCloze
 from factdrift.builders.rows.choices import ChoiceKind as ChoiceKind
 from factdrift.builders.rows.choices import Distractor as Distractor
@@ -64,6 +62,7 @@ from factdrift.builders.rows.pages import Link as Link
 from factdrift.builders.rows.pages import Page as Page
 from factdrift.builders.rows.pages import Paragraph as Paragraph
 from factdrift.builders.rows.pages import ParagraphKind as ParagraphKind
+from factdrift.builders.rows.roles import ColumnRoles as ColumnRoles
 from factdrift.builders.rows.timeqa import AlignedSegment as AlignedSegment
 from factdrift.builders.rows.timeqa import AlignmentRule as AlignmentRule
 from factdrift.builders.rows.timeqa import Answerable as Answerable

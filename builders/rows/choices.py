@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.cloze import Cloze, Split
 from factdrift.builders.rows.facts import Answer
+from factdrift.builders.rows.roles import ColumnRoles
 
 ChoiceKind = Literal["answer", "stale", "other_time", "shared_holder", "same_relation"]
 
@@ -32,6 +33,19 @@ class OfferedCloze(Cloze):
 @dataclass(frozen=True, slots=True)
 class ChoiceCloze:
     """One cloze query of one (subject, relation) in one period, with choices."""
+
+    roles: ClassVar = ColumnRoles(
+        answers="answers",
+        previous="previous_answers",
+        choices="choices",
+        answer_index="answer_index",
+        time=("period_last",),
+        subject="subject",
+        history=("subject", "relation"),
+        period="period",
+        strata=("split", "period", "relation", "template"),
+        popularity=("sitelinks", "statements", "subject_facts"),
+    )
 
     id: Annotated[str, "content hash of the id of the cloze and of how many choices there are"]
     cloze: Annotated[str, "id of the same query without choices, in the config of its `split`"]

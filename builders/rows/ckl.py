@@ -1,11 +1,12 @@
 """Continual knowledge learning: news that people make clozes of, and the clozes they come to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import RENDERED
 from factdrift.builders.rows.cloze import Views
+from factdrift.builders.rows.roles import ColumnRoles
 
 Grounds = Literal["supported", "found", "not_found"]
 
@@ -60,6 +61,10 @@ class Evidence:
 class NewsCloze:
     """A statement with a gap that a worker wrote, and what a model puts into the gap."""
 
+    roles: ClassVar = ColumnRoles(
+        answers="new_answer", time=("article_day",), subject="evidence_id", evidence="evidence_id"
+    )
+
     id: Annotated[str, "content hash of article, statement and answer"]
     prompt: ClozePrompt
     targets: Annotated[tuple[str, ...], "accepted answers: `new_answer`", RENDERED]
@@ -79,6 +84,14 @@ class NewsCloze:
 @dataclass(frozen=True, slots=True)
 class LamaCloze:
     """A cloze query on what a recent article says."""
+
+    roles: ClassVar = ColumnRoles(
+        answers="answer",
+        time=("new_evidence.day",),
+        subject="new_evidence.article",
+        evidence="new_evidence.article",
+        strata=("grounds", "views"),
+    )
 
     id: Annotated[str, "content hash of article, statement and answer, as a worker wrote them"]
     prompt: QueryPrompt
@@ -110,6 +123,8 @@ class NewCloze(LamaCloze):
 class UpdatedCloze(LamaCloze):
     """A cloze query that the old corpus answers otherwise."""
 
+    roles: ClassVar = replace(LamaCloze.roles, previous="old_answer")
+
     old_answer: Annotated[str, "the answer of the old corpus"]
     old_evidence: Annotated[Evidence, "what the expert marked in the old corpus"]
 
@@ -117,6 +132,8 @@ class UpdatedCloze(LamaCloze):
 @dataclass(frozen=True, slots=True)
 class EasyCloze:
     """A sentence of a recent article with a word blanked, to be turned into a question."""
+
+    roles: ClassVar = replace(NewsCloze.roles, answers="answer")
 
     id: Annotated[str, "content hash of article, sentence and word"]
     prompt: ClozePrompt
@@ -138,6 +155,8 @@ class EasyCloze:
 @dataclass(frozen=True, slots=True)
 class NewEasyCloze:
     """A sentence with a word blanked that two workers' questions lead back to."""
+
+    roles: ClassVar = replace(LamaCloze.roles, strata=("views",))
 
     id: Annotated[str, "content hash of article, sentence and word"]
     prompt: QueryPrompt

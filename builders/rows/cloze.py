@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.facts import Answer
+from factdrift.builders.rows.roles import ColumnRoles
 
 Split = Literal["unchanged", "updated", "new", "deleted"]
 Views = Annotated[
@@ -22,6 +23,17 @@ _TEMPLATE = (
 @dataclass(frozen=True, slots=True)
 class Cloze:
     """One cloze query of one (subject, relation) in one period."""
+
+    roles: ClassVar = ColumnRoles(
+        answers="answers",
+        previous="previous_answers",
+        time=("period_last",),
+        subject="subject",
+        history=("subject", "relation"),
+        period="period",
+        strata=("split", "period", "relation", "template", "views"),
+        popularity=("sitelinks", "statements", "subject_facts"),
+    )
 
     id: Annotated[str, "content hash of subject, relation, template and period"]
     prompt: Annotated[
@@ -92,6 +104,13 @@ class TrexFact(NamedInvariant):
 @dataclass(frozen=True, slots=True)
 class InvariantCloze:
     """One cloze query of one (subject, relation) whose only answer does not change."""
+
+    roles: ClassVar = ColumnRoles(
+        answers="answer",
+        subject="subject",
+        strata=("relation", "template", "source", "views"),
+        popularity=("sitelinks",),
+    )
 
     id: Annotated[str, "content hash of subject, relation and template"]
     prompt: Annotated[str, "what a model is asked: the query, as no time matters to it", RENDERED]

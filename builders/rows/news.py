@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import RENDERED
+from factdrift.builders.rows.roles import ColumnRoles
 
 Subset = Literal["recent", "past"]
 NewsSplit = Literal["eval", "train", "valid"]
@@ -101,6 +102,18 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class NewsQuestion:
     """One question of StreamingQA: asked on a day, answered by an article of an earlier day."""
+
+    roles: ClassVar = ColumnRoles(
+        answers="answers",
+        time=("question_ts",),
+        subject="evidence_id",
+        evidence="evidence_id",
+        period="quarter",
+        strata=(
+            *("split", "quarter", "recent_or_past", "written_or_generated"),
+            *("answer_type", "time_spec", "generator"),
+        ),
+    )
 
     id: Annotated[
         str, "content hash of draw, answer span and generator; of draw and text if people wrote it"

@@ -1,11 +1,12 @@
 """Timelines aligned with text, and the time-sensitive questions made of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from factdrift.builders.core.schema import RENDERED
 from factdrift.builders.rows.facts import Answer, Dated, Segment
+from factdrift.builders.rows.roles import ColumnRoles
 
 AlignmentRule = Literal["link", "name", "similar", "none"]
 Specifier = Literal["in", "between", "before", "after"]
@@ -79,6 +80,18 @@ class Spans:
 class TimeQuestion:
     """A question about one subject and relation at a time, over the subject's page."""
 
+    roles: ClassVar = ColumnRoles(
+        context="context",
+        answers="answers",
+        time=("time_last", "time_first"),
+        subject="subject",
+        history=("subject", "relation"),
+        strata=(
+            *("split", "difficulty", "specifier", "answerable"),
+            *("relation", "template", "verification"),
+        ),
+    )
+
     id: Annotated[str, "content hash of subject, relation, template, specifier and its dates"]
     prompt: Annotated[str, "what a model is asked, over `context`: the question", RENDERED]
     targets: Annotated[
@@ -136,6 +149,8 @@ class TimeQuestion:
 class TimeProbe(TimeQuestion):
     """The same question at another time inside the same segment (consistency, section 4.5)."""
 
+    roles: ClassVar = replace(TimeQuestion.roles, group="probe_of")
+
     probe_of: Annotated[str, "id of the question whose specifier was moved"]
     probe: Annotated[int, "number of the perturbation, from 1"]
 
@@ -158,6 +173,8 @@ class VerifiedSegment(ReleasedAlignedSegment):
 @dataclass(frozen=True, slots=True)
 class ParaphrasedQuestion(TimeQuestion):
     """A question in people's words; its answers are those of the question that they were shown."""
+
+    roles: ClassVar = replace(TimeQuestion.roles, group="paraphrase_of")
 
     question: Annotated[str, "the question as people put it, with the same time"]
     paraphrase_of: Annotated[str, "id of the question that was paraphrased"]

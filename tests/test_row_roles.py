@@ -12,10 +12,9 @@ import pytest
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema, columns
-from factdrift.builders.rows import ASKING, Asking
-from factdrift.builders.rows.asking import asking_of
+from factdrift.builders.rows.roles import roles_of
 from factdrift.builders.text.prompts import as_of, in_period, targets
-from tests.asking_rows import check, given_away
+from tests.asking_rows import ASKING, check, given_away
 
 counted = cache(check)
 """The rows of a release, each looked at once for all tests."""
@@ -79,7 +78,8 @@ def is_answer(kind: pa.DataType) -> bool:
 
 @pytest.mark.parametrize("row", ASKING, ids=lambda row: row.__name__)
 def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> None:
-    asking = ASKING[row]
+    asking = roles_of(row)
+    assert asking is not None
     known = {column.name: column for column in columns(row)}
     prompt, accepted = known[asking.prompt], known[asking.targets]
     assert (prompt.type, prompt.nullable, prompt.rendered) == (pa.string(), False, True)
@@ -111,7 +111,7 @@ def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
         for one in every
         if hasattr(one, "__dataclass_fields__") and {"prompt"} <= {f.name for f in fields(one)}
     }
-    assert prompted - {rows.Asking, rows.LamaCloze, rows.OfferedCloze} == set(ASKING)
+    assert prompted - {rows.ColumnRoles, rows.LamaCloze, rows.OfferedCloze} == set(ASKING)
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,6 @@ def test_every_row_of_the_samples_says_what_is_asked_and_accepted(
     sample: Path, dataset: str, configs: set[str]
 ) -> None:
     assert counted(sample / "releases" / dataset / "1.0.0").keys() == configs
-
-
-def test_a_row_type_of_a_datasets_own_module_says_it_itself() -> None:
-    class TwoHop:
-        asking = Asking(answers="answers", subject="subject")
-
-    assert asking_of(TwoHop) is TwoHop.asking
-    assert asking_of(rows.Cloze) is ASKING[rows.Cloze]
-    assert asking_of(rows.Dropped) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""What the columns of a row type are for: whoever asks, scores or exports rows reads it here.
+
+A row type that asks something says so as its class attribute `roles`; manifests repeat it.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+Column = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+"""The name of a column; a dot leads into a struct."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRoles:
+    """The columns of one row type by what they are for. The types below are those of Arrow."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    prompt: Column = "prompt"
+    """What a model is asked: `string`, never empty."""
+    targets: Column = "targets"
+    """Every accepted answer, best first: `list<string>`; empty where there is none to give."""
+    context: Column | None = None
+    """The text that the answer is to be found in: `string`, empty where the release has none."""
+    answers: Column = "targets"
+    """The gold answer in the dataset's own form: `string`, `list<string>`, spans, or Wikidata
+    items with labels and aliases (a struct or a list of them)."""
+    previous: Column | None = None
+    """What was right before, in one of the same forms: a prediction that is in it and not in
+    `targets` is outdated. Of a row whose fact ended it is what `targets` has."""
+    choices: Column | None = None
+    """What there is to choose of, one of them right: `list<string>`."""
+    answer_index: Column | None = None
+    """The place of the right one among `choices`, from 0: `int64`."""
+    time: tuple[Column, ...] = ()
+    """The last day asked about, of which the lag behind a model's cut-off is counted: `date32`,
+    or `int64` in seconds since 1970. Of several the first that is not null; none: no time matters.
+    """
+    subject: Column = "id"
+    """What rows share that are not independent: `string`. Intervals are resampled by it."""
+    history: tuple[Column, ...] = ()
+    """What rows share that ask the same thing at different times: `string`, none: nothing. What one
+    of them accepts was right at its time, and a prediction of it at a later time is outdated."""
+    period: Column | None = None
+    """The one of `strata` that is the period asked about; else scores go by the year of `time`."""
+    evidence: Column | None = None
+    """The id of what a search ought to find: `string`."""
+    group: Column | None = None
+    """The question that rows are variants of: `string`. Who knows its answer gets all of them."""
+    strata: tuple[Column, ...] = ()
+    """What scores are split by: `string` or `int64`; a row counts for each entry of a list."""
+    popularity: tuple[Column, ...] = ()
+    """How well known the subject is, best measure first: `int64`, null where not known."""
+
+    def columns(self) -> set[str]:
+        """Every column that one of the roles names, structs by their own name."""
+        one = (self.prompt, self.targets, self.context, self.answers, self.previous, self.choices)
+        more = (self.answer_index, self.subject, self.period, self.evidence, self.group)
+        several = (*self.time, *self.history, *self.strata, *self.popularity)
+        return {name.partition(".")[0] for name in (*one, *more, *several) if name}
+
+
+def roles_of(row: type) -> ColumnRoles | None:
+    """What the columns of a row type are for; None where its rows ask nothing."""
+    found: ColumnRoles | None = getattr(row, "roles", None)
+    return found
