@@ -154,7 +154,8 @@ def recipe_keys() -> str:
              "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
     example = ROOT / "samples/quarters/recipe.yaml"
     lines += [example.read_text("utf-8").rstrip(), "```", ""]
-    models: list[type[BaseModel]] = [Recipe, *nested(Recipe)]
+    roots: list[type[BaseModel]] = [Recipe, *_builders().values()]
+    models = dict.fromkeys(model for root in roots for model in (root, *nested(root)))
     for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ _TOXICITY = (
 def write(release: Release) -> Exported:
     """`streaminqa_<split>.jsonl.gz`, spelled as the original is; one row each of a question.
 
-    Toxicity that no scorer gave is 0, for the format has no null. `qa_id` is the row's id.
+    Toxicity that no scorer gave is null. `qa_id` is the row's id.
     """
     configs = release.configs(NewsQuestion)
     baseline: dict[str, str | None] = {}
@@ -25,27 +25,20 @@ def write(release: Release) -> Exported:
             for split in config.splits:
                 baseline |= {row["id"]: row["answer"] for row in release.rows(split)}
     whole = next((config for config in configs if config.name == "all"), configs[0])
-    notes = Notes()
     files = {}
     for split in whole.splits:
         if split.rows:
             name = f"streaminqa_{split.name}.jsonl.gz"
             rows = release.rows(split)
-            files[name] = release.json_lines(name, _records(rows, baseline, notes))
-    return Exported(files, notes)
+            files[name] = release.json_lines(name, _records(rows, baseline))
+    return Exported(files, Notes())
 
 
-def _records(
-    rows: Iterator[Row], baseline: dict[str, str | None], unscored: Notes
-) -> Iterator[Row]:
+def _records(rows: Iterator[Row], baseline: dict[str, str | None]) -> Iterator[Row]:
     for row in rows:
         every = [*row["answers"], *row["answers_additional"]]
         human = baseline.get(row["id"])
         further = [*every[REFERENCES:], *([human] if human else [])]
-        scores = {name: row[name] for name in _TOXICITY}
-        unscored.update(
-            f"rows without {name}, written as 0" for name in _TOXICITY if scores[name] is None
-        )
         yield {
             "qa_id": row["qa_id"],
             "question": row["question"],
@@ -56,5 +49,5 @@ def _records(
             "evidence_id": row["evidence_id"],
             "recent_or_past": row["recent_or_past"],
             "written_or_generated": row["written_or_generated"],
-            **{name: score or 0.0 for name, score in scores.items()},
+            **{name: row[name] for name in _TOXICITY},
         }
