@@ -176,7 +176,7 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
     return [
         *lines,
         f"  next: open {folder / 'preview.html'}, give out what is in {out}, and bring what comes",
-        "  back: factdrift judgments results.jsonl (make judgments RESULTS=results.jsonl)",
+        "  back: factdrift judgments results.jsonl",
     ]
 
 

@@ -91,7 +91,7 @@ class Batches:
                 text = f"the same batch as {shown(other)}"
                 raise UserError(text, where=shown(folder), hint="remove the copy")
         if not self._places:
-            hint = "make one with `factdrift hits` (make hits), or name their folder with --hits"
+            hint = "make one with `factdrift hits`, or name their folder with --hits"
             raise UserError("no batches here", where=shown(self.root), hint=hint)
 
     def get(self, name: str) -> tuple[Batch, dict[str, Hit]] | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 from typer.core import TyperCommand
 
+import factdrift
 from factdrift.annotation import commands
 from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError
@@ -30,6 +31,26 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"factdrift {factdrift.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Say the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Rebuild temporal-knowledge benchmarks from raw sources."""
+
 
 TEMPLATES = resource("templates")
 Templates = Annotated[
@@ -107,9 +128,9 @@ def release(
     memory: Memory = "4GB",
 ) -> None:
     """Build recipes into versioned releases."""
-    from factdrift.builders.release.release import Options, release_all
+    from factdrift.builders.release.release import ReleaseOptions, release_all
 
-    options = Options(
+    options = ReleaseOptions(
         given=given,
         snapshot=snapshot,
         version=version,
@@ -137,9 +158,11 @@ def steps(
     templates: Templates = TEMPLATES,
 ) -> None:
     """Say which steps a release would make anew, and which are there."""
-    from factdrift.builders.release.release import Options, plan
+    from factdrift.builders.release.release import ReleaseOptions, plan
 
-    options = Options(given=given, snapshot=snapshot, build=build, templates=templates, say=say)
+    options = ReleaseOptions(
+        given=given, snapshot=snapshot, build=build, templates=templates, say=say
+    )
     for line in plan(recipe or [], options):
         typer.echo(line)
 
@@ -163,9 +186,9 @@ def rebuild(
 ) -> None:
     """Make a release again from its manifest, and say whether it is the same to the byte."""
     from factdrift.builders.release.rebuild import rebuild_release
-    from factdrift.builders.release.release import Options
+    from factdrift.builders.release.release import ReleaseOptions
 
-    options = Options(
+    options = ReleaseOptions(
         given=given,
         snapshot=None,
         out=out,

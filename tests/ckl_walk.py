@@ -20,7 +20,7 @@ from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.release.publish import Published
-from factdrift.builders.release.release import Options, release_all
+from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
 from tests.conftest import ROOT
 
@@ -45,7 +45,7 @@ class Walk:
             recipe["build"] |= build
             path = self.folder / f"{name}.yaml"
             path.write_text(json.dumps(recipe, default=str), "utf-8")
-        options = Options(
+        options = ReleaseOptions(
             given={} if name == "ckl-questions" else {"gold": [str(self.folder / "judgments")]},
             snapshot=None,
             version=None,

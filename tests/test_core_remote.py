@@ -18,7 +18,7 @@ from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
-from factdrift.builders.release.release import Options, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild
 from tests.file_server import Files, serving
 
 QUICK = Patience(timeout=5.0, tries=3, first_wait=0.01, longest_wait=0.05, gives_up=True)
@@ -201,7 +201,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(served: Files, tmp_p
     here = find_inputs(recipe, path, {"dump": [str(dump)]}, None, store)
     there = find_inputs(recipe, path, {"dump": [url]}, None, store)
     assert here["dump"].key_data() == there["dump"].key_data()
-    options = Options(
+    options = ReleaseOptions(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )
     command = rebuild(path, recipe, options, Run(path, there, tmp_path, store, 0))

@@ -24,7 +24,7 @@ from factdrift.builders.recipes.recipe import (
     find_recipe,
     recipes,
 )
-from factdrift.builders.release.release import Options, rebuild
+from factdrift.builders.release.release import ReleaseOptions, rebuild
 from factdrift.builders.wmt.steps import articles
 
 DUMP = "enwiki-20260201-pages-articles-multistream"
@@ -322,7 +322,7 @@ def test_the_command_that_makes_it_again(name: str, folder: Path) -> None:
     given = {i: [str(folder / path) for path in paths] for i, paths in relative.items()}
     made, path = recipe(inputs), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
-    options = Options(
+    options = ReleaseOptions(
         given=given,
         snapshot=snapshot,
         version=None,

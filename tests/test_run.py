@@ -89,7 +89,7 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze"]
     refused = run(*words, "--version", "1.0.0", ok=False)
     assert refused.returncode == 1
-    assert "VERSION=1.0.1" in refused.stderr  # rendered anew: a patch
+    assert "--version 1.0.1" in refused.stderr  # rendered anew: a patch
     assert "mine: making" not in refused.stderr
     assert "deltas: reused" in refused.stderr
     assert "cloze: making" in refused.stderr

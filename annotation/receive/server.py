@@ -20,6 +20,7 @@ from factdrift.annotation.receive.desk import Desk, Reply, opened
 from factdrift.annotation.submission import decode
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
+from factdrift.builders.core.hints import install_extra
 
 try:
     import uvicorn
@@ -31,7 +32,7 @@ try:
     from starlette.routing import Mount, Route
 except ImportError:
     raise UserError(
-        "factdrift receive needs Starlette and uvicorn", hint="pip install -e '.[serve]'"
+        "factdrift receive needs Starlette and uvicorn", hint=install_extra("serve")
     ) from None
 
 Endpoint = Callable[[Request], Awaitable[Response]]

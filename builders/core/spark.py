@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hints import install_extra
 
 CONNECT = "sc://"
 STANDALONE = "spark://"
@@ -86,7 +87,7 @@ def require(address: str | None) -> None:
         raise UserError(
             "the engine spark needs PySpark"
             + (f" with Spark Connect ({_first(error)})" if connect else ""),
-            hint="pip install -e '.[spark]'",
+            hint=install_extra("spark"),
         ) from error
     if connect:
         _require_server(away)

@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import ModelName
 from factdrift.builders.core.hashing import digest, one_of
+from factdrift.builders.core.hints import install_extra
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
@@ -161,7 +162,7 @@ def require_torch() -> None:
     if find_spec("torch") is None:
         raise UserError(
             "the backend `transformers` needs PyTorch",
-            hint="make lm, or pip install -e '.[lm]'  (torch and accelerate)",
+            hint=install_extra("lm"),
         )
 
 

@@ -176,8 +176,7 @@ def find_inputs(
             named[name] = [_own(path, about.path)], None
         elif not about.optional:
             option = f"--{name} " if name in INPUTS else f"--input {name}="
-            make = f", or with make {INPUTS[name].variable}=path/to/the/file" * (name in INPUTS)
-            hint = f"give it: {option}path/to/the/file{make}"
+            hint = f"give it: {option}path/to/the/file"
             raise UserError(f"input {name!r} is not given", where=shown(path), hint=hint)
     order = sorted(
         (name for name in recipe.inputs if name in named),

@@ -52,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReleaseDiff:
     """What changed from one release to another.
 
     `rows`: config -> change -> number of rows (moved rows under the config they are in now).
@@ -106,7 +106,7 @@ def _by_folder(files: Sequence[str]) -> str:
     return ", ".join(told)
 
 
-def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
+def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:
     """What changed between two release folders.
 
     Rows are matched by `id`, in tables without one by their whole content. Where the columns of a
@@ -124,7 +124,7 @@ def compare(old: Path, new: Path, diff: Path | None = None) -> Comparison:
         raise UserError.of_disk(error, new) from error
 
 
-def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
+def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
     before, after = load(old), load(new)
     if before.dataset != after.dataset:
         text = f"releases of two datasets, {before.dataset} and {after.dataset}"
@@ -144,7 +144,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> Comparison:
                 write_split(path, Difference, lambda: _sorted(db))
     layout = _layout_changes(before, after)
     documents = _documents(before, after)
-    return Comparison(
+    return ReleaseDiff(
         old=before.version,
         new=after.version,
         rows=rows,

@@ -12,7 +12,7 @@ from typing import Any
 
 from factdrift.builders.core import duck
 from factdrift.builders.release.card import code, drop_reasons, escape
-from factdrift.builders.release.compare import CHANGES, WORDS, Comparison
+from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
@@ -30,7 +30,7 @@ _PAIR = ("subject", "relation")
 _COLUMNS = {"prompt", "targets", *_PAIR, "subject_label", "relation_label"}
 
 
-def notes(old: Path, new: Path, found: Comparison, diff: Path) -> Iterator[str]:
+def notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]:
     """The lines of the notes; `diff` is the file that `compare` wrote of the same releases."""
     before, after = load(old), load(new)
     yield f"# {escape(after.dataset)} {after.version}"
@@ -55,7 +55,7 @@ def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
     yield ""
 
 
-def _counts(found: Comparison) -> Iterator[str]:
+def _counts(found: ReleaseDiff) -> Iterator[str]:
     if found.rows:
         kinds = [c for c in CHANGES if any(by.get(c) for by in found.rows.values())]
         yield f"| rows of |{''.join(f' {WORDS.get(c, c)} |' for c in kinds)}"

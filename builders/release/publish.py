@@ -21,7 +21,7 @@ from factdrift.builders.core.hashing import file_sha256, text_sha256
 from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release import card, citation, croissant, manifest, tasks
-from factdrift.builders.release.compare import Comparison, compare
+from factdrift.builders.release.compare import ReleaseDiff, compare
 from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
@@ -239,7 +239,7 @@ def _settle(
     return chosen, change.level if change.level != "none" else "patch", change.brief()
 
 
-def _against(shelf: Path, draft: Draft, base: Version) -> Comparison:
+def _against(shelf: Path, draft: Draft, base: Version) -> ReleaseDiff:
     """The draft under the version of a release, so that only what really differs does."""
     draft.document(str(base))
     return compare(shelf / str(base), draft.folder)
@@ -250,7 +250,7 @@ def _advice(shelf: Path, draft: Draft, latest: Version) -> str:
     level = _against(shelf, draft, latest).level
     if level == "none":
         return f"it is the content of {latest}"
-    return f"use VERSION={latest.bump(level)}"
+    return f"use --version {latest.bump(level)}"
 
 
 @contextmanager

@@ -20,12 +20,14 @@ from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import InputEntry, Manifest
 from factdrift.builders.release.publish import RECIPE
-from factdrift.builders.release.release import Options, release_all
+from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.text import pipeline
 from factdrift.builders.wikidata.finish import TABLES
 
 
-def rebuild_release(folder: Path, options: Options, look_in: Sequence[Path] = ()) -> list[str]:
+def rebuild_release(
+    folder: Path, options: ReleaseOptions, look_in: Sequence[Path] = ()
+) -> list[str]:
     """Make a release again into `options.out`; what differs, a line each (none: the same bytes).
 
     The inputs are those of `options.given`, else those that the bundled recipe names, else files
@@ -84,7 +86,7 @@ def _versions(made: Manifest) -> Iterator[str]:
 
 
 def _inputs(
-    made: Manifest, path: Path, bundled: bool, options: Options, look_in: Sequence[Path]
+    made: Manifest, path: Path, bundled: bool, options: ReleaseOptions, look_in: Sequence[Path]
 ) -> Mapping[str, Sequence[str]]:
     """The inputs by name as the command line gives them; none where the recipe's own are right."""
     workspace = Workspace(options.build, options.say)

@@ -37,7 +37,7 @@ _WRITING = "factdrift.builders.release.publish"
 
 
 @dataclass(frozen=True)
-class Options:
+class ReleaseOptions:
     """What the command line sets for every recipe of a run."""
 
     given: Mapping[str, Sequence[str]]
@@ -55,7 +55,7 @@ class Options:
     """The command that the manifest names, where it is not to be told from the options."""
 
 
-def chosen_recipes(named: Sequence[str | Path], options: Options) -> dict[Path, Recipe]:
+def chosen_recipes(named: Sequence[str | Path], options: ReleaseOptions) -> dict[Path, Recipe]:
     """The named recipes by their paths, or those that the inputs given suit.
 
     A recipe is named by its path, or by its name where it is a bundled one.
@@ -94,7 +94,7 @@ def _limited(recipe: Recipe, rows: int) -> Recipe:
     return recipe.model_copy(update=update)
 
 
-def release_all(named: Sequence[str | Path], options: Options) -> list[Published]:
+def release_all(named: Sequence[str | Path], options: ReleaseOptions) -> list[Published]:
     """Build recipes one after the other: the named ones, or those that the inputs given suit.
 
     One of several of which no row is left is left out, and said.
@@ -119,7 +119,9 @@ def release_all(named: Sequence[str | Path], options: Options) -> list[Published
         return made
 
 
-def _release(path: Path, recipe: Recipe, workspace: Workspace, options: Options) -> Published:
+def _release(
+    path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions
+) -> Published:
     say = options.say
     say(f"{recipe.dataset}: {shown(path)}")
     run = _run(path, recipe, workspace, options)
@@ -140,7 +142,7 @@ def _release(path: Path, recipe: Recipe, workspace: Workspace, options: Options)
     return published
 
 
-def plan(named: Sequence[str | Path], options: Options) -> Iterator[str]:
+def plan(named: Sequence[str | Path], options: ReleaseOptions) -> Iterator[str]:
     """What a run of these recipes would make, a line for each step; nothing is made."""
     for path, recipe in chosen_recipes(named, options).items():
         yield f"{recipe.dataset}: {shown(path)}"
@@ -157,7 +159,7 @@ def plan(named: Sequence[str | Path], options: Options) -> Iterator[str]:
         yield f"  {after}"
 
 
-def _run(path: Path, recipe: Recipe, workspace: Workspace, options: Options) -> Run:
+def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptions) -> Run:
     inputs = find_inputs(recipe, path, options.given, options.snapshot, workspace)
     facts = next((i.snapshot for i in inputs.values() if i.about.kind == "wikidata"), None)
     for one in inputs.values():
@@ -172,7 +174,7 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: Options) -> 
     )
 
 
-def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
+def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions, run: Run) -> str:
     """The command that makes the release again, with the names of files and no path to them.
 
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
@@ -190,7 +192,7 @@ def rebuild(path: Path, recipe: Recipe, options: Options, run: Run) -> str:
     return shlex.join(words)
 
 
-def _says_days(path: Path, recipe: Recipe, options: Options, run: Run) -> bool:
+def _says_days(path: Path, recipe: Recipe, options: ReleaseOptions, run: Run) -> bool:
     """Whether names and recipe alone say the days that the inputs of this run have."""
     try:
         found = find_inputs(recipe, path, options.given, None, run.workspace)
@@ -199,7 +201,7 @@ def _says_days(path: Path, recipe: Recipe, options: Options, run: Run) -> bool:
     return all(found[name].snapshot == source.snapshot for name, source in run.inputs.items())
 
 
-def _meta(path: Path, recipe: Recipe, run: Run, options: Options) -> Meta:
+def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:
     """What the card, the manifest and Croissant say of a release beside its rows."""
     days = [source.snapshot for source in run.inputs.values()]
     entries = resource("data_cards/papers.bib").read_text("utf-8").strip().split("\n\n")

@@ -33,7 +33,7 @@ def find_gold(given: Sequence[str], *layouts: str) -> list[Path]:
         path = Path(name)
         inside = sorted(path.glob(f"*/{FILE}")) if not (path / FILE).is_file() else [path / FILE]
         found.update(dict.fromkeys(inside if path.is_dir() and inside else [path]))
-    hint = "factdrift judgments results.jsonl (make judgments RESULTS=…) writes it"
+    hint = "factdrift judgments results.jsonl writes it"
     files = find_files(list(found), lambda n: n == FILE, "gold table", hint)
     kept = [path for path in files if _holds(path, layouts)]
     if not kept:
@@ -77,7 +77,7 @@ def _holds(path: Path, layouts: Sequence[str]) -> bool:
 
 def _no_gold(files: Sequence[Path], layouts: Sequence[str]) -> NoGoldError:
     names = " or ".join(layouts)
-    hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them (or make hits …)"
+    hint = "factdrift hits LAYOUT and factdrift judgments results.jsonl make them"
     where = shown(files[0]) + (f" and {len(files) - 1} others" if len(files) > 1 else "")
     return NoGoldError(f"no gold rows of {names}", where=where, hint=hint)
 

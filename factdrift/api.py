@@ -1,0 +1,247 @@
+"""The public interface: build a recipe, open a release, score predictions."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
+
+from factdrift.builders.core.errors import UserError as UserError
+from factdrift.builders.core.files import resource
+from factdrift.builders.core.progress import say as tell
+from factdrift.builders.core.schema import reading
+from factdrift.builders.core.steps import Say
+from factdrift.builders.release import manifest
+from factdrift.builders.release.manifest import ConfigEntry
+from factdrift.builders.release.release import ReleaseOptions, release_all
+from factdrift.builders.release.verify import verify_release
+from factdrift.scoring.score import Mean, Options, Scores
+from factdrift.scoring.score import score as score_file
+
+_ROWS = 1024
+"""Rows that are read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRow:
+    """A row that asks something. `targets`: every accepted answer, the best first; empty where
+    there is none to give. `values`: all columns of the row by name."""
+
+    id: str
+    config: str
+    split: str
+    prompt: str
+    targets: tuple[str, ...]
+    context: str | None
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReleaseConfig:
+    """One config of a release. `splits`: number of rows by name of the split."""
+
+    folder: Path
+    entry: ConfigEntry
+
+    @property
+    def name(self) -> str:
+        """The name of the config."""
+        return self.entry.name
+
+    @property
+    def description(self) -> str:
+        """What its rows are, in a sentence."""
+        return self.entry.description
+
+    @property
+    def asks(self) -> bool:
+        """Whether its rows have prompts and targets."""
+        return self.entry.roles is not None
+
+    @cached_property
+    def splits(self) -> Mapping[str, int]:
+        """Number of rows by name of the split."""
+        return MappingProxyType({split.name: split.rows for split in self.entry.splits})
+
+    def rows(self, split: str | None = None) -> Iterator[PromptRow]:
+        """The rows of one split, or of all, in order. `UserError`: they ask nothing."""
+        roles = self.entry.roles
+        if roles is None:
+            raise UserError(f"rows of {self.name} ask nothing", hint="read them with records()")
+        for name, values in self._read(split):
+            yield PromptRow(
+                id=values["id"],
+                config=self.name,
+                split=name,
+                prompt=values[roles.prompt],
+                targets=tuple(values[roles.targets]),
+                context=values[roles.context] if roles.context else None,
+                values=MappingProxyType(values),
+            )
+
+    def records(self, split: str | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of one split, or of all, in order, as plain dictionaries."""
+        return (values for _, values in self._read(split))
+
+    def _read(self, split: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        if split is not None and split not in self.splits:
+            known = ", ".join(self.splits)
+            raise UserError(f"{self.name} has no split {split!r}", hint=f"there are {known}")
+        for one in self.entry.splits:
+            if split in (None, one.name):
+                with reading(manifest.locate(self.folder, one.file)) as file:
+                    for batch in file.iter_batches(_ROWS):
+                        yield from ((one.name, values) for values in batch.to_pylist())
+
+
+@dataclass(frozen=True)
+class DatasetRelease:
+    """A release folder: a dataset in one version, with its configs by name."""
+
+    folder: Path
+
+    @cached_property
+    def manifest(self) -> manifest.Manifest:
+        """What `manifest.json` says."""
+        return manifest.load(self.folder)
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset."""
+        return self.manifest.dataset
+
+    @property
+    def version(self) -> str:
+        """The version, `1.2.3`."""
+        return self.manifest.version
+
+    @cached_property
+    def configs(self) -> Mapping[str, ReleaseConfig]:
+        """The configs by name, in the order of the manifest."""
+        found = {one.name: ReleaseConfig(self.folder, one) for one in self.manifest.configs}
+        return MappingProxyType(found)
+
+    def rows(self) -> Iterator[PromptRow]:
+        """Every row that asks something, config by config."""
+        for config in self.configs.values():
+            if config.asks:
+                yield from config.rows()
+
+    def problems(self) -> list[str]:
+        """What differs from the manifest, a line each; none: the release is as it was made."""
+        return verify_release(self.folder)
+
+
+@dataclass(frozen=True)
+class ReleaseScores:
+    """Scores of a file of predictions; `folder` holds them as `factdrift score` writes them."""
+
+    found: Scores
+
+    @property
+    def folder(self) -> Path:
+        """The folder with `summary.json`, the table and the scores of each row."""
+        return self.found.folder
+
+    @property
+    def table(self) -> tuple[Mean, ...]:
+        """Every mean: by config, split and stratum, with its interval."""
+        return self.found.table
+
+    def mean(self, metric: str, config: str | None = None) -> float:
+        """A metric over all rows that were scored, or over a config's. `UserError`: there is none.
+
+        Of a single config, the mean over all is its own.
+        """
+        overall = [m for m in self.table if (m.split, m.stratum) == (None, "all")]
+        configs = {m.config for m in overall}
+        wanted = config or (next(iter(configs)) if len(configs) == 1 else None)
+        for one in overall:
+            if (one.metric, one.config) == (metric, wanted):
+                return one.mean
+        known = ", ".join(dict.fromkeys(m.metric for m in overall))
+        raise UserError(f"no {metric!r} of {config or 'all rows'}", hint=f"there are {known}")
+
+
+def build(
+    recipe: str | Path,
+    inputs: Mapping[str, str | Path | Sequence[str | Path]] | None = None,
+    *,
+    out: str | Path = "releases",
+    work: str | Path = "build",
+    version: str | None = None,
+    snapshot: date | None = None,
+    jobs: int = 2,
+    say: Say = tell,
+) -> DatasetRelease:
+    """Build a recipe, named by its path or by its name, into `out/<dataset>/<version>`.
+
+    `inputs`: paths by the names of the recipe's inputs, in place of its own; `work`: the folder of
+    intermediate tables; `version`: `1.2.3`, or `auto` for the smallest that the change allows, by
+    default the recipe's; `snapshot`: the day of an input whose name does not say it.
+    """
+    given = {
+        name: [str(one) for one in ([paths] if isinstance(paths, str | Path) else paths)]
+        for name, paths in (inputs or {}).items()
+    }
+    options = ReleaseOptions(
+        given=given,
+        snapshot=snapshot.isoformat() if snapshot else None,
+        version=version,
+        out=Path(out),
+        build=Path(work),
+        templates=resource("templates"),
+        jobs=jobs,
+        say=say,
+    )
+    (published,) = release_all([recipe], options)
+    return DatasetRelease(published.folder)
+
+
+def open_release(folder: str | Path) -> DatasetRelease:
+    """Open a release folder, `releases/<dataset>/<version>`. `UserError`: it is none."""
+    found = DatasetRelease(Path(folder))
+    found.configs  # noqa: B018 - a broken manifest is found here
+    return found
+
+
+def score(
+    release: DatasetRelease | str | Path,
+    predictions: Mapping[str, str] | str | Path,
+    *,
+    out: str | Path | None = None,
+    configs: Sequence[str] | None = None,
+    cutoff: date | None = None,
+    model: str | None = None,
+    partial: bool = False,
+    say: Say = tell,
+) -> ReleaseScores:
+    """Score predictions: a file as `factdrift score` reads it, or texts by the ids of rows.
+
+    `out`: the folder of scores, by default `scores/<dataset>/<model>`; `cutoff`: the last day that
+    the model knows of; `partial`: rows without a prediction are left out. `UserError`: predictions
+    of other rows, rows without one.
+    """
+    opened = release if isinstance(release, DatasetRelease) else open_release(release)
+    with TemporaryDirectory() as scratch:
+        if isinstance(predictions, Mapping):
+            file = Path(scratch, "predictions.jsonl")
+            lines = (json.dumps({"id": i, "prediction": p}) for i, p in predictions.items())
+            file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        else:
+            file = Path(predictions)
+        options = Options(
+            release=opened.folder,
+            file=file,
+            out=None if out is None else Path(out),
+            configs=None if configs is None else tuple(configs),
+            cutoff=cutoff,
+            model=model,
+            partial=partial,
+            say=say,
+        )
+        return ReleaseScores(score_file(options))
