@@ -553,6 +553,19 @@ def templates(
         typer.echo(line)
 
 
+@command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the dataset: two-hop.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Where its folder goes.")] = Path(),
+) -> None:
+    """Write the skeleton of a dataset of your own, as a package that factdrift finds."""
+    from factdrift.builders.recipes.new import write_skeleton
+
+    folder = write_skeleton(name, out)
+    say(f"{folder}: pip install -e {folder}, then factdrift release {name}, and pytest {folder}")
+
+
 for one in (*commands.ALL, *scoring.ALL):
     command()(one)
 

@@ -106,7 +106,7 @@ def read_recipe(path: Path) -> Recipe:
         kind = find_builder(load(path, _Head).build.builder)
     except (UserError, ValueError):
         return load(path, Recipe)
-    return load(path, create_model("Recipe", __base__=Recipe, build=(SerializeAsAny[kind], ...)))
+    return load(path, create_model("Recipe", __base__=Recipe, build=(kind, ...)))
 
 
 def recipes(folder: Path = FOLDER) -> dict[Path, Recipe]:

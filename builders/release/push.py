@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 ENDPOINT = "HF_ENDPOINT"
 _HUB = "https://huggingface.co"
 _KEPT = (".gitattributes",)
+_PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 
 
 def push(
@@ -63,15 +65,8 @@ def push(
 
 
 def _check_name(repo: str) -> None:
-    """`UserError` unless the Hub takes a name: `me/mine`."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
-
-    try:
-        validate_repo_id(repo)
-    except HFValidationError as error:
-        raise UserError(f"not a name of the Hub: {error}", where=repo) from None
-    if "/" not in repo:
+    """`UserError` unless it is a name as the Hub has them: `me/mine`."""
+    if not re.fullmatch(f"{_PART}/{_PART}", repo) or re.search(r"--|\.\.", repo):
         raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 

@@ -111,11 +111,11 @@ class Dropped:
     step: Annotated[str, "step that dropped it: read, mine, diff, a filter's name"]
     reason: Annotated[str, "short reason, counted in the manifest"]
     item: Annotated[str, "what was dropped: file:line, statement id or row id"]
-    subject: Annotated[str | None, "item id of the subject, where there is one"]
-    relation: Annotated[str | None, "property id, where there is one"]
-    period: Annotated[str | None, "period, where it is one comparison that was dropped"]
-    score: Annotated[float | None, "the filter's score, where it has one"]
-    detail: Annotated[str | None, "what was seen"]
+    subject: Annotated[str | None, "item id of the subject, where there is one"] = None
+    relation: Annotated[str | None, "property id, where there is one"] = None
+    period: Annotated[str | None, "period, where it is one comparison that was dropped"] = None
+    score: Annotated[float | None, "the filter's score, where it has one"] = None
+    detail: Annotated[str | None, "what was seen"] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The dataset my-dataset, built with factdrift."""

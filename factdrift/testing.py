@@ -1,0 +1,76 @@
+"""A kit for the tests of datasets that live in packages of their own.
+
+    from factdrift.testing import check_dataset
+
+    def test_the_sample(tmp_path):
+        release = check_dataset("two-hop", tmp_path)
+
+What fails is an `AssertionError` that says what, in the words of the dataset's author.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from factdrift.api import DatasetRelease, ReleaseConfig, open_release
+from factdrift.builders.core.hashing import file_sha256
+
+_WAYS = (("0", 1), ("1", 2))
+"""Seeds of Python's hashes, and numbers of processes, that must not matter."""
+
+
+def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
+    """Build a recipe's sample twice and look at the release, which is returned.
+
+    It has to have the same bytes whatever the hash seed and the number of processes, to agree with
+    its manifest, and its rows to have what whoever asks and scores them needs. `recipe`: its path,
+    or the name of a dataset whose package is installed; `folder`: an empty one to work in.
+    """
+    first, second = (_built(recipe, folder / seed, seed, jobs) for seed, jobs in _WAYS)
+    sums = [_checksums(one) for one in (first, second)]
+    differing = sorted(
+        p for p in sums[0].keys() | sums[1].keys() if sums[0].get(p) != sums[1].get(p)
+    )
+    assert not differing, f"files that differ between two builds: {', '.join(differing)}"
+    release = open_release(first)
+    assert not (problems := release.problems()), "\n".join(problems)
+    asking = [config for config in release.configs.values() if config.asks]
+    assert asking, "no config asks anything: a row type needs id, prompt and targets"
+    for config in asking:
+        _check_rows(config)
+    return release
+
+
+def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
+    """The folder of a release, built by a process of its own."""
+    words = [sys.executable, "-m", "factdrift", "release", str(recipe), "--jobs", str(jobs)]
+    words += ["--out", str(folder / "releases"), "--build", str(folder / "build")]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (found,) = (folder / "releases").glob("*/*/manifest.json")
+    return found.parent
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in files}
+
+
+def _check_rows(config: ReleaseConfig) -> None:
+    """Ids and targets once, prompts that ask something, a subject in every row."""
+    roles = config.entry.roles
+    assert roles is not None
+    ids: set[str] = set()
+    for row in config.rows():
+        place = f"{config.name}/{row.split}: {row.id}"
+        assert row.id and row.id not in ids, f"{place}: the id is empty or there twice"
+        ids.add(row.id)
+        assert row.prompt.strip(), f"{place}: the prompt is empty"
+        assert all(target.strip() for target in row.targets), f"{place}: a target is empty"
+        assert len(set(row.targets)) == len(row.targets), f"{place}: a target is there twice"
+        subject = roles.subject.partition(".")[0]
+        assert row.values[subject] is not None, f"{place}: {subject} is null"
+    assert ids, f"{config.name} has no row"

@@ -1,0 +1,125 @@
+"""Datasets in packages of others: the skeleton, the entry point, the kit that checks them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factdrift.api import open_release
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.recipes.datasets import find_builder, recipe_of
+from factdrift.builders.recipes.new import write_skeleton
+from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
+from factdrift.testing import _check_rows
+from tests.conftest import ROOT, run
+from tests.release_sample import Sample, cloze, publish
+
+
+def install(site: Path, module: str, entry: str) -> None:
+    """Put an entry point on a folder of `sys.path`, as pip would."""
+    about = site / f"{module}-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text(f"[factdrift.datasets]\n{entry}\n")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """The skeleton of `two-hop`, as installed: its folder is what `sys.path` needs."""
+    assert "factdrift release two-hop" in run("new", "two-hop", "--out", tmp_path).stderr
+    install(tmp_path / "two-hop", "two_hop", "two-hop = two_hop.dataset:TwoHop")
+    return tmp_path / "two-hop"
+
+
+def own_tests(package: Path) -> tuple[int, str]:
+    """The package's own tests, run as its author runs them."""
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    env = os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
+    done = subprocess.run(words, cwd=package, env=env, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
+    status, said = own_tests(package)
+    assert status == 0, said
+    assert not [p for p in package.rglob("*") if p.is_file() and "my_dataset" in p.read_text()]
+
+
+@pytest.mark.slow
+def test_a_dataset_that_depends_on_the_order_of_a_hash_is_found_out(package: Path) -> None:
+    path = package / "two_hop/dataset.py"
+    path.write_text(path.read_text().replace('tuple(fact["answers"])', 'tuple({*"abcdefgh"})'))
+    status, said = own_tests(package)
+    assert status == 1
+    assert "files that differ between two builds: " in said
+
+
+def test_a_dataset_is_named_like_ours(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(package)
+    path = find_recipe("two-hop")
+    assert path == recipe_of("two-hop") == package / "two_hop/recipe.yaml"
+    recipe = read_recipe(path)
+    assert type(recipe.build) is find_builder("two-hop")
+    assert recipe_name(path, recipe) == "two-hop"
+    bad = package / "bad.yaml"
+    bad.write_text(path.read_text() + "  depht: 2\n")
+    with pytest.raises(UserError, match=r"build.depht: unknown field, the fields are builder"):
+        read_recipe(bad)
+
+
+@pytest.mark.parametrize(
+    ("code", "refusal"),
+    [
+        ("import not_there", "the dataset 'odd' cannot be loaded: ModuleNotFoundError"),
+        ("Odd = 1", "odd:Odd is no DatasetBuilder"),
+        ("Odd = int", "odd:Odd is no DatasetBuilder"),
+        ("", "the dataset 'odd' cannot be loaded: AttributeError"),
+    ],
+)
+def test_a_package_that_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, refusal: str
+) -> None:
+    install(tmp_path, "odd", "odd = odd:Odd")
+    (tmp_path / "odd.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "odd", raising=False)
+    with pytest.raises(UserError, match=refusal):
+        find_builder("odd")
+    with pytest.raises(ValueError, match="did you mean 'timeqa'"):
+        find_builder("timeq")
+
+
+@pytest.mark.parametrize("name", ["", "Two", "two_hop", "2hop", "a--b", "-a", "a/b", "timeqa"])
+def test_what_no_dataset_is_called(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="not a name for a dataset"):
+        write_skeleton(name, tmp_path)
+
+
+def test_a_folder_that_is_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "two-hop").mkdir()
+    with pytest.raises(UserError, match="is there already"):
+        write_skeleton("two-hop", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        ({"prompt": " "}, "0001-2021Q3: the prompt is empty"),
+        ({"targets": ("a", " ")}, "a target is empty"),
+        ({"targets": ("a", "b", "a")}, "a target is there twice"),
+        ({"id": ""}, "the id is empty"),
+        (None, "updated has no row"),
+    ],
+)
+def test_what_the_kit_finds_in_rows(
+    tmp_path: Path, row: dict[str, Any] | None, complaint: str
+) -> None:
+    rows = [] if row is None else [cloze(1, "updated", **row)]
+    kept = {"updated": {"2021Q3": rows}, "new": {"2021Q3": [cloze(2, "new")]}}
+    release = open_release(publish(tmp_path, Sample(kept)).folder)
+    _check_rows(release.configs["new"])
+    with pytest.raises(AssertionError, match=complaint):
+        _check_rows(release.configs["updated"])
