@@ -1,17 +1,6 @@
 """Dated sources in, versioned Parquet releases out.
 
-    >>> import factdrift
-    >>> release = factdrift.build("dynamic-templama", say=lambda line: None)
-    >>> release.dataset, release.version
-    ('dynamic-templama', '1.0.0')
-    >>> rows = list(release.configs["updated"].rows())
-    >>> "_X_" in rows[0].prompt, len(rows[0].targets) > 0
-    (True, True)
-    >>> answers = {row.id: row.targets[0] for row in rows}
-    >>> scores = factdrift.score(release, answers, configs=["updated"], say=lambda line: None)
-    >>> scores.mean("exact_match")
-    1.0
-
+`build` makes a release from a recipe, `open_release` opens one, `score` scores predictions.
 What is listed here is the public interface; the modules below it may change with any version. A
 user's mistake is a `UserError` with what to do in its text.
 """

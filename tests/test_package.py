@@ -2,15 +2,18 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from factdrift import __version__
 from tests.conftest import ROOT, run
 from tests.test_run import checksums
 
@@ -38,7 +41,8 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("env")
     venv.create(folder, symlinks=True)
     place = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    (place / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    (place / "libraries.pth").write_text("\n".join(libraries))
     python = str(folder / "bin" / "python")
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", str(wheel)]
     subprocess.run(pip, check=True, capture_output=True)
@@ -62,6 +66,7 @@ HEAVY = tuple(
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
+        ("factdrift", (*HEAVY, "pydantic", "typer", "yaml")),
         ("factdrift.builders.cli", HEAVY),
         # Arrow and NumPy start threads; beside them, reading processes could not be forked
         (
@@ -80,17 +85,52 @@ def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ..
 
 def test_what_is_in_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as file:
-        names = file.namelist()
-    tops = {name.partition("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"annotation", "builders", "filters", "scoring", "factdrift_data"}
-    assert not [name for name in names if name.startswith("factdrift_data") and name[-3:] == ".py"]
-    tracked = ["git", "ls-files", "annotation", "builders", "filters", "scoring"]
-    tracked += ["templates", "data_cards"]
-    listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True)
-    for name in listed.stdout.split():
-        data = name.startswith(("templates", "data_cards"))
-        assert (f"factdrift_data/{name}" if data else name) in names
+        names = set(file.namelist())
+        about = next(name for name in names if name.endswith("METADATA"))
+        metadata = file.read(about).decode()
+    assert {name.partition("/")[0] for name in names} == {"factdrift", about.partition("/")[0]}
+    folders = ["annotation", "builders", "filters", "scoring", "templates", "data_cards"]
+    tracked = ["git", "ls-files", *folders]
+    listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {f"factdrift/{name}" for name in listed.stdout.split()} <= names
+    assert {f"factdrift/{name}.py" for name in ("__init__", "__main__", "api", "testing")} <= names
+    assert not [name for name in names if re.match("factdrift/samples/.*[.]py", name)]
+    assert (ROOT / "factdrift/README.md").read_text("utf-8") in metadata
     assert wheel.stat().st_size < 6 << 20
+
+
+def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """It has no links: what one leads to would be there twice, or in half."""
+    pytest.importorskip("hatchling")
+    python = [sys.executable, "-m"]
+    build = [*python, "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as file:
+        assert not [one.name for one in file if not one.isfile()]
+        file.extractall(tmp_path, filter="data")
+    words = [*python, "pip", "wheel", str(tmp_path / path.name.removesuffix(".tar.gz"))]
+    words += ["--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path)]
+    subprocess.run(words, check=True, capture_output=True)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_the_version_is_said(program: Path, tmp_path: Path) -> None:
+    assert factdrift(program, tmp_path, "--version") == f"factdrift {__version__}\n"
+    python = program.with_name("python")
+    assert factdrift(python, tmp_path, "-m", "factdrift", "--version").startswith("factdrift ")
+
+
+def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
+    """In an empty folder, beside a package that has the name of one of our folders."""
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(program.parents[1])}))
+    (site / "filters").mkdir()
+    (site / "filters/__init__.py").write_text("raise ImportError('somebody else is meant')")
+    page = site / "factdrift/README.md"
+    assert factdrift(program.with_name("python"), tmp_path, "-m", "doctest", page) == ""
+    assert {path.name for path in tmp_path.iterdir()} == {"releases", "build", "scores"}
+    release = "releases/dynamic-templama/1.0.0"
+    assert "whole and unchanged" in factdrift(program, tmp_path, "verify", release)
 
 
 @pytest.mark.slow
