@@ -109,6 +109,7 @@ def test_licences_that_the_hub_does_not_know(release: Path) -> None:
     said = replace(meta(Sample(BASE)), licence="LicenseRef-x")
     front = yaml.safe_load(card.front_matter(said, load(release)).strip("-\n"))
     assert (front["license"], front["license_name"]) == ("other", "licenseref-x")
+    assert "license_link" not in front
 
 
 def test_says_everything(release: Path) -> None:

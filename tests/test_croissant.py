@@ -128,3 +128,24 @@ def test_every_record_set_of_a_document_by_itself(
     for name, rows in expected.items():
         assert counts.get(name, 0) == rows
         assert (f"splits/{name}" in counts) is (rows > 0)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        *("ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
+        *("temporal-facts", "timeqa", "wmt-question-dates"),
+    ],
+)
+def test_the_first_record_of_every_record_set_of_a_sample(
+    mlc: Any, sample: Path, dataset: str
+) -> None:
+    release = sample / "releases" / dataset / "1.0.0"
+    found = mlc.Dataset(jsonld=str(release / "croissant.json"))
+    assert (found.metadata.ctx.issues.errors, found.metadata.ctx.issues.warnings) == (set(), set())
+    full = {c.name for c in load(release).configs if any(split.rows for split in c.splits)}
+    sets = {one.uuid for one in found.metadata.record_sets}
+    assert sets == full | {f"splits/{name}" for name in full}
+    for name in sets:
+        record = next(iter(found.records(name)))
+        assert record and all(key.startswith(name) for key in record)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from factdrift.builders.core.dataset import Meta, Plot
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import read_texts, resource
+from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import tasks
 from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
@@ -103,6 +104,7 @@ def render(
     full = [(c, s) for c in manifest.configs for s in c.splits if s.rows]
     body = _template().render(
         meta=meta,
+        licence_page=licence_page(meta.licence),
         manifest=manifest,
         prose=prose,
         plots=plots,
@@ -133,10 +135,8 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
 
     total = sum(split.rows for config in manifest.configs for split in config.splits)
     licence = meta.licence.lower()
-    other: dict[str, Any] = {
-        "license_name": licence,
-        "license_link": f"https://spdx.org/licenses/{meta.licence}.html",
-    }
+    page = licence_page(meta.licence)
+    other = {"license_name": licence, **({"license_link": page} if page else {})}
     data = DatasetCardData(
         language=list(meta.languages),
         license=licence if licence in _HUB_LICENCES else "other",

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from factdrift.builders.core.dataset import Meta
+from factdrift.builders.core.names import licence_page
 from factdrift.builders.release.card import plain
 from factdrift.builders.release.manifest import Manifest
 
@@ -35,12 +36,10 @@ def _cff(meta: Meta, manifest: Manifest) -> dict[str, Any]:
         "date-released": meta.published.isoformat(),
         "authors": [{"name": name} for name in meta.creators],
         "abstract": plain(meta.summary),
-        "license": meta.licence,
+        "license": meta.licence if licence_page(meta.licence) else None,
         "keywords": list(meta.tags),
         "url": meta.homepage,
     }
-    if meta.licence.startswith("LicenseRef-"):  # no SPDX id, which `license` has to be
-        del found["license"]
     return {name: value for name, value in found.items() if value}
 
 
@@ -58,13 +57,11 @@ def _zenodo(meta: Meta, manifest: Manifest) -> dict[str, Any]:
         "creators": [{"name": name} for name in meta.creators],
         "description": plain(meta.summary),
         "access_right": "open",
-        "license": meta.licence.lower(),
+        "license": meta.licence.lower() if licence_page(meta.licence) else None,
         "keywords": list(meta.tags),
         "language": "eng",
         "related_identifiers": related,
         "references": [" ".join(entry.split()) for entry in meta.citations],
         "notes": f"Made again by: {manifest.rebuild}",
     }
-    if meta.licence.startswith("LicenseRef-"):
-        del found["license"]
     return {name: value for name, value in found.items() if value}

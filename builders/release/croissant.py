@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from factdrift.builders.core.dataset import Dataset, Meta
 from factdrift.builders.core.files import resource
+from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release.card import SECTIONS, plain
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
@@ -63,7 +64,7 @@ def describe(
         "description": plain(meta.summary),
         "version": manifest.version,
         "datePublished": meta.published.isoformat(),
-        "license": f"https://spdx.org/licenses/{meta.licence}.html",
+        "license": licence_page(meta.licence) or meta.licence,
         "inLanguage": list(meta.languages),
         "keywords": list(meta.tags),
         "creator": [{"@type": "sc:Organization", "name": name} for name in meta.creators],
@@ -248,7 +249,10 @@ def _field(
     column: str,
     inside: str = "",
 ) -> dict[str, Any]:
-    """A column, or at a JSON path `inside` one a part of it; lists and structs go down."""
+    """A column, or at a JSON path `inside` one a part of it; lists and structs go down.
+
+    A list of structs inside a struct is only named: mlcroissant 1.1 cannot read its parts.
+    """
     field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{parent}/{name}", "name": name}
     if about:
         field["description"] = plain(about)
@@ -256,12 +260,21 @@ def _field(
         field |= {"isArray": True, "arrayShape": "-1"}
         kind = kind.value_type
     if pa.types.is_struct(kind):
+        deep = [one.name for one in kind if _is_list_of_structs(one.type)]
         field["subField"] = [
             _field(field["@id"], one.name, one.type, "", files, column, f"{inside}.{one.name}")
             for one in kind
+            if one.name not in deep
         ]
+        if deep:
+            said = f"the Parquet files also have their {', '.join(deep)}"
+            field["description"] = f"{field.get('description', name)}; {said}"
         return field
     source: dict[str, Any] = {"fileSet": files, "extract": {"column": column}}
     if inside:
         source["transform"] = {"jsonPath": inside.removeprefix(".")}
     return field | {"dataType": _TYPES[kind], "source": source}
+
+
+def _is_list_of_structs(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) and pa.types.is_struct(kind.value_type))
