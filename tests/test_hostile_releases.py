@@ -73,7 +73,6 @@ COMMANDS: dict[str, Callable[[Path], tuple[object, ...]]] = {
     "verify": lambda r: ("verify", r),
     "export": lambda r: ("export", r, "--format", "templama"),
     "score": lambda r: ("score", r, "--predictions", r / "recipe.yaml"),
-    "run-model": lambda r: ("run-model", r, "--model", "none"),
     "rebuild": lambda r: ("rebuild", r),
     "diff": lambda r: ("diff", r, r),
     "tasks": lambda r: ("tasks", r, "--for", "lm-eval"),

@@ -75,8 +75,8 @@ class Recipe(Strict):
         try:
             kind = find_builder(str(build.get("builder", "")))
         except ValueError as error:
-            said = str(error) if "builder" in build else "missing"
-            raise mistakes([(("builder",), said)]) from None
+            text = str(error) if "builder" in build else "missing"
+            raise mistakes([(("builder",), text)]) from None
         return kind.model_validate(build, context=info.context)
 
     def waits_for(self, given: Collection[str]) -> set[str]:
@@ -94,7 +94,7 @@ class _BuilderName(BaseModel):
     builder: str
 
 
-class _Head(BaseModel):
+class _RecipeHead(BaseModel):
     """What of a recipe says which fields the rest may have."""
 
     build: _BuilderName
@@ -103,7 +103,7 @@ class _Head(BaseModel):
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe; `UserError` with file:line for every mistake in it."""
     try:
-        kind = find_builder(load(path, _Head).build.builder)
+        kind = find_builder(load(path, _RecipeHead).build.builder)
     except (UserError, ValueError):
         return load(path, Recipe)
     return load(path, create_model("Recipe", __base__=Recipe, build=(kind, ...)))
@@ -200,9 +200,9 @@ def find_inputs(
                 where=files[name][0],
                 hint="get the file that the recipe names, or put the new checksum into the recipe",
             )
-    said = {name: named[name][1] for name in order}
+    own_days = {name: named[name][1] for name in order}
     found: dict[str, Source] = {}
-    days = _days(abouts, files, said, snapshot)
+    days = _days(abouts, files, own_days, snapshot)
     for name in order:
         sums = [workspace.checksum(file) for file in files[name]]
         found[name] = Source(name, files[name], tuple(sums), days[name], abouts[name])
@@ -274,7 +274,7 @@ def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> 
 def _days(
     abouts: Mapping[str, RecipeInput],
     files: Mapping[str, tuple[Path, ...]],
-    said: Mapping[str, str | None],
+    own_days: Mapping[str, str | None],
     snapshot: str | None,
 ) -> dict[str, date]:
     """The day of each input, in the order of `files`; `said` are those that their paths say."""
@@ -283,7 +283,7 @@ def _days(
     undated: dict[str, UserError] = {}
     for name in first:
         try:
-            days[name] = _day(name, abouts[name], files[name], said[name])
+            days[name] = _day(name, abouts[name], files[name], own_days[name])
         except UserError as error:
             undated[name] = error
     if undated and snapshot is None:
@@ -293,26 +293,26 @@ def _days(
         raise UserError(text, hint=f"say each: --input {next(iter(undated))}=PATH@{snapshot}")
     if snapshot is not None and first:
         name = next(iter(undated), "dump" if "dump" in first else first[0])
-        if said[name] not in (None, snapshot):
-            raise UserError(f"input {name!r} has two days: {said[name]} and {snapshot}")
+        if own_days[name] not in (None, snapshot):
+            raise UserError(f"input {name!r} has two days: {own_days[name]} and {snapshot}")
         days[name] = _day(name, abouts[name], files[name], snapshot)
     for name in files:
         if name not in days:
             about = abouts[name]
-            own = said[name] or (about.snapshot if about.kind == "file" else None)
+            own = own_days[name] or (about.snapshot if about.kind == "file" else None)
             days[name] = snapshot_of([], own) if own else max(days.values())
     return days
 
 
 def _day(name: str, about: RecipeInput, files: Sequence[Path], given: str | None) -> date:
     """The day of an input: as given or as the recipe says, else as its names say it."""
-    said: str | date | None = given or about.snapshot
+    day: str | date | None = given or about.snapshot
     if about.kind == "wikidata" and tuple(f.name for f in files) == TABLES:
-        said = read_summary(files[-1])["snapshot"]
-    if said is not None or about.kind in ("wikidata", "gold"):
-        return snapshot_of(files, said)
-    day = "2020-12-31"
-    hint = f"say its last day: --input {name}={shown(files[0])}@{day}, or --snapshot-date {day}"
+        day = read_summary(files[-1])["snapshot"]
+    if day is not None or about.kind in ("wikidata", "gold"):
+        return snapshot_of(files, day)
+    such = "2020-12-31"
+    hint = f"say its last day: --input {name}={shown(files[0])}@{such}, or --snapshot-date {such}"
     return _last_day(files, hint if about.path else hint + ", or `snapshot:` in the recipe")
 
 

@@ -20,8 +20,8 @@ def save(folder: Path, meta: Meta, manifest: Manifest) -> list[Path]:
     cff, zenodo = folder / CFF, folder / ZENODO
     text = yaml.safe_dump(_cff(meta, manifest), sort_keys=False, allow_unicode=True, width=100)
     cff.write_text(text, encoding="utf-8")
-    told = json.dumps(_zenodo(meta, manifest), indent=2, ensure_ascii=False)
-    zenodo.write_text(told + "\n", encoding="utf-8")
+    text = json.dumps(_zenodo(meta, manifest), indent=2, ensure_ascii=False)
+    zenodo.write_text(text + "\n", encoding="utf-8")
     return [cff, zenodo]
 
 

@@ -98,12 +98,12 @@ class ReleaseDiff:
 def _by_folder(files: Sequence[str]) -> str:
     """Files by name, several of a folder by their number: `README.md, data/updated (12)`."""
     folders = Counter(str(PurePosixPath(file).parent) for file in files)
-    told = {
+    shown = {
         f"{folder} ({folders[folder]})" if folder != "." and folders[folder] > 1 else file: None
         for file in files
         for folder in [str(PurePosixPath(file).parent)]
     }
-    return ", ".join(told)
+    return ", ".join(shown)
 
 
 def compare(old: Path, new: Path, diff: Path | None = None) -> ReleaseDiff:

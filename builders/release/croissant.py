@@ -267,8 +267,8 @@ def _field(
             if one.name not in deep
         ]
         if deep:
-            said = f"the Parquet files also have their {', '.join(deep)}"
-            field["description"] = f"{field.get('description', name)}; {said}"
+            also = f"the Parquet files also have their {', '.join(deep)}"
+            field["description"] = f"{field.get('description', name)}; {also}"
         return field
     source: dict[str, Any] = {"fileSet": files, "extract": {"column": column}}
     if inside:

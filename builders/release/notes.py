@@ -17,7 +17,7 @@ from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, loc
 
 # ruff: noqa: S608 - names and literals are quoted by `duck`
 
-MOST = 20
+SHOWN_ROWS = 20
 """Lines of one list."""
 _MEANS = {
     "major": "rows were edited, removed or moved, or columns changed; results on the release "
@@ -50,8 +50,8 @@ def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
     days = {one.name: one.snapshot for one in before.inputs}
     for one in after.inputs:
         was = days.get(one.name)
-        told = f", after that of {was}" if was and was != one.snapshot else ""
-        yield f"- {escape(one.name)}: {code(one.file)} of {one.snapshot}{told}"
+        note = f", after that of {was}" if was and was != one.snapshot else ""
+        yield f"- {escape(one.name)}: {code(one.file)} of {one.snapshot}{note}"
     yield ""
 
 
@@ -70,12 +70,12 @@ def _counts(found: ReleaseDiff) -> Iterator[str]:
 
 def _splits(layout: Sequence[str]) -> Iterator[str]:
     """`split updated/2025Q2 added` of several configs as one line."""
-    told: dict[tuple[str, str], list[str]] = {}
+    note: dict[tuple[str, str], list[str]] = {}
     for line in layout:
         config, _, rest = line.removeprefix("split ").partition("/")
         name, _, verb = rest.rpartition(" ")
-        told.setdefault((name, verb), []).append(config)
-    for (name, verb), configs in told.items():
+        note.setdefault((name, verb), []).append(config)
+    for (name, verb), configs in note.items():
         yield f"split {name} {verb} in {', '.join(configs)}"
 
 
@@ -103,11 +103,11 @@ def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
         yield "| subject | relation | split | changed | answers before | answers now |"
         yield "|:--|:--|:--|:--|:--|:--|"
         quiet = {column.name for column in config.columns if column.rendered or column.measured}
-        for subject, relation, split, place, was, now, changed in edited[:MOST]:
+        for subject, relation, split, place, was, now, changed in edited[:SHOWN_ROWS]:
             columns = [column for column in changed if column not in quiet]
             here_too = place == f"{config.name}/{split}"
-            told = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
-            cells = (subject, relation, split, told, _answers(was), _answers(now))
+            note = ", ".join([*([] if here_too else [f"was in {place}"]), *columns])
+            cells = (subject, relation, split, note, _answers(was), _answers(now))
             yield f"| {' | '.join(map(escape, cells))} |"
         yield from _more(len(edited))
 
@@ -134,7 +134,7 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
         yield ""
         yield "| subject | relation | split | before | since |"
         yield "|:--|:--|:--|:--|:--|"
-        for subject, relation, split, was, now in came[:MOST]:
+        for subject, relation, split, was, now in came[:SHOWN_ROWS]:
             answers = now if now != was else []
             cells = (subject, relation, split, _joined(was), _joined(answers))
             yield f"| {' | '.join(map(escape, cells))} |"
@@ -175,28 +175,28 @@ def _gone(new: Path, after: Manifest, diff: Path) -> Iterator[str]:
     yield ""
     yield "| config | subject | relation | rows | reasons in this release |"
     yield "|:--|:--|:--|--:|:--|"
-    for config, name, label, n, why in gone[:MOST]:
-        told = code(why) if why else "another split or answer takes its place, or its fact is gone"
-        yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {told} |"
+    for config, name, label, n, why in gone[:SHOWN_ROWS]:
+        note = code(why) if why else "another split or answer takes its place, or its fact is gone"
+        yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {note} |"
     yield from _more(len(gone))
-    given = {reason for *_, why in gone[:MOST] if why for reason in why.split(", ")}
+    given = {reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")}
     for reason in sorted(given):
         yield f"- {code(reason)}: {escape(drop_reasons().get(reason, ''))}"
 
 
 def _more(number: int) -> Iterator[str]:
     yield ""
-    if number > MOST:
-        yield f"… and {number - MOST:,} more."
+    if number > SHOWN_ROWS:
+        yield f"… and {number - SHOWN_ROWS:,} more."
         yield ""
 
 
 def _answers(values: str | None) -> str:
     """The answers among the values that changed, by their labels where they have some."""
-    told: Any = json.loads(values) if values else {}
-    if told.get("answers") and all("label" in one for one in told["answers"]):
-        return ", ".join(str(one["label"]) for one in told["answers"])
-    return str(told["targets"][0]) if told.get("targets") else "the same"
+    note: Any = json.loads(values) if values else {}
+    if note.get("answers") and all("label" in one for one in note["answers"]):
+        return ", ".join(str(one["label"]) for one in note["answers"])
+    return str(note["targets"][0]) if note.get("targets") else "the same"
 
 
 def _joined(names: Sequence[str] | None) -> str | None:

@@ -33,10 +33,10 @@ def people_statistics(gold: Iterable[Path]) -> tuple[Statistics, ...]:
         "judgments that count, with a 95 % interval; the hourly wage is the median of what was "
         "paid for the time on the items.",
     )
-    told = [
+    instructions = [
         {"work": one["layout"], "instructions": " ".join(one["instructions"])} for one in reports
     ]
-    return work, Statistics("people_instructions", "What annotators were told", told)
+    return work, Statistics("people_instructions", "What annotators were told", instructions)
 
 
 def _work(report: Mapping[str, Any]) -> dict[str, Scalar]:

@@ -104,8 +104,8 @@ class Draft:
         if not most:
             return "nothing was found", ""
         reason = most[0][0]
-        said = card.drop_reasons().get(reason, "")
-        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {said}"
+        about = card.drop_reasons().get(reason, "")
+        return ", ".join(f"{n:,} {reason}" for reason, n in most), f"{reason}: {about}"
 
     def document(self, version: str) -> Manifest:
         """Write card, Croissant and manifest of this version."""

@@ -77,8 +77,8 @@ def _walk(folder: Path) -> tuple[set[str], list[str]]:
 
 def _unlisted(path: str) -> str:
     """A file beside the release; a harness that ran in it leaves compiled modules."""
-    told = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
-    return f"{path}: is not in the manifest{told}"
+    note = " (a harness compiled its tasks; delete it)" if path.endswith(".pyc") else ""
+    return f"{path}: is not in the manifest{note}"
 
 
 def _check_file(folder: Path, entry: FileEntry) -> str | None:
@@ -157,9 +157,9 @@ def _check_dropped(folder: Path, made: Manifest) -> Iterator[str]:
     except duckdb.Error as error:
         yield f"{card.DROPPED}: cannot be read: {' '.join(str(error).split())[:200]}"
         return
-    said = {(drop.step, drop.reason): drop.rows for drop in made.drops}
-    for step, reason in sorted(counted.keys() | said.keys()):
-        rows, count = counted.get((step, reason), 0), said.get((step, reason), 0)
+    described = {(drop.step, drop.reason): drop.rows for drop in made.drops}
+    for step, reason in sorted(counted.keys() | described.keys()):
+        rows, count = counted.get((step, reason), 0), described.get((step, reason), 0)
         if rows != count:
             yield f"{card.DROPPED}: {step}: {reason}: {rows} rows, the manifest says {count}"
 
@@ -192,7 +192,7 @@ def _check_croissant(folder: Path, listed: dict[str, FileEntry]) -> Iterator[str
     """The Croissant file's SHA-256 of every data file against the manifest's."""
     try:
         document: Any = json.loads((folder / croissant.FILE).read_bytes())
-        said = {
+        described = {
             entry["contentUrl"]: entry.get("sha256")
             for entry in document["distribution"]
             if entry["@type"] == "cr:FileObject"
@@ -200,9 +200,10 @@ def _check_croissant(folder: Path, listed: dict[str, FileEntry]) -> Iterator[str
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         yield f"{croissant.FILE}: has no readable distribution"
         return
-    for path, digest in said.items():
+    for path, digest in described.items():
         if path not in listed or listed[path].sha256 != digest:
             yield f"{croissant.FILE}: {path}: another SHA-256 than the manifest's"
-    for path in sorted(listed):
-        if path.endswith(".parquet") and path not in said and not path.startswith(FIRST_TARGETS):
+    data = {path for path in listed if path.endswith(".parquet")}
+    for path in sorted(data - described.keys()):
+        if not path.startswith(FIRST_TARGETS):
             yield f"{croissant.FILE}: {path} is not described"

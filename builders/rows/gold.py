@@ -50,15 +50,15 @@ def read_gold(files: Sequence[Path], *layouts: str) -> Iterator[Gold]:
     for path in files:
         try:
             with reading(path) as file:
-                same = file.schema_arrow.names == arrow_schema(Gold).names
-                for batch in file.iter_batches(_ROWS) if same else ():
+                is_gold = file.schema_arrow.names == arrow_schema(Gold).names
+                for batch in file.iter_batches(_ROWS) if is_gold else ():
                     for row in batch.to_pylist():
                         if row["layout"] in layouts:
                             any_found = True
                             yield Gold(**row)
         except (pa.ArrowInvalid, OSError) as error:
             raise UserError(f"cannot be read: {error}", where=shown(path)) from error
-        if not same:
+        if not is_gold:
             hint = f"give the {FILE} that factdrift judgments wrote"
             raise UserError("not a gold table", where=shown(path), hint=hint)
     if not any_found:

@@ -29,6 +29,6 @@ def is_after(row: Mapping[str, Any], day: date, columns: list[str]) -> bool:
 
 def keep(docs: Any) -> Any:
     """What lm-eval asks for: the rows of a `datasets.Dataset` that stay."""
-    told = json.loads(Path(__file__).with_name("after.json").read_text("utf-8"))
-    day = date.fromisoformat(told["after"])
-    return docs.filter(partial(is_after, day=day, columns=told["time"]))
+    settings = json.loads(Path(__file__).with_name("after.json").read_text("utf-8"))
+    day = date.fromisoformat(settings["after"])
+    return docs.filter(partial(is_after, day=day, columns=settings["time"]))

@@ -19,7 +19,7 @@ from inspect_ai.scorer import Score, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate, system_message
 
 HERE = Path(__file__).resolve().parent
-TOLD = json.loads((HERE / "tasks.json").read_text("utf-8"))
+SETTINGS = json.loads((HERE / "tasks.json").read_text("utf-8"))
 """Which columns are read for what, which files hold them, where these are."""
 
 
@@ -30,24 +30,24 @@ def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: 
     `after`: a day; rows that ask about a time up to it are left out. `data`: the folder of the
     release, or its address. `by`: a column of which each value gets a score.
     """
-    config = config or next(iter(TOLD["configs"]))
-    told = TOLD["configs"][config]
-    chosen = [str(split)] if split != "" else list(told["files"])
-    last = str(after or TOLD["after"])
+    config = config or next(iter(SETTINGS["configs"]))
+    asked = SETTINGS["configs"][config]
+    chosen = [str(split)] if split != "" else list(asked["files"])
+    last = str(after or SETTINGS["after"])
     rows = [
         row
-        for row in _rows(data or TOLD["data"], [told["files"][one] for one in chosen])
-        if not last or cutoff.is_after(row, date.fromisoformat(last), told["time"])
+        for row in _rows(data or SETTINGS["data"], [asked["files"][one] for one in chosen])
+        if not last or cutoff.is_after(row, date.fromisoformat(last), asked["time"])
     ]
     metrics = [mean(), stderr(cluster="subject"), *([grouped(mean(), by)] if by else [])]
     return Task(
-        name="_".join([TOLD["dataset"], config, str(split)]).rstrip("_"),
-        version=TOLD["version"],
-        dataset=MemoryDataset([_sample(row, told) for row in rows], name=TOLD["dataset"]),
-        solver=[system_message(told["instruction"]), generate()],
+        name="_".join([SETTINGS["dataset"], config, str(split)]).rstrip("_"),
+        version=SETTINGS["version"],
+        dataset=MemoryDataset([_sample(row, asked) for row in rows], name=SETTINGS["dataset"]),
+        solver=[system_message(asked["instruction"]), generate()],
         scorer=words_right(),
         metrics={"exact_match": metrics, "f1": metrics},
-        config=GenerateConfig(max_tokens=TOLD["max_tokens"], temperature=0.0),
+        config=GenerateConfig(max_tokens=SETTINGS["max_tokens"], temperature=0.0),
     )
 
 
@@ -58,15 +58,15 @@ def _rows(data: str, files: list[str]) -> Any:
     return datasets.load_dataset("parquet", data_files={"test": paths}, split="test")
 
 
-def _sample(row: dict[str, Any], told: dict[str, Any]) -> Sample:
-    kept = {name: _inside(row, name) for name in told["strata"]}
-    context = row[told["context"]] if told["context"] else ""
-    slots = {"<context>": context or "", "<prompt>": row[told["prompt"]]}
+def _sample(row: dict[str, Any], asked: dict[str, Any]) -> Sample:
+    kept = {name: _inside(row, name) for name in asked["strata"]}
+    context = row[asked["context"]] if asked["context"] else ""
+    slots = {"<context>": context or "", "<prompt>": row[asked["prompt"]]}
     return Sample(
         id=row["id"],
-        input=re.sub("<context>|<prompt>", lambda slot: slots[slot[0]], told["layout"]),
-        target=row[told["targets"]],
-        metadata={**kept, "subject": _inside(row, told["subject"])},
+        input=re.sub("<context>|<prompt>", lambda slot: slots[slot[0]], asked["layout"]),
+        target=row[asked["targets"]],
+        metadata={**kept, "subject": _inside(row, asked["subject"])},
     )
 
 
@@ -82,9 +82,9 @@ def words_right() -> Any:
     """Exact match and token F1, the best over the accepted answers."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        said = state.output.completion.strip()
+        answer = state.output.completion.strip()
         targets = [one for one in target.target if one]
-        value = {"exact_match": squad.exact_match(said, targets), "f1": squad.f1(said, targets)}
-        return Score(value=value, answer=said)
+        value = {"exact_match": squad.exact_match(answer, targets), "f1": squad.f1(answer, targets)}
+        return Score(value=value, answer=answer)
 
     return score

@@ -17,32 +17,32 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 def normalised(text: str) -> str:
     """Lower case, no ASCII punctuation, no articles, single spaces."""
-    bare = text.lower().translate(_PUNCTUATION)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
+    plain = text.lower().translate(_PUNCTUATION)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", plain).split())
 
 
 def exact_match(prediction: str, targets: Sequence[str]) -> float:
     """1 or 0; no targets: whether the prediction says that there is no answer."""
-    said = normalised(prediction)
-    return float(said in (map(normalised, targets) if targets else NOTHING))
+    answer = normalised(prediction)
+    return float(answer in (map(normalised, targets) if targets else NOTHING))
 
 
 def f1(prediction: str, targets: Sequence[str]) -> float:
     """The best overlap in words with a target, from 0 to 1; no targets: as `exact_match`."""
     if not targets:
         return exact_match(prediction, targets)
-    said = normalised(prediction).split()
-    return max(_overlap(said, normalised(target).split()) for target in targets)
+    answer = normalised(prediction).split()
+    return max(_overlap(answer, normalised(target).split()) for target in targets)
 
 
-def _overlap(said: Sequence[str], right: Sequence[str]) -> float:
-    if not said or not right:
-        return float(said == right)
-    common = sum((Counter(said) & Counter(right)).values())
-    return 2 * common / (len(said) + len(right))
+def _overlap(answer: Sequence[str], right: Sequence[str]) -> float:
+    if not answer or not right:
+        return float(answer == right)
+    common = sum((Counter(answer) & Counter(right)).values())
+    return 2 * common / (len(answer) + len(right))
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """What lm-eval asks for: the scores of a row, given what the model said."""
-    said, targets = results[0].strip(), doc["targets"]
-    return {"exact_match": exact_match(said, targets), "f1": f1(said, targets)}
+    """What lm-eval asks for: the scores of a row, given what the model wrote."""
+    answer, targets = results[0].strip(), doc["targets"]
+    return {"exact_match": exact_match(answer, targets), "f1": f1(answer, targets)}
