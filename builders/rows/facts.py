@@ -14,7 +14,7 @@ Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", 
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedFact:
     """One validity interval of one Wikidata statement; nothing is inferred yet."""
 
     statement: Annotated[str, "Wikidata statement id, with `$`"]
@@ -33,7 +33,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(Stated):
+class Fact(StatedFact):
     """One validity interval of one Wikidata statement, as one dump states it."""
 
     rank: Annotated[Rank, "rank of the statement; deprecated ones are never facts"]
@@ -189,7 +189,7 @@ class FactChange:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFact(Stated):
+class SeenFact(StatedFact):
     """A fact on both axes of time: when it held, and which dumps stated it so."""
 
     rank: Annotated[Rank, "rank of the statement in the newest dump that has it"]

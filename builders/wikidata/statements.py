@@ -32,7 +32,7 @@ Times = Mapping[str, Sequence[Snak]]
 
 
 class Interval(NamedTuple):
-    """When a statement held; the columns of `rows.Stated` of the same names say the rest."""
+    """When a statement held; the columns of `rows.StatedFact` of the same names say the rest."""
 
     start_first: date | None
     start_last: date | None
