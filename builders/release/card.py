@@ -136,7 +136,8 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
     total = sum(split.rows for config in manifest.configs for split in config.splits)
     licence = meta.licence.lower()
     page = licence_page(meta.licence)
-    other = {"license_name": licence, **({"license_link": page} if page else {})}
+    other: dict[str, Any] = {"license_name": licence}
+    other |= {"license_link": page} if page else {}
     data = DatasetCardData(
         language=list(meta.languages),
         license=licence if licence in _HUB_LICENCES else "other",
