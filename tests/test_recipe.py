@@ -1,13 +1,16 @@
 """The inputs of a run: which files each kind names, of what day, and what is refused."""
 
 import hashlib
+import re
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+import yaml
 from typer.testing import CliRunner
 
 from factdrift.builders.cli import from_make
@@ -40,24 +43,16 @@ NAMES = (
     f"wiki/{DUMP}.xml.bz2",
     f"wiki/{DUMP}-index.txt.bz2",
     "wikidata-20260202-all.json.gz",
+    "latest.json.gz",
     "trex/P19.jsonl",
     "trex/P36.jsonl",
     "P6.jsonl",
 )
 NEWS = [f"news/news-docs.{year}.en.filtered.gz" for year in (2019, 2020)]
-PAGES = [f"wiki/{DUMP}.xml.bz2"]
 WIKIDATA = "wikidata-20260202-all.json.gz"
-TREX = ["P6.jsonl", "trex/P19.jsonl", "trex/P36.jsonl"]
-PAPER: dict[str, dict[str, Any]] = {
-    "news": {"kind": "news"},
-    "keep": {"kind": "file", "optional": True},
-    "dump": {"optional": True},
-}
-KEEP_FIRST: dict[str, dict[str, Any]] = {"keep": {"kind": "file"}, "news": {"kind": "news"}}
-WIKI = {"dump": {}, "pages": {"kind": "pages"}}
-ONLY_PAGES = {"pages": {"kind": "pages"}}
-ONLY_TREX = {"trex": {"kind": "file"}}
+PAPER: dict[str, Any] = {"news": {}, "keep": {"optional": True}, "dump": {"optional": True}}
 SHA = hashlib.sha256(b"").hexdigest()
+TABLE = yaml.load((Path(__file__).parent / "recipe_cases/inputs.yaml").read_text(), yaml.BaseLoader)  # noqa: S506
 
 
 @pytest.fixture
@@ -77,205 +72,28 @@ def recipe(inputs: dict[str, dict[str, Any]]) -> Recipe:
     return Recipe.model_validate({"dataset": "x", **about, "inputs": named, "build": build})
 
 
-Found = dict[str, tuple[list[str], str]]
-FOUND: dict[str, tuple[dict[str, Any], dict[str, list[str]], str | None, Found]] = {
-    "a list to keep has the day of the news": (
-        PAPER,
-        {"news": ["news"], "keep": ["ids.txt.gz"]},
-        None,
-        {"news": (NEWS, "2020-12-31"), "keep": (["ids.txt.gz"], "2020-12-31")},
-    ),
-    "a year in its name is not its day": (
-        PAPER,
-        {"news": NEWS, "keep": ["ids-2031.txt.gz"]},
-        None,
-        {"news": (NEWS, "2020-12-31"), "keep": (["ids-2031.txt.gz"], "2020-12-31")},
-    ),
-    "a day that is given is of the news, where there is no dump": (
-        PAPER,
-        {"news": ["undated.jsonl"], "keep": ["ids.txt.gz"]},
-        "2020-06-30",
-        {"news": (["undated.jsonl"], "2020-06-30"), "keep": (["ids.txt.gz"], "2020-06-30")},
-    ),
-    "it is of what does not say its day, beside a dump that does": (
-        PAPER,
-        {"news": ["undated.jsonl"], "dump": [WIKIDATA]},
-        "2020-06-30",
-        {"news": (["undated.jsonl"], "2020-06-30"), "dump": ([WIKIDATA], "2026-02-02")},
-    ),
-    "else of the dump": (
-        PAPER,
-        {"news": ["news"], "dump": [WIKIDATA]},
-        "2026-02-03",
-        {"news": (NEWS, "2020-12-31"), "dump": ([WIKIDATA], "2026-02-03")},
-    ),
-    "a day that a path says": (
-        PAPER,
-        {"news": ["undated.jsonl@2020-06-30"], "dump": [WIKIDATA]},
-        None,
-        {"news": (["undated.jsonl"], "2020-06-30"), "dump": ([WIKIDATA], "2026-02-02")},
-    ),
-    "a day that a folder says": (
-        ONLY_TREX,
-        {"trex": ["trex@2019-01-01"]},
-        None,
-        {"trex": (["trex/P19.jsonl", "trex/P36.jsonl"], "2019-01-01")},
-    ),
-    "a file whose own name ends so": (
-        {"news": {"kind": "news"}},
-        {"news": ["odd.jsonl@2019-01-01"]},
-        "2020-06-30",
-        {"news": (["odd.jsonl@2019-01-01"], "2020-06-30")},
-    ),
-    "a day that the recipe says of what is given": (
-        {"news": {"kind": "news", "snapshot": "2020-06-30"}},
-        {"news": ["undated.jsonl"]},
-        None,
-        {"news": (["undated.jsonl"], "2020-06-30")},
-    ),
-    "a kind is that of the name": (
-        {"dump": {}, "news": {}, "pages": {}},
-        {"dump": [WIKIDATA], "news": ["news"], "pages": ["wiki"]},
-        None,
-        {
-            "dump": ([WIKIDATA], "2026-02-02"),
-            "news": (NEWS, "2020-12-31"),
-            "pages": (PAGES, "2026-02-01"),
-        },
-    ),
-    "whichever the recipe names first": (
-        KEEP_FIRST,
-        {"news": ["undated.jsonl"], "keep": ["ids.txt.gz"]},
-        "2020-06-30",
-        {"news": (["undated.jsonl"], "2020-06-30"), "keep": (["ids.txt.gz"], "2020-06-30")},
-    ),
-    "a day that the recipe says of the list": (
-        {
-            "news": {"kind": "news", "path": "news"},
-            "keep": {"kind": "file", "path": "ids.txt.gz", "snapshot": "2012-01-01"},
-        },
-        {},
-        None,
-        {"news": (NEWS, "2020-12-31"), "keep": (["ids.txt.gz"], "2012-01-01")},
-    ),
-    "news in a folder and beside it": (
-        {"news": {"kind": "news"}},
-        {"news": ["news", "more/*.gz"]},
-        None,
-        {"news": ([*NEWS, "more/news-docs.2021.en.filtered.gz"], "2021-12-31")},
-    ),
-    "a folder of pages, without the index": (
-        WIKI,
-        {"dump": [WIKIDATA], "pages": ["wiki"]},
-        None,
-        {"dump": ([WIKIDATA], "2026-02-02"), "pages": (PAGES, "2026-02-01")},
-    ),
-    "a glob of pages": (
-        ONLY_PAGES,
-        {"pages": ["wiki/*.bz2"]},
-        None,
-        {"pages": (PAGES, "2026-02-01")},
-    ),
-    "pages with their index": (
-        ONLY_PAGES,
-        {"pages": [f"wiki/{DUMP}.xml.bz2", f"wiki/{DUMP}-index.txt.bz2"]},
-        None,
-        {"pages": (PAGES, "2026-02-01")},
-    ),
-    "pages given twice": (ONLY_PAGES, {"pages": PAGES * 2}, None, {"pages": (PAGES, "2026-02-01")}),
-    "a file and a folder": (
-        ONLY_TREX,
-        {"trex": ["P6.jsonl", "trex"]},
-        "2019-01-01",
-        {"trex": (TREX, "2019-01-01")},
-    ),
-    "a checksum that is right, of each kind": (
-        {
-            "news": {"kind": "news", "path": "more", "sha256": SHA},
-            "pages": {"kind": "pages", "path": "wiki", "sha256": SHA},
-            "keep": {"kind": "file", "path": "ids.txt.gz", "sha256": SHA},
-        },
-        {},
-        None,
-        {
-            "news": (["more/news-docs.2021.en.filtered.gz"], "2021-12-31"),
-            "pages": (PAGES, "2026-02-01"),
-            "keep": (["ids.txt.gz"], "2026-02-01"),
-        },
-    ),
-    "a checksum is of the file that the recipe names": (
-        {"news": {"kind": "news", "path": "news", "sha256": "0" * 64}},
-        {"news": ["more"]},
-        None,
-        {"news": (["more/news-docs.2021.en.filtered.gz"], "2021-12-31")},
-    ),
-}
+def spelled(names: list[str]) -> list[str]:
+    """The names of a case with those in capitals spelled out."""
+    return [one for name in names for one in TABLE["names"].get(name, [name])]
 
 
-@pytest.mark.parametrize("name", FOUND)
-def test_files_and_days(name: str, folder: Path) -> None:
-    inputs, given, snapshot, expected = FOUND[name]
+@pytest.mark.parametrize("case", TABLE["cases"].values(), ids=TABLE["cases"])
+def test_files_and_days(case: dict[str, Any], folder: Path) -> None:
+    inputs = TABLE["recipes"].get(str(case["recipe"])) or case["recipe"]
+    for one in inputs.values():
+        if "sha256" in one:
+            one["sha256"] = one["sha256"].replace("SUM", SHA)
+    given = {name: spelled(paths) for name, paths in case.get("given", {}).items()}
     store = Workspace(folder / "build", lambda _: None)
-    found = find_inputs(recipe(inputs), Path("x.yaml"), given, snapshot, store)
-    assert {
-        n: ([f.as_posix() for f in s.files], s.snapshot.isoformat()) for n, s in found.items()
-    } == expected
-    assert all(source.sha256 == (SHA,) * len(source.files) for source in found.values())
-
-
-REFUSED: dict[str, tuple[dict[str, Any], dict[str, list[str]], str]] = {
-    "T-REx alone, without a day": (
-        ONLY_TREX,
-        {"trex": ["trex"]},
-        "P19.jsonl@2020-12-31, or --snapshot-date 2020-12-31",
-    ),
-    "undated news beside a dump": (
-        PAPER,
-        {"news": ["undated.jsonl"], "dump": [WIKIDATA]},
-        "--input news=undated.jsonl@2020-12-31, or --snapshot-date 2020-12-31, or `snapshot:`",
-    ),
-    "two days of one input": (
-        {"news": {}},
-        {"news": ["undated.jsonl@2020-06-30", "news@2020-06-29"]},
-        "one input has one day, not 2020-06-29, 2020-06-30",
-    ),
-    "an input that is not there": (PAPER, {"new": ["news"]}, "did you mean news?"),
-    "no day of the calendar": (
-        {"news": {"kind": "news"}},
-        {"news": ["news-20201939.jsonl"]},
-        "news-20201939.jsonl: 20201939 in its name is not a day",
-    ),
-    "an index alone": (
-        ONLY_PAGES,
-        {"pages": [f"wiki/{DUMP}-index.txt.bz2"]},
-        "the index of a dump",
-    ),
-    "a glob of nothing": (ONLY_PAGES, {"pages": ["wiki/*.7z"]}, "no such file"),
-    "a folder without pages": (ONLY_PAGES, {"pages": ["news"]}, "no file of pages"),
-    **{
-        f"another checksum of {kind}": (
-            {"one": {"kind": kind, "path": path, "sha256": "0" * 64}},
-            {},
-            f"input 'one': sha256 is {SHA}, the recipe says 000",
-        )
-        for kind, path in (
-            ("wikidata", WIKIDATA),
-            ("news", "more"),
-            ("pages", "wiki"),
-            ("file", "P6.jsonl"),
-            ("gold", "P6.jsonl"),
-        )
-    },
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str, folder: Path) -> None:
-    inputs, given, said = REFUSED[name]
-    store = Workspace(folder / "build", lambda _: None)
-    with pytest.raises(UserError) as error:
-        find_inputs(recipe(inputs), Path("x.yaml"), given, None, store)
-    assert said in str(error.value)
+    with ExitStack() as stack:
+        if "refused" in case:
+            text = re.escape(case["refused"].replace("SUM", SHA))
+            stack.enter_context(pytest.raises(UserError, match=text))
+        found = find_inputs(recipe(inputs), Path("x.yaml"), given, case.get("day"), store)
+        assert {
+            n: [s.snapshot.isoformat(), *(f.as_posix() for f in s.files)] for n, s in found.items()
+        } == {name: spelled(listed) for name, listed in case["found"].items()}
+        assert all(source.sha256 == (SHA,) * len(source.files) for source in found.values())
 
 
 def test_several_lists_to_keep_are_refused(folder: Path) -> None:
@@ -296,7 +114,7 @@ REBUILT: dict[str, tuple[dict[str, Any], dict[str, list[str]], str | None, str]]
         " --news news-docs.2019.en.filtered.gz --news news-docs.2020.en.filtered.gz",
     ),
     "a day that no name says": (
-        ONLY_TREX,
+        {"trex": {}},
         {"trex": ["P6.jsonl", "trex/"]},
         "2019-01-01",
         " --trex P6.jsonl --trex trex --snapshot-date 2019-01-01",
@@ -338,20 +156,6 @@ def test_the_command_that_makes_it_again(name: str, folder: Path) -> None:
     run = Run(path, found, folder, store, 0)
     assert rebuild(path, made, options, run) == f"factdrift release x.yaml{expected}"
     assert date.fromisoformat(snapshot or "2020-12-31") == max(s.snapshot for s in found.values())
-
-
-def test_one_day_is_not_that_of_two_inputs(folder: Path) -> None:
-    (folder / "latest.json.gz").touch()
-    given = {"news": ["undated.jsonl"], "dump": ["latest.json.gz"]}
-    store = Workspace(folder / "build", lambda _: None)
-    with pytest.raises(UserError, match=r"theirs: news, dump\s.*=PATH@2020"):
-        find_inputs(recipe(PAPER), Path("x.yaml"), given, "2020-06-30", store)
-    given["news"] = ["undated.jsonl@2020-06-30"]
-    found = find_inputs(recipe(PAPER), Path("x.yaml"), given, "2020-07-01", store)
-    assert [str(s.snapshot) for s in found.values()] == ["2020-06-30", "2020-07-01"]
-    given["dump"] = [f"{WIKIDATA}@2020-07-02"]
-    with pytest.raises(UserError, match="two days: 2020-07-02 and 2020-07-01"):
-        find_inputs(recipe(PAPER), Path("x.yaml"), given, "2020-07-01", store)
 
 
 @pytest.mark.parametrize(
