@@ -128,7 +128,7 @@ def dataset(sample: Sample) -> Dataset:
 
 
 def meta(sample: Sample) -> Meta:
-    """What is said of the sample."""
+    """The metadata of the sample."""
     return Meta(
         dataset="sample",
         title=sample.title,

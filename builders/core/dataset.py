@@ -1,4 +1,4 @@
-"""What a builder hands to a release: tables, drops, statistics, plots, and what is said of them.
+"""What a builder hands to a release: tables, drops, statistics, plots and metadata.
 
 Nothing here reads or writes; `builders.release.publish.write_release` does.
 """
@@ -109,7 +109,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Meta:
-    """What is said of a release and is not in its rows.
+    """The metadata of a release.
 
     `dataset` names it in paths, the manifest and the canary: `dynamic-templama`. `licence` is an
     SPDX id. `published` is a day of the data (the snapshot), never of a clock. `recipe` is the

@@ -41,7 +41,7 @@ class Difference:
     """One row that differs between two releases."""
 
     id: Annotated[str, "id of the row; for tables without ids, the MD5 of its content"]
-    change: Annotated[Change, "what became of it; moved: in another split or config, edited or not"]
+    change: Annotated[Change, "how it changed; moved: in another split or config, edited or not"]
     old_config: Annotated[str | None, "config in the old release; null: not there"]
     old_split: Annotated[str | None, "split in the old release; null: not there"]
     new_config: Annotated[str | None, "config in the new release; null: not there"]

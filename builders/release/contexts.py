@@ -22,7 +22,7 @@ _ROWS = 200
 
 
 class PutBack(NamedTuple):
-    """What came of it: rows that have their text, rows whose page is another one or is missing."""
+    """Numbers of rows: those that have their text, rows whose page is another one or is missing."""
 
     rows: int
     changed: int

@@ -1,4 +1,4 @@
-"""Publish a dataset as a versioned release folder, whole or not at all."""
+"""Publish a dataset as a versioned release folder: all of it, or nothing."""
 
 import re
 import shutil
@@ -52,7 +52,7 @@ class NothingLeftError(UserError):
 
 @dataclass(frozen=True)
 class Published:
-    """What came of it: `folder` is `<out>/<dataset>/<version>`.
+    """A release that was published: `folder` is `<out>/<dataset>/<version>`.
 
     `written` is false where that very content had been published before. `level` is the change
     against the latest lower release, `first` where there is none; `summary` says it in a line.

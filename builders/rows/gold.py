@@ -92,7 +92,7 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """A line for each layout that had gold rows: how many, and what became of them."""
+    """A line for each layout that had gold rows: how many, by outcome."""
     parts = {
         layout: ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(by_outcome.items()) if n)
         for layout, by_outcome in counts.items()
