@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
 from factdrift.builders.release.card import (
     SECTIONS,
@@ -110,6 +111,18 @@ def test_licences_that_the_hub_does_not_know(release: Path) -> None:
     front = yaml.safe_load(card.front_matter(said, load(release)).strip("-\n"))
     assert (front["license"], front["license_name"]) == ("other", "licenseref-x")
     assert "license_link" not in front
+
+
+@pytest.mark.parametrize(
+    ("licence", "page"),
+    [
+        ("CC0-1.0", "https://spdx.org/licenses/CC0-1.0.html"),
+        ("LicenseRef-x", None),
+        ("MIT OR Apache-2.0", None),
+    ],
+)
+def test_only_a_licence_of_spdx_has_a_page(licence: str, page: str | None) -> None:
+    assert licence_page(licence) == page
 
 
 def test_says_everything(release: Path) -> None:

@@ -7,12 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 from etils import epath
 
 from factdrift.builders.release.card import SECTIONS
-from factdrift.builders.release.croissant import on_hub
+from factdrift.builders.release.croissant import _field, on_hub
 from factdrift.builders.release.manifest import load
 from tests.release_sample import BASE, Sample, cloze, publish
 
@@ -149,3 +150,11 @@ def test_the_first_record_of_every_record_set_of_a_sample(
     for name in sets:
         record = next(iter(found.records(name)))
         assert record and all(key.startswith(name) for key in record)
+
+
+def test_a_list_of_structs_inside_a_struct_is_only_named() -> None:
+    link = pa.list_(pa.struct([("start", pa.int64())]))
+    part = pa.struct([("text", pa.string()), ("links", link), ("names", pa.list_(pa.string()))])
+    field = _field("pages", "parts", pa.list_(part), "what it says", {}, "parts")
+    assert [one["name"] for one in field["subField"]] == ["text", "names"]
+    assert field["description"] == "what it says; the Parquet files also have their links"
