@@ -160,7 +160,7 @@ def test_the_hubs_tasks_in_inspect(release: Path, server: str, tmp_path: Path) -
         home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path / "hf")}
         home |= {"HF_HUB_OFFLINE": "0", "XDG_DATA_HOME": str(tmp_path)}
         home |= {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-        harness("builders", "push", release, "--repo", "me/mine", cwd=ROOT, **home)
+        harness("factdrift", "push", release, "--repo", "me/mine", cwd=ROOT, **home)
         words = ["inspect_ai", "eval", "hf/me/mine/unchanged", "--model", "openai-api/local/m"]
         words += ["--log-dir", str(tmp_path / "logs"), "--log-format", "json", "--display", "none"]
         keys = {"LOCAL_API_KEY": "x", "LOCAL_BASE_URL": server}

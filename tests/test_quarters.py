@@ -132,7 +132,7 @@ def shop(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name, words in {"python": "", "factdrift": "-m builders"}.items():
+    for name, words in {"python": "", "factdrift": "-m factdrift"}.items():
         (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
         (tools / name).chmod(0o755)
     path = f"{tools}:{os.environ['PATH']}"

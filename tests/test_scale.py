@@ -66,7 +66,7 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     """The block of shares, with the sample as its dump."""
     (block,) = [one for one in BLOCKS if "--shard " in one]
     (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
-    program = f'factdrift() {{ "{sys.executable}" -m builders "$@"; }}\nset -e\n'
+    program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
     done = subprocess.run(
         ["bash", "-c", program + block],
         cwd=tmp_path,
