@@ -178,7 +178,7 @@ def test_every_dropped_row_is_counted(sample: Path) -> None:
 MISTAKES = [
     (["release", "no-such.yaml"], "no-such.yaml: no such file"),
     (["release", "{recipe}", "--dump", "nothing.json.gz"], "nothing.json.gz"),
-    (["release", "{latest}"], "DUMP=path/to/the/file"),
+    (["release", "{latest}"], "give it: --dump path/to/the/file"),
     (["release", "{recipe}", "--version", "1.0"], "not a version"),
     (["release", "{recipe}", "--news", "nothing.gz"], "no input 'news'"),
     (["release", "--older", "nothing.gz"], "no bundled recipe"),

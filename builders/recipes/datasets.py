@@ -63,7 +63,7 @@ def recipe_of(name: str) -> Path | None:
 def prose_of(kind: type[DatasetBuilder], name: str) -> Path:
     """The prose of a dataset's card: ours by name, somebody's beside her module."""
     ours = kind in BUILDERS.values()
-    return resource("data_cards", name, "prose.md") if ours else _folder(kind) / "prose.md"
+    return resource("data_cards") / name / "prose.md" if ours else _folder(kind) / "prose.md"
 
 
 def _offered() -> dict[str, EntryPoint]:
