@@ -1,38 +1,29 @@
-"""Speed and memory of the reader of Wikipedia pages.
+"""Speed and memory of the reader of Wikipedia pages: `python -m bench pages [MB]`.
 
 The dump is made here: pages of about 13 kB as editors write them (infobox, references with
 citations, links, lists, a table), 100 in each bz2 stream, one redirect to two pages. The plain
 way is xml.etree's iterparse and mwparserfromhell's `strip_code`, which gives text without links
-and drops templates; without that package, four regular expressions stand in for it. It reads the
-first pages only, as it takes minutes for all. "All wanted" parses every page; with 1 in 100
-wanted, most of the time goes into decompression. Memory is as in `bench.mine`.
-
-Run: `python -m bench.pages [MB]`; exits 1 where reading is not three times as fast as the plain
-way, two processes are not faster than one, or memory grows with the dump.
+and drops templates, over the first pages only. With 1 in 100 wanted, most of the time goes into
+decompression. 1 where reading is not three times as fast as the plain way, two processes are not
+faster than one, or memory grows with the dump.
 """
 
 import bz2
 import json
-import os
 import random
-import re
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from xml.etree.ElementTree import iterparse
 from xml.sax.saxutils import escape
 
-from bench import BENCH, ROOT
-from bench.mine import family, proportional
+from bench import BENCH, Figures, best, own
+from factdrift.builders.wikipedia.read import read_pages
 
 MEGABYTES = 80
 STREAM = 100
 PLAIN_PAGES = 150
-ROUNDS = 2
 LEAST_TO_PLAIN = 3.0
 MOST_TO_ONE_JOB = 0.8
 MOST_GROWTH = 1.5
@@ -41,16 +32,6 @@ WORDS = (
     "president minister coach signed joined moved elected appointed founded member national "
     "after before during until year match goal award film album company chairman officer"
 ).split()
-
-READ = """
-import sys
-from pathlib import Path
-from factdrift.builders.wikipedia.read import read_pages
-dump, out, jobs, every, pages = sys.argv[1:]
-wanted = ((f"Page {n}", f"Q{n + 1}") for n in range(0, int(pages), int(every)))
-targets = (f"Page {n}" for n in range(int(pages)))
-read_pages(dump, wanted, Path(out), jobs=int(jobs), targets=targets)
-"""
 
 
 def wikitext(rng: random.Random, pages: int) -> str:
@@ -99,7 +80,7 @@ def wikitext(rng: random.Random, pages: int) -> str:
     return "\n\n".join(parts)
 
 
-def element(title: str, number: int, text: str, to: str | None) -> str:
+def _element(title: str, number: int, text: str, to: str | None) -> str:
     sends = f'    <redirect title="{to}" />\n' if to else ""
     return (
         f"  <page>\n    <title>{title}</title>\n    <ns>0</ns>\n    <id>{number}</id>\n{sends}"
@@ -108,14 +89,14 @@ def element(title: str, number: int, text: str, to: str | None) -> str:
     )
 
 
-def make(folder: Path, size: int) -> tuple[Path, dict[str, int]]:
+def make(size: int) -> tuple[Path, dict[str, int]]:
     """A dump of about `size` bytes of XML, made once; its bytes and pages."""
-    path = folder / f"pages-articles-multistream-{size // 1_000_000}MB.xml.bz2"
+    path = BENCH / f"pages-articles-multistream-{size // 1_000_000}MB.xml.bz2"
     about = path.with_suffix(".json")
     if about.is_file():
         return path, json.loads(about.read_text())
-    print(f"making {size / 1e6:.0f} MB of XML in {folder}")
-    folder.mkdir(parents=True, exist_ok=True)
+    print(f"making {size / 1e6:.0f} MB of XML in {BENCH}")
+    BENCH.mkdir(parents=True, exist_ok=True)
     rng = random.Random(7)
     pages = size // 13_000
     written = n = 0
@@ -124,11 +105,11 @@ def make(folder: Path, size: int) -> tuple[Path, dict[str, int]]:
         while written < size:
             group = []
             for number in range(n, n + STREAM):
-                group.append(element(f"Page {number}", number + 1, wikitext(rng, pages), None))
+                group.append(_element(f"Page {number}", number + 1, wikitext(rng, pages), None))
                 if number % 2:
                     to = f"Page {number}"
                     text = f"#REDIRECT [[{to}]]"
-                    group.append(element(f"Redirect {number}", number + 10**8, text, to))
+                    group.append(_element(f"Redirect {number}", number + 10**8, text, to))
             n += STREAM
             data = "".join(group).encode()
             written += len(data)
@@ -138,97 +119,55 @@ def make(folder: Path, size: int) -> tuple[Path, dict[str, int]]:
     return path, {"bytes": written, "pages": n}
 
 
-def regex_strip(text: str) -> str:
-    """What stands in for a parser where none is installed."""
-    text = re.sub(r"<ref.*?</ref>|<!--.*?-->", "", text, flags=re.S)
-    for _ in range(4):
-        text = re.sub(r"\{\{[^{}]*\}\}", "", text)
-    text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", text)
-    return re.sub(r"'{2,}|<[^<>]*>", "", text)
-
-
-def plain(path: Path) -> tuple[str, float]:
-    """The plain way over the first pages: its name, and pages a second."""
-    name, strip = "iterparse + regular expressions", regex_strip
-    try:
-        import mwparserfromhell
-
-        def strip(text: str) -> str:
-            return str(mwparserfromhell.parse(text).strip_code())
-
-        name = "iterparse + mwparserfromhell"
-    except ImportError:
-        pass
+def plain(dump: str) -> int:
+    """The plain way over the first pages; how many."""
+    import mwparserfromhell
 
     def texts() -> Iterator[str]:
-        with bz2.open(path) as file:
+        with bz2.open(dump) as file:
             for _, found in iterparse(file):  # noqa: S314
                 if found.tag == "page":
-                    text = found.findtext("revision/text") or ""
-                    if not text.startswith("#REDIRECT"):
-                        yield text
+                    yield found.findtext("revision/text") or ""
                     found.clear()
 
-    began = time.perf_counter()
-    n = sum(1 for text in islice(texts(), PLAIN_PAGES) if strip(text))
-    return name, n / (time.perf_counter() - began)
+    some = islice((text for text in texts() if not text.startswith("#REDIRECT")), PLAIN_PAGES)
+    return sum(bool(mwparserfromhell.parse(text).strip_code()) for text in some)
 
 
-def run(path: Path, jobs: int, every: int, pages: int) -> tuple[float, float]:
-    """Seconds of a whole run in a process of its own, and its peak megabytes."""
-    with tempfile.TemporaryDirectory(dir=BENCH) as out:
-        command = [sys.executable, "-c", READ, str(path), out, str(jobs), str(every), str(pages)]
-        peak = 0
-        began = time.perf_counter()
-        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
-            while process.poll() is None:
-                peak = max(peak, sum(proportional(pid) for pid in family(process.pid)))
-                time.sleep(0.02)
-        took = time.perf_counter() - began
-        if process.returncode or not Path(out, "pages.parquet").is_file():
-            raise RuntimeError(f"the run failed with status {process.returncode}")
-    return took, peak / 1000
+def read(dump: str, out: str, jobs: str, every: str, pages: str) -> None:
+    """Read the paragraphs of every so many of the pages."""
+    wanted = ((f"Page {n}", f"Q{n + 1}") for n in range(0, int(pages), int(every)))
+    targets = (f"Page {n}" for n in range(int(pages)))
+    with tempfile.TemporaryDirectory(dir=out) as folder:
+        read_pages(dump, wanted, Path(folder), jobs=int(jobs), targets=targets)
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     """Measure, print a line for each figure; 1 where a bound is missed."""
-    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
-    dumps = [make(BENCH, megabytes * 1_000_000 // n) for n in (4, 2, 1)]
+    megabytes = int(words[0]) if words else MEGABYTES
+    dumps = [make(megabytes * 1_000_000 // n) for n in (4, 2, 1)]
     path, about = dumps[-1]
-    size, pages = about["bytes"] / 1e6, about["pages"]
+    pages, say = about["pages"], Figures()
     packed = path.stat().st_size / 1e6
-    print(f"{pages:,} pages, {size:.0f} MB of XML, {packed:.0f} MB packed, {os.cpu_count()} cores")
-    missed = []
-
-    def say(label: str, figure: str, good: bool = True, bound: str = "") -> None:
-        verdict = f"   {'ok' if good else 'MISSED'} ({bound})" if bound else ""
-        print(f"{label:44} {figure:>30}{verdict}", flush=True)
-        if not good:
-            missed.append(label)
-
-    name, speed = plain(path)
-    say(name, f"{speed:.1f} pages/s")
-    for every, label in ((1, "all wanted"), (100, "1 in 100 wanted")):
-        best = {}
-        for jobs in (1, 2):
-            best[jobs] = min(run(path, jobs, every, pages)[0] for _ in range(ROUNDS))
-            figure = f"{best[jobs]:.1f} s, {pages / best[jobs]:.0f} pages/s, "
-            figure += f"{size / best[jobs]:.1f} MB/s"
+    print(f"{pages:,} pages, {about['bytes'] / 1e6:.0f} MB of XML, {packed:.0f} MB packed")
+    kinds = [(jobs, every) for every in (1, 100) for jobs in (1, 2)]
+    with tempfile.TemporaryDirectory(dir=BENCH) as out:
+        commands = [own("pages:read", path, out, *kind, pages) for kind in kinds]
+        plainly, *runs = best(own("pages:plain", path), *commands, rounds=2)
+        say("iterparse + mwparserfromhell", f"{plainly.answer / plainly.wall:.1f} pages/s")
+        for (jobs, every), run in zip(kinds, runs, strict=True):
+            ratio = pages / run.wall / (plainly.answer / plainly.wall)
             good, bound = True, ""
             if every == 1 and jobs == 1:
-                good = pages / best[1] >= LEAST_TO_PLAIN * speed
-                bound = f">= {LEAST_TO_PLAIN:.0f} x the plain way"
+                good, bound = ratio >= LEAST_TO_PLAIN, f">= {LEAST_TO_PLAIN:.0f} x the plain way"
             elif every == 1:
-                good = best[2] <= MOST_TO_ONE_JOB * best[1]
+                good = run.wall <= MOST_TO_ONE_JOB * runs[0].wall
                 bound = f"<= {MOST_TO_ONE_JOB} x 1 job"
-            say(f"{label}, {jobs} job(s)", figure, good, bound)
-    for jobs in (1, 2):
-        peaks = [run(p, jobs, 1, a["pages"])[1] for p, a in dumps]
-        figure = ", ".join(f"{p:.0f}" for p in peaks) + " MB"
-        good = peaks[-1] <= MOST_GROWTH * peaks[0]
-        say(f"memory at 1/4, 1/2 and 1 x, {jobs} job(s)", figure, good, "flat")
-    return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            say(f"1 in {every} wanted, {jobs} job(s), x {ratio:.1f}", run, good, bound)
+        for jobs in (1, 2):
+            sizes = [own("pages:read", p, out, jobs, 1, a["pages"]) for p, a in dumps]
+            peaks = [one.memory / 1e6 for one in best(*sizes, rounds=1)]
+            figure = ", ".join(f"{p:.0f}" for p in peaks) + " MB"
+            flat = peaks[-1] <= MOST_GROWTH * peaks[0]
+            say(f"memory at 1/4, 1/2 and 1 x, {jobs} job(s)", figure, flat, "flat")
+    return say.missed

@@ -1,27 +1,21 @@
-"""Speed of the period diff: from a table of facts to written rows, against a loop over facts.
+"""Speed of the period diff, from a table of facts to written rows: a loop, DuckDB, PySpark.
 
 The loop is the common way to build such a data set: for every quarter it asks every fact whether
 it holds, collects the objects in sets by (subject, relation), and compares neighbouring quarters.
 It is given the facts as plain tuples with days as numbers, runs without the garbage collector
 (which makes it twice as fast), neither merges segments nor looks for doubt, and writes JSON
 lines. The engine reads Parquet, makes timelines, finds what is in doubt, and writes sorted
-Parquet. The two must agree on every pair whose dates are all exact. The ratio is that of both
-from facts to written rows; the loop's time without writing is shown beside it. Times are of the
-wall; the engine's of the processor, which other work on the machine does not change, is shown too.
-At last the engine is timed with what the loop knows nothing of: the lives of subjects and objects,
-of which every third has ended, and relations of one object at a time, whose open facts are rivals.
-Run: `python -m bench.period_diff`; exits 1 where the ratio is below 5.
+Parquet. The two must agree on every pair whose dates are all exact. The engine is also timed with
+what the loop knows nothing of: the lives of subjects and objects, of which every third has ended,
+and relations of one object at a time, whose open facts are rivals. 1 where the ratio is below 5.
+`python -m bench engines` runs both engines with all of this.
 """
 
 import gc
 import json
-import resource
-import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from bench import BENCH, Figures, best, cost, own, timed
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.schema import arrow_schema
@@ -38,15 +33,12 @@ from factdrift.builders.facts.timeline import Rule, timeline
 from factdrift.builders.rows import Delta, Entity, Fact
 
 SIZES = (200_000, 2_000_000)
+PART = 2_000_000
 FACTS_PER_PAIR = 5
 SNAPSHOT = date(2022, 9, 15)
 WINDOW = buildable(Period.parse("2019Q1"), Period.parse("2022Q2"), SNAPSHOT)
 LEAST_RATIO = 5.0
-RELATIONS = (
-    "P54", "P39", "P108", "P102", "P286", "P69", "P488", "P6", "P279", "P127", "P1001", "P106",
-    "P27", "P176", "P138", "P937",
-)  # fmt: skip
-
+RELATIONS = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 RULES = {relation: Rule(exclusive=True) for relation in RELATIONS[:8]}
 
 Stated = tuple[str, str, str, int, int]
@@ -116,15 +108,6 @@ def _bounds(day: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndar
     return first, last
 
 
-@contextmanager
-def timed(into: dict[str, float], name: str) -> Iterator[None]:
-    """Seconds of the wall by `name`, and of the processor by `name processor`."""
-    begun, used = time.perf_counter(), time.process_time()
-    yield
-    into[name] = time.perf_counter() - begun
-    into[f"{name} processor"] = time.process_time() - used
-
-
 def named(facts: pa.Table, *others: pa.Array) -> pa.Array:
     """The subjects and objects of facts, and other names, each once."""
     columns = [facts[name].combine_chunks() for name in ("subject", "object")]
@@ -153,13 +136,35 @@ def lives_table(names: pa.Array) -> pa.Table:
     return pa.Table.from_arrays([columns[f.name].cast(f.type) for f in schema], schema=schema)
 
 
-def ours(facts: Path, out: Path, lives: Path | None = None) -> int:
-    """Facts to written rows on DuckDB; the number of rows."""
-    with engine("duckdb", out.parent / "scratch", memory="2GB", threads=2) as eng:
-        entities = eng.read(lives, Entity) if lives else None
+def make(size: int) -> Path:
+    """A folder with `size` facts, a file each two million, and the lives of what they name."""
+    folder = BENCH / f"engines-{size}"
+    lives = folder / "lives.parquet"
+    if not lives.is_file():
+        (folder / "facts").mkdir(parents=True, exist_ok=True)
+        parts = max(1, size // PART)
+        names = pa.array([], pa.string())
+        for part in range(parts):
+            print(f"making facts: {part + 1} of {parts}", flush=True)
+            facts = facts_table(size // parts, part, parts)
+            pq.write_table(facts, folder / "facts" / f"{part:03}.parquet")
+            names = named(facts, names)
+        unfinished = lives.with_name("lives.part")
+        pq.write_table(lives_table(names), unfinished)
+        unfinished.rename(lives)
+    return folder
+
+
+def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: str = "2GB") -> int:
+    """Facts to written rows on an engine; the number of rows."""
+    with engine(name, Path(out, "scratch"), memory) as eng:
+        entities = eng.read(Path(folder, "lives.parquet"), Entity) if lives else None
         rules = RULES if lives else None
-        segments = timeline(eng, eng.read(facts, Fact), None, entities, rules).segments
-        return eng.write(deltas(compare(segments, WINDOW)), out, Delta, ORDER)
+        facts = eng.read(Path(folder, "facts"), Fact)
+        segments = timeline(eng, facts, None, entities, rules).segments
+        return eng.write(
+            deltas(compare(segments, WINDOW)), Path(out, "deltas.parquet"), Delta, ORDER
+        )
 
 
 def plain(facts: Path) -> list[Stated]:
@@ -198,8 +203,8 @@ def loop(facts: list[Stated]) -> list[Row]:
         for key in before.keys() | after.keys():
             old, new = before.get(key, none), after.get(key, none)
             if old == new:
-                same = sorted(new)
-                rows.append((*key, index, "unchanged", same, same, [], []))
+                kept = sorted(new)
+                rows.append((*key, index, "unchanged", kept, kept, [], []))
             else:
                 split = "new" if not old else "updated" if new else "deleted"
                 lists = (sorted(new or old), sorted(old), sorted(new - old), sorted(old - new))
@@ -234,56 +239,27 @@ def agree(facts: Path, out: Path, rows: list[Row]) -> int:
     return len(mine)
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
     """Measure both at every size and print the ratios."""
-    ratios = []
-    mine = []
-    with tempfile.TemporaryDirectory() as folder:
-        for size in SIZES:
-            facts, out = Path(folder, f"facts_{size}.parquet"), Path(folder, "deltas.parquet")
-            made = facts_table(size)
-            pq.write_table(made, facts)
-            lives = Path(folder, f"lives_{size}.parquet")
-            pq.write_table(lives_table(named(made)), lives)
-            del made
-            spent: dict[str, float] = {}
-            count = 0
-            for run in ("first", "second", "third"):
-                with timed(spent, run):
-                    count = ours(facts, out)
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-            with timed(spent, "all rules"):
-                ruled = ours(facts, Path(folder, "ruled.parquet"), lives)
-            stated = plain(facts)
+    say = Figures()
+    for size in [int(float(word) * 1e6) for word in words] or SIZES:
+        folder = make(size)
+        with tempfile.TemporaryDirectory(dir=BENCH) as out:
+            [mine] = best(own("period_diff:ours", folder, out))
+            ruled = cost(own("period_diff:ours", folder, f"{out}/ruled", "duckdb", "lives"))
+            stated = plain(folder / "facts")
             gc.disable()
-            with timed(spent, "loop"):
-                rows = loop(stated)
-            with timed(spent, "lines"):
-                write_lines(rows, Path(folder, "loop.jsonl"))
-            same = agree(facts, out, rows)
-            del rows, stated
+            wall, processor, rows = timed(partial(loop, stated))
+            more = timed(partial(write_lines, rows, Path(out, "loop.jsonl")))
             gc.enable()
-            mine.append(sorted(spent[r] for r in ("first", "second", "third"))[1])
-            ratios.append((spent["loop"] + spent["lines"]) / mine[-1])
-            print(
-                f"{size:>9,} facts, {len(WINDOW)} quarters, {count:,} rows: engine "
-                f"{mine[-1]:.2f} s (median of 3; peak {peak:.1f} GB), loop {spent['loop']:.2f} s "
-                f"and {spent['lines']:.2f} s to write: ratio {ratios[-1]:.1f} "
-                f"({spent['loop'] / mine[-1]:.1f} if the loop did not write); "
-                f"{same:,} rows of exact dates equal",
-                flush=True,
-            )
-            least = min(spent[f"{run} processor"] for run in ("first", "second", "third"))
-            print(
-                f"{'':9} processor: engine {least:.2f} s, loop {spent['loop processor']:.2f} s and "
-                f"{spent['lines processor']:.2f} s; with lives and rivals the engine makes "
-                f"{ruled:,} rows in {spent['all rules']:.2f} s, "
-                f"{spent['all rules processor']:.2f} s of processor",
-                flush=True,
-            )
-    print(f"10 times the facts: {mine[-1] / mine[0]:.1f} times the engine's time")
-    return 0 if ratios[-1] >= LEAST_RATIO else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            equal = agree(folder / "facts", Path(out, "deltas.parquet"), rows)
+            del rows, stated
+        print(f"{size:,} facts, {len(WINDOW)} quarters, {mine.answer:,} rows; {equal:,} compared")
+        say("loop, and writing its lines", f"{wall + more[0]:.2f} s, {more[0]:.2f} s of it writing")
+        say("engine, best of 3", mine)
+        say(f"engine with lives and rivals, {ruled.answer:,} rows", ruled)
+        ratio = (wall + more[0]) / mine.wall
+        good = ratio >= LEAST_RATIO or size < SIZES[-1]
+        say("loop to engine, wall", f"{ratio:.1f}", good, f">= {LEAST_RATIO} at {SIZES[-1]:,}")
+        say("loop to engine, processor", f"{(processor + more[1]) / mine.processor:.1f}")
+    return say.missed

@@ -6,10 +6,10 @@ whole. `off` is how far the worst measured point of processor time lies from its
 shown and not followed: other programs change it, and more processes shorten it. Memory
 is shown at each size and never extrapolated where the largest run takes less than 1.5 times the
 smallest. What the inputs are: `bench.mine` (dumps of real entities, repeated, as dense as Wikidata
-is thought to be), `bench.engines` (synthetic facts), `bench.pages` (made pages of 13 kB, one in
+is thought to be), `bench.period_diff` (synthetic facts), `bench.pages` (made pages of 13 kB, one in
 a hundred of them wanted), `bench.wmt` (sentences of real news).
 
-Run: `python -m bench.scale [STEP …] [--write]`. Steps that are not named keep their figures from
+Run: `python -m bench scale [STEP …] [--write]`. Steps that are not named keep their figures from
 `build/bench/scale.json` (`--kept`: all do); `--write` puts the table into SCALE.md. All steps take
 about a quarter of an hour, what they read included.
 """
@@ -28,8 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bench import BENCH, ROOT, engines, mine, pages, wmt
-from bench.cost import Cost, cost
+from bench import BENCH, ROOT, Cost, cost, mine, own, pages, period_diff, wmt
 
 KNOWN = BENCH / "scale.json"
 PAGE = ROOT / "SCALE.md"
@@ -42,7 +41,7 @@ Inputs = Iterator[tuple[float, list[str]]]
 """Sizes in the step's unit, each with its command."""
 
 
-class Step(NamedTuple):
+class ScaledStep(NamedTuple):
     """A step: what it reads, the unit of its size, the size of the whole, and why that."""
 
     name: str
@@ -52,41 +51,35 @@ class Step(NamedTuple):
     why: str
 
 
-def _dumps() -> Iterator[tuple[Path, int]]:
-    yield from mine.make_dumps(mine.MIXES[0])
-
-
 def mining() -> Inputs:
     """A dump of 225, 450 and 900 MB of JSON to mined tables."""
-    undated = ",".join(mine.undated())
-    for path, size in _dumps():
-        yield size / 1e9, [sys.executable, "-c", mine.MINE, str(path), OUT, "2", undated]
+    for path, size in mine.make_dumps():
+        yield size / 1e9, own("mine:read", path, OUT, 2)
 
 
-def whole_release() -> Inputs:
+def complete_release() -> Inputs:
     """The same dumps to a verified release of facts and timelines, mining included.
 
     Not the test sets: the repeated entities name objects that have no labels.
     """
     command = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
     folders = ["--build", f"{OUT}/build", "--out", f"{OUT}/releases"]
-    for path, size in _dumps():
+    for path, size in mine.make_dumps():
         yield size / 1e9, [*command, *folders, "--dump", str(path)]
 
 
 def tables() -> Inputs:
     """Facts to timelines, periods and their differences, in DuckDB with 4 GB."""
     for millions in (0.2, 2, 4):
-        folder = str(engines.make(int(millions * 1_000_000)))
-        yield millions, [sys.executable, "-m", "bench.engines", "--task", "duckdb", folder, OUT]
+        folder = period_diff.make(int(millions * 1_000_000))
+        yield millions, own("period_diff:ours", folder, OUT, "duckdb", "lives", "4GB")
 
 
 def wikipedia() -> Inputs:
     """20, 40 and 80 MB of a dump's XML to the paragraphs of one page in a hundred."""
     for share in (4, 2, 1):
-        path, about = pages.make(BENCH, 80_000_000 // share)
-        given = [str(path), OUT, "2", "100", str(about["pages"])]
-        yield about["bytes"] / 1e9, [sys.executable, "-c", pages.READ, *given]
+        path, about = pages.make(80_000_000 // share)
+        yield about["bytes"] / 1e9, own("pages:read", path, OUT, 2, 100, about["pages"])
 
 
 def news() -> Inputs:
@@ -95,38 +88,37 @@ def news() -> Inputs:
         folder = BENCH / f"news-{megabytes}"
         if not folder.is_dir():
             print(f"making {megabytes} MB of news", flush=True)
-            wmt.make(folder.with_suffix(".part"), megabytes * 1_000_000)
+            wmt.make(str(folder.with_suffix(".part")), str(megabytes * 1_000_000))
             folder.with_suffix(".part").rename(folder)
-        given = ["--task", "reader 1", str(folder), "2", f"{OUT}/articles"]
-        yield megabytes / 1e3, [sys.executable, "-m", "bench.wmt", *given]
+        yield megabytes / 1e3, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
 
 
 STEPS = {
-    "mine": Step(
+    "mine": ScaledStep(
         "mine a dump, two processes", mining, "GB of JSON", 1700, "115 M entities, 1.7 TB"
     ),
-    "tables": Step(
+    "tables": ScaledStep(
         "timelines and differences of 14 quarters, DuckDB with 4 GB",
         tables,
         "M facts",
         117,
         "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB",
     ),
-    "release": Step(
+    "release": ScaledStep(
         "dump to verified release `temporal-facts-latest`, mining included",
-        whole_release,
+        complete_release,
         "GB of JSON",
         1700,
         "the same dump",
     ),
-    "wikipedia": Step(
+    "wikipedia": ScaledStep(
         "read enwiki, 1 page in 100 wanted, two processes",
         wikipedia,
         "GB of XML",
         105,
         "about 24 GB packed",
     ),
-    "news": Step(
+    "news": ScaledStep(
         "index the news archives, one process",
         news,
         "GB of lines",
@@ -145,7 +137,7 @@ def measure(name: str) -> list[tuple[float, Cost]]:
             out = Path(folder, "out")
             out.mkdir()
             words = [word.replace(OUT, str(out)) for word in command]
-            found.append((size, cost(words, [out], every=0.1)))
+            found.append((size, cost(words, [out], every=0.1)._replace(printed="")))
         print(f"{name}: {size:.3f} {step.unit}: {found[-1][1]}", flush=True)
     return found
 
@@ -247,7 +239,3 @@ def main(words: list[str]) -> int:
             BLOCK.sub(lambda found: f"{found[1]}\n{text}\n{found[2]}", PAGE.read_text())
         )
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,43 +1,33 @@
-"""Speed of the news archive reader and of the question dates.
+"""Speed of the news archive reader and of the question dates: `python -m bench wmt [MB]`.
 
 The loop is the plain way with the standard library: gzip, lines split at tabs, base64 of the
 split text, sha256 of the third field, ids in a set. It checks and writes nothing. The reader is
 the whole of `index`: it checks, counts sentences, leaves out duplicates and writes sorted
-Parquet; modules are imported before the clock starts. "One core" pins either to one core,
-threads that decompress included.
+Parquet. "One core" pins either to one core, threads that decompress included.
 
 The archive has 470 MB of lines in four yearly files, compressed as real ones are (about a fifth;
 news in this format has 4.1 to 4.8). Its articles are sentences of real news (FACTDRIFT_DATA, else
 ../shared/data, else the samples) drawn by a seeded generator up to the lengths of real ones, 6.4
-kB a line; one in a hundred is there twice.
-
-Run: `python -m bench.wmt [MB]`; exits 1 where the reader on one core is not twice as fast as the
-loop, is not faster with two, or memory grows with the archive.
+kB a line; one in a hundred is there twice. 1 where the reader on one core is not twice as fast as
+the loop, is not faster with two, or memory grows with the archive.
 """
 
 import base64
 import gzip
 import hashlib
-import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from datetime import date, timedelta
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute  # the reader uses it: imported before the clock starts
 import pyarrow.parquet as pq
 
-from bench import DATA, ROOT
+from bench import DATA, ROOT, Figures, best, cost, own
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.wmt.dates import Amount, DateSettings, draws
@@ -49,7 +39,6 @@ LENGTHS = (500, 4200)
 """Bytes of text of the shortest and the longest article."""
 ARTICLES = 11_400_000 // 8
 DRAWS = 1_000_000
-REPEATS = 3
 
 
 def news() -> list[Path]:
@@ -90,20 +79,28 @@ def articles(size: int, year: int) -> Iterator[bytes]:
         number += 1
 
 
-def make(folder: Path, size: int) -> tuple[int, int]:
+def make(folder: str, size: str) -> tuple[int, int]:
     """An archive of about `size` bytes of lines in four files; bytes of lines, and of files."""
-    folder.mkdir()
+    home = Path(folder)
+    home.mkdir()
     lines = 0
     for year in YEARS:
-        path = folder / f"news-docs.{year}.en.filtered.gz"
+        path = home / f"news-docs.{year}.en.filtered.gz"
         with gzip.open(path, "wb", compresslevel=6) as out:
-            for line in articles(size // len(YEARS), year):
+            for line in articles(int(size) // len(YEARS), year):
                 lines += out.write(line)
-    return lines, sum(p.stat().st_size for p in folder.iterdir())
+    return lines, sum(p.stat().st_size for p in home.iterdir())
 
 
-def plain(path: str, out: str) -> int:
-    """The loop over lines; the number of articles."""
+def one_core(cores: str) -> None:
+    """Keep this process and its threads to so many cores."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
+
+
+def plain(path: str) -> int:
+    """The loop over lines on one core; the number of articles."""
+    one_core("1")
     seen = set()
     for file in sorted(Path(path).iterdir()):
         with gzip.open(file) as lines:
@@ -114,60 +111,14 @@ def plain(path: str, out: str) -> int:
     return len(seen)
 
 
-def reader(path: str, out: str, jobs: int, near: bool = False) -> int:
+def read(path: str, out: str, cores: str, jobs: str, near: str = "0") -> int:
     """The whole of `index`; the number of articles."""
-    counts = index(path, Path(out), jobs=jobs, near_duplicates=0.8 if near else 0)
+    one_core(cores)
+    counts = index(path, Path(out), jobs=int(jobs), near_duplicates=float(near))
     return int(counts["articles"])
 
 
-def question_dates(path: str, out: str) -> int:
-    """A million draws; how many there are."""
-    half = Amount(recent=DRAWS // 2, past=DRAWS // 2)
-    none = Amount(recent=0, past=0)
-    draws(Path(path), Path(out), DateSettings(eval=half, train=none, valid=none), 1)
-    return int(pq.read_metadata(Path(out) / "draws.parquet").num_rows)
-
-
-TASKS = {
-    "plain": plain,
-    "reader 1": lambda path, out: reader(path, out, 1),
-    "reader 2": lambda path, out: reader(path, out, 2),
-    "near 2": lambda path, out: reader(path, out, 2, True),
-    "dates": question_dates,
-}
-
-
-def measured(task: str, path: Path, cores: int, folder: Path) -> dict[str, Any]:
-    """Seconds, greatest memory (MB, processes it started added) and answer of a fresh process."""
-    words = [sys.executable, "-m", "bench.wmt", "--task", task, path, cores, folder / "out"]
-    done = subprocess.run(
-        [str(w) for w in words], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def best(task: str, path: Path, cores: int, folder: Path) -> dict[str, Any]:
-    """The fastest of a few runs: other work on the machine only ever slows one down."""
-    runs = [measured(task, path, cores, folder) for _ in range(REPEATS)]
-    return min(runs, key=lambda r: float(r["seconds"]))
-
-
-def run_task(task: str, path: str, cores: str, out: str) -> None:
-    """What `measured` starts."""
-    import resource
-
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(cores)])
-    began = time.perf_counter()
-    answer = TASKS[task](path, out)
-    took = time.perf_counter() - began
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    memory = sum(resource.getrusage(kind).ru_maxrss for kind in kinds) / 1024
-    print(json.dumps({"seconds": took, "memory": memory, "answer": answer}))
-
-
-def table_of_articles(path: Path) -> Path:
+def table_of_articles(path: str) -> None:
     """An eighth as many articles as WMT has, over all days of 2007 to 2020."""
     rng = np.random.default_rng(1)
     days = np.sort(rng.integers(0, 14 * 365, ARTICLES))
@@ -183,57 +134,47 @@ def table_of_articles(path: Path) -> Path:
     schema = arrow_schema(ArticleRef)
     arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, row_group_size=65_536)
-    return path
 
 
-def main(megabytes: int) -> int:
-    """Print the figures; 1 where one misses its mark.
+def question_dates(path: str, out: str) -> int:
+    """A million draws; how many there are."""
+    half = Amount(recent=DRAWS // 2, past=DRAWS // 2)
+    none = Amount(recent=0, past=0)
+    draws(Path(path), Path(out), DateSettings(eval=half, train=none, valid=none), 1)
+    return int(pq.read_metadata(Path(out) / "draws.parquet").num_rows)
 
-    What is read is made in a process of its own: a process's greatest memory counts from that of
-    the one that started it.
-    """
-    apart = ProcessPoolExecutor(1, get_context("spawn"))
-    with tempfile.TemporaryDirectory() as temporary, apart:
+
+def main(words: list[str]) -> int:
+    """Print the figures; 1 where one misses its mark."""
+    size, say = int(words[0] if words else MEGABYTES) * 1_000_000, Figures()
+    with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        size = megabytes * 1_000_000
-        lines, packed = apart.submit(make, folder / "whole", size).result()
+        lines, packed = cost(own("wmt:make", folder / "1", size)).answer
         for share in (2, 4):
-            apart.submit(make, folder / f"{share}", size // share).result()
-        whole = folder / "whole"
+            cost(own("wmt:make", folder / str(share), size // share))
         print(f"{lines / 1e6:.0f} MB of lines, {lines / packed:.2f} times as long as their files")
-        runs = {
-            "plain loop, one core": best("plain", whole, 1, folder),
-            "reader, one core": best("reader 1", whole, 1, folder),
-            "reader, two cores": best("reader 1", whole, 2, folder),
-            "reader, two processes": best("reader 2", whole, 2, folder),
-        }
-        base, one, two, _ = runs.values()
-        print(f"{base['answer']:,} articles, best of {REPEATS}")
-        for name, found in runs.items():
-            ratio = base["seconds"] / found["seconds"]
-            print(f"{name:22} {found['seconds']:6.2f} s  x{ratio:.2f}  {found['memory']:.0f} MB")
-        parts = {p: measured("reader 1", folder / f"{p}", 2, folder)["memory"] for p in (4, 2)}
-        print(f"memory: a quarter {parts[4]:.0f} MB, a half {parts[2]:.0f} MB, ", end="")
-        print(f"the whole {two['memory']:.0f} MB")
-        near = measured("near 2", folder / "4", 2, folder)
-        rate = near["answer"] / near["seconds"]
-        print(f"near-duplicates too, two processes: {rate:,.0f} articles a second")
-        table = apart.submit(table_of_articles, folder / "articles.parquet").result()
-        dates = best("dates", table, 2, folder)
-        print(f"{dates['answer']:,} question dates: {dates['seconds']:.2f} s, ", end="")
-        print(f"{dates['memory']:.0f} MB")
-    fastest = min(two["seconds"], runs["reader, two processes"]["seconds"])
-    good = (
-        len({r["answer"] for r in runs.values()}) == 1
-        and base["seconds"] >= 2 * one["seconds"]
-        and fastest < one["seconds"]
-        and two["memory"] < 1.2 * parts[4]
-    )
-    return 0 if good else 1
-
-
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--task"]:
-        run_task(*sys.argv[2:])
-    else:
-        sys.exit(main(int(sys.argv[1]) if sys.argv[1:] else MEGABYTES))
+        everything, out = folder / "1", folder / "out"
+        base, one, two, both = best(
+            own("wmt:plain", everything),
+            own("wmt:read", everything, out, 1, 1),
+            own("wmt:read", everything, out, 2, 1),
+            own("wmt:read", everything, out, 2, 2),
+        )
+        equal = len({run.answer for run in (base, one, two, both)}) == 1
+        say("articles", f"{base.answer:,}", equal, "as many as of the plain loop")
+        say("plain loop, one core", base)
+        ratios = [base.wall / run.wall for run in (one, two, both)]
+        say(f"reader, one core, x {ratios[0]:.2f}", one, ratios[0] >= 2, "x 2")
+        faster = max(ratios[1:]) > ratios[0]
+        say(f"reader, two cores, x {ratios[1]:.2f}", two)
+        say(f"reader, two processes, x {ratios[2]:.2f}", both, faster, "two cores beat one")
+        parts = [cost(own("wmt:read", folder / share, out, 2, 1)) for share in "42"]
+        peaks = [run.memory / 1e6 for run in (*parts, two)]
+        figure = ", ".join(f"{peak:.0f}" for peak in peaks) + " MB"
+        say("memory at 1/4, 1/2 and 1 x", figure, peaks[-1] < 1.2 * peaks[0], "flat")
+        near = cost(own("wmt:read", folder / "4", out, 2, 2, 0.8))
+        say(f"near-duplicates too, {near.answer / near.wall:,.0f} articles a second", near)
+        cost(own("wmt:table_of_articles", folder / "articles.parquet"))
+        [dates] = best(own("wmt:question_dates", folder / "articles.parquet", out))
+        say(f"{dates.answer:,} question dates", dates)
+    return say.missed

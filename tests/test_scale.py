@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.cost import Cost, cost
+from bench import Cost, cost
 from bench.scale import BLOCK, STEPS, amount, fit, span, table
 from tests.conftest import ROOT
 
@@ -25,10 +25,10 @@ def test_a_line_goes_through_its_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(3.21, "3.2 s"), (119, "119.0 s"), (600, "10 min"), (36_000, "10.0 h")]
+    ("seconds", "shown"), [(3.21, "3.2 s"), (119, "119.0 s"), (600, "10 min"), (36_000, "10.0 h")]
 )
-def test_spans(seconds: float, said: str) -> None:
-    assert span(seconds) == said
+def test_spans(seconds: float, shown: str) -> None:
+    assert span(seconds) == shown
 
 
 def test_amounts() -> None:
@@ -66,7 +66,7 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     """The block of shares, with the sample as its dump."""
     (block,) = [one for one in BLOCKS if "--shard " in one]
     (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
-    program = f'factdrift() {{ "{sys.executable}" -m builders "$@"; }}\nset -e\n'
+    program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
     done = subprocess.run(
         ["bash", "-c", program + block],
         cwd=tmp_path,

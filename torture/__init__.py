@@ -4,12 +4,13 @@ Every case has a campaign and a number, and all that is random in it comes from 
 two: `python -m torture --seed 1 --case kills/17` does one case again.
 """
 
+import os
+import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build/torture"
@@ -17,26 +18,11 @@ FOLDER = ROOT / "build/torture"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of so many tries of one kind; `losses` says what was lost, none: all is well."""
+    """What came of so many tries of one kind; `losses`: what was lost."""
 
     kind: str
     tried: int = 1
     losses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Campaign:
-    """Cases by number; one case may try several things. `prepare` makes what all of them need."""
-
-    name: str
-    what: str
-    case: Callable[[Random, int, Path], Iterator[Outcome]]
-    prepare: Callable[[Path], None] = field(default=lambda work: None)
-
-
-def chance(seed: int, campaign: str, number: int) -> Random:
-    """The generator of one case."""
-    return Random(f"{seed}/{campaign}/{number}")
 
 
 class HangsError(BaseException):
@@ -57,3 +43,15 @@ def not_for_ever(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def scratch(work: Path) -> Iterator[Path]:
+    """A new folder of one case, which is gone afterwards."""
+    folder = work / f"cycle-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -2,29 +2,25 @@
 
 import argparse
 import json
-import os
-import shutil
 import signal
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from random import Random
 
-from torture import FOLDER, Campaign, Outcome, chance
+from torture import FOLDER, Outcome
 from torture.lines import lines
-from torture.runs import disks, kills, prepare, rivals
+from torture.runs import RERUN, disks, kills, rivals
 from torture.servers import servers
 
-CAMPAIGNS = {
-    one.name: one
-    for one in (
-        Campaign("kills", "kills", kills, prepare),
-        Campaign("disks", "disks without room, and read-only ones", disks, prepare),
-        Campaign("rivals", "two runs at once", rivals, prepare),
-        Campaign("lines", "mutated lines and files", lines),
-        Campaign("servers", "servers that misbehave", servers),
-    )
+CAMPAIGNS: dict[str, Callable[[Random, int, Path], Iterator[Outcome]]] = {
+    "kills": kills,
+    "disks": disks,
+    "rivals": rivals,
+    "lines": lines,
+    "servers": servers,
 }
 FEW = {"kills": 12, "disks": 8, "rivals": 3, "lines": 20_000, "servers": 60}
 """Tries of a run of some minutes."""
@@ -37,23 +33,24 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--hours", type=float, help="go round all campaigns for so long")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="of the report and the work")
     parser.add_argument("--case", action="append", default=[], help="one case again: kills/17")
-    for name, campaign in CAMPAIGNS.items():
-        parser.add_argument(f"--{name}", type=int, help=f"tries: {campaign.what}")
+    for name, few in FEW.items():
+        parser.add_argument(f"--{name}", type=int, help=f"tries; without any number: {few:,}")
     given = parser.parse_args(words)
-    wanted = {name: getattr(given, name) for name in CAMPAIGNS}
-    if all(number is None for number in wanted.values()):
+    wanted = {name: getattr(given, name) or 0 for name in CAMPAIGNS}
+    if not any(wanted.values()):
         wanted = dict(FEW)
     # in the background of a shell it is ignored, and so it would be by all that is started here
     signal.signal(signal.SIGINT, signal.default_int_handler)
     report = Report(given.seed, given.folder)
-    work = given.folder.resolve() / "work"
     try:
-        for name, number in _cases(given.case, wanted, given.hours, report):
-            _do(CAMPAIGNS[name], number, given.seed, work, report)
+        for name, number in _cases(given.case, wanted, given.hours or 0, report):
+            chance = Random(f"{given.seed}/{name}/{number}")
+            for outcome in CAMPAIGNS[name](chance, number, given.folder.resolve() / "work"):
+                report.add(name, number, outcome)
+                print(f"{name}/{number}: {outcome.kind}: {outcome.tried}", flush=True)
+            report.write()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-    finally:
-        shutil.rmtree(work / f"cycle-{os.getpid()}", ignore_errors=True)
     report.write()
     print("\n".join(report.table()))
     return 1 if report.losses else 0
@@ -69,7 +66,7 @@ class Report:
         self.losses: list[dict[str, str]] = []
 
     def add(self, campaign: str, number: int, outcome: Outcome) -> None:
-        """Count one outcome, and say what was lost."""
+        """Count one outcome and print what was lost."""
         self.tried[campaign, outcome.kind] += outcome.tried
         for text in outcome.losses:
             case = f"{campaign}/{number}"
@@ -78,23 +75,17 @@ class Report:
 
     def done(self, campaign: str) -> int:
         """How much a campaign has tried."""
-        reruns = "rerun to the reference bytes"
-        return sum(
-            n for (name, kind), n in self.tried.items() if name == campaign != kind != reruns
-        )
+        tried = self.tried.items()
+        return sum(n for (name, kind), n in tried if name == campaign and kind != RERUN)
 
     def table(self) -> Iterator[str]:
         """The report as Markdown."""
         minutes = (time.monotonic() - self.begun) / 60
-        yield f"Torture, seed {self.seed}, {minutes:.0f} minutes: {len(self.losses)} losses"
-        yield ""
-        yield "| campaign | what | tried | lost |"
-        yield "|---|---|---:|---:|"
+        yield f"Torture, seed {self.seed}, {minutes:.0f} minutes: {len(self.losses)} losses\n"
+        yield "| campaign | what | tried | lost |\n|---|---|---:|---:|"
         for (campaign, kind), tried in sorted(self.tried.items()):
-            lost = sum(
-                one["kind"] == kind and one["case"].startswith(f"{campaign}/")
-                for one in self.losses
-            )
+            own = [x for x in self.losses if x["case"].startswith(f"{campaign}/")]
+            lost = sum(one["kind"] == kind for one in own)
             yield f"| {campaign} | {kind} | {tried:,} | {lost:,} |"
 
     def write(self) -> None:
@@ -112,32 +103,22 @@ class Report:
 
 
 def _cases(
-    named: list[str], wanted: dict[str, int | None], hours: float | None, report: Report
+    named: list[str], wanted: dict[str, int], hours: float, report: Report
 ) -> Iterator[tuple[str, int]]:
     """The cases to do: the named ones; or a campaign's until it has tried enough; or for hours."""
-    if named:
-        for text in named:
-            name, _, place = text.partition("/")
-            yield name, int(place)
-        return
-    until = time.monotonic() + (hours or 0) * 3600
+    for text in named:
+        name, _, place = text.partition("/")
+        yield name, int(place)
+    until = time.monotonic() + hours * 3600
     number = dict.fromkeys(CAMPAIGNS, 0)
-    while True:
+    while not named:
         for name, tries in wanted.items():
-            goal = (tries or 0) if not hours else report.done(name) + (FEW[name] if tries else 0)
+            goal = report.done(name) + (FEW[name] if tries else 0) if hours else tries
             while report.done(name) < goal:
                 yield name, number[name]
                 number[name] += 1
         if time.monotonic() >= until:
             return
-
-
-def _do(campaign: Campaign, number: int, seed: int, work: Path, report: Report) -> None:
-    campaign.prepare(work)
-    for outcome in campaign.case(chance(seed, campaign.name, number), number, work):
-        report.add(campaign.name, number, outcome)
-        print(f"{campaign.name}/{number}: {outcome.kind}: {outcome.tried}", flush=True)
-    report.write()
 
 
 if __name__ == "__main__":

@@ -4,15 +4,15 @@ import base64
 import bz2
 import gzip
 import json
-import os
 import re
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -26,7 +26,7 @@ from factdrift.builders.wikipedia.read import read_pages
 from factdrift.builders.wmt.index import index
 from factdrift.scoring.predictions import read as read_predictions
 from tests.annotation_workers import batch_of, submission, take
-from torture import ROOT, HangsError, Outcome, not_for_ever
+from torture import ROOT, HangsError, Outcome, not_for_ever, scratch
 from torture.mutations import bitten, damaged
 
 _SAMPLES = ROOT / "samples"
@@ -35,53 +35,39 @@ _SECONDS = 300
 Losses = Iterator[str]
 
 
-class Reader(NamedTuple):
-    """One reader: `read(random, lines, folder)` gives what is lost; `lines` are tried at a time."""
-
-    what: str
-    lines: int
-    read: Callable[[Random, int, Path], Losses]
-
-
 def lines(random: Random, number: int, work: Path) -> Iterator[Outcome]:
-    """A batch of mutated lines for one of the readers; what lost something is kept in `lost`."""
-    reader = _ROUND[number % len(_ROUND)]
-    folder = work / f"cycle-{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    lost = []
-    try:
-        with not_for_ever(_SECONDS):
-            lost = list(reader.read(random, reader.lines, folder))
-    except (Exception, HangsError):
-        lost = [traceback.format_exc()[-3000:]]
-    if lost:
-        kept = work.parent / f"lost/lines-{number}"
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.copytree(folder, kept)
-    shutil.rmtree(folder)
-    yield Outcome(reader.what, reader.lines, tuple(lost))
+    """Mutated lines for each of the readers; what lost something is kept in `lost`."""
+    for name, (what, count, read) in _READERS.items():
+        lost: list[str] = []
+        with scratch(work) as folder:
+            try:
+                with not_for_ever(_SECONDS):
+                    lost = list(read(random, count, folder))
+            except (Exception, HangsError):
+                lost = [traceback.format_exc()[-3000:]]
+            if lost:
+                kept = work.parent / f"lost/lines-{number}-{name}"
+                shutil.rmtree(kept, ignore_errors=True)
+                shutil.copytree(folder, kept)
+        yield Outcome(what, count, tuple(lost))
 
 
 def mutated(random: Random, line: bytes) -> bytes:
     """One line with something wrong in it, mostly; it stays one line."""
-    kind = random.random()
-    if kind < 0.1:
-        return line
-    made = line
-    if kind < 0.55:
-        try:
+    kind, made = random.random(), line
+    if 0.1 <= kind < 0.55:
+        with suppress(ValueError):
             value = damaged(random, json.loads(line))
             text = json.dumps(value, ensure_ascii=random.random() < 0.5)
             made = text.encode("utf-8", "surrogatepass")
-        except ValueError:
-            made = bitten(random, line)
-    else:
+    if made == line and kind >= 0.1:
         made = bitten(random, line)
     return made.replace(b"\n", b" ")
 
 
-# --- Dumps ---------------------------------------------------------------------------------------
+def _write(path: Path, given: list[bytes]) -> Path:
+    path.write_bytes(b"\n".join(given) + b"\n")
+    return path
 
 
 @lru_cache
@@ -112,9 +98,6 @@ def _dump(random: Random, number: int, folder: Path) -> Losses:
 
 
 _ENTITIES = ("items", "properties", "lexemes", "other_entities")
-
-
-# --- News ----------------------------------------------------------------------------------------
 
 
 @lru_cache
@@ -160,9 +143,6 @@ def _mutated_news(random: Random, line: bytes) -> bytes:
     data = bitten(random, base64.b64decode(fields[at]) if with_text else fields[at])
     fields[at] = base64.b64encode(data) if with_text else data.replace(b"\n", b" ")
     return b"\t".join(fields)
-
-
-# --- Pages ---------------------------------------------------------------------------------------
 
 
 @lru_cache
@@ -241,8 +221,7 @@ def _page_lines(random: Random, number: int, folder: Path) -> Losses:
             record["paragraphs"] = [{"text": shown, "kind": "text", "section": "", "links": []}]
         given.append(mutated(random, json.dumps(record).encode()))
     given[0] = b'{"title": "Page 0", "text": "Some text."}'
-    path = folder / "pages.jsonl"
-    path.write_bytes(b"\n".join(given) + b"\n")
+    path = _write(folder / "pages.jsonl", given)
     wanted = [(f"Page {n}", f"Q{n + 1}") for n in range(number)]
     counts = read_pages(path, wanted, folder / "out")
     dropped = pq.read_table(folder / "out/dropped.parquet")["item"].to_pylist()
@@ -254,9 +233,6 @@ def _page_lines(random: Random, number: int, folder: Path) -> Losses:
         yield f"found and not found do not add up: {counts}"
 
 
-# --- What people and models hand in -------------------------------------------------------------
-
-
 def _results(random: Random, number: int, folder: Path) -> Losses:
     """Every entry of a results file is taken or refused."""
     batch = batch_of(folder, rows=9, number=9)
@@ -264,8 +240,7 @@ def _results(random: Random, number: int, folder: Path) -> Losses:
     for n in range(number):
         made = submission(batch, f"w{n}", random.randrange(len(batch.hits)))
         given.append(mutated(random, json.dumps(made).encode()))
-    path = folder / "results.jsonl"
-    path.write_bytes(b"\n".join(given) + b"\n")
+    path = _write(folder / "results.jsonl", given)
     done = take(folder, path)
     entries = sum(bool(line.strip()) for line in given)
     if done.taken + sum(done.refused.values()) != entries:
@@ -286,7 +261,7 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
         at = random.randrange(9)
         rows.insert(at, mutated(random, rows[at]))
         path.write_bytes(b"\n".join(rows) + b"\n")
-        whole = sum(bool(row.strip()) for row in rows)
+        filled = sum(bool(row.strip()) for row in rows)
         try:
             found = sum(batch.table.num_rows for batch in read_predictions(path))
         except UserError as error:
@@ -294,12 +269,9 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
                 yield f"the message names another line than {at + 1}: {error}"
                 return
         else:
-            if found != whole:
-                yield f"{found} of {whole} predictions are read"
+            if found != filled:
+                yield f"{found} of {filled} predictions are read"
                 return
-
-
-# --- What users write ----------------------------------------------------------------------------
 
 
 def _yaml(random: Random, number: int, folder: Path) -> Losses:
@@ -330,13 +302,13 @@ _YAML = tuple(
     b"0x1F 2019-02-30 ~ null <<: --- ...".split(b" ")
 )
 
-_READERS = {
-    "dump": Reader("lines of a dump", 20_000, _dump),
-    "news": Reader("lines of news", 20_000, _archive),
-    "export": Reader("pages of an export", 400, _export),
-    "pages": Reader("JSON lines of pages", 4_000, _page_lines),
-    "results": Reader("results of annotators", 1_000, _results),
-    "predictions": Reader("lines of predictions", 10_000, _predictions),
-    "yaml": Reader("recipes, templates and layouts", 100, _yaml),
+_READERS: dict[str, tuple[str, int, Callable[[Random, int, Path], Losses]]] = {
+    "dump": ("lines of a dump", 4_000, _dump),
+    "news": ("lines of news", 4_000, _archive),
+    "export": ("pages of an export", 80, _export),
+    "pages": ("JSON lines of pages", 800, _page_lines),
+    "results": ("results of annotators", 200, _results),
+    "predictions": ("lines of predictions", 2_000, _predictions),
+    "yaml": ("recipes, templates and layouts", 20, _yaml),
 }
-_ROUND = [_READERS[name] for name in "dump news export pages results predictions yaml".split()]
+"""Each reader in words, how many lines a case gives it, and what finds the losses."""

@@ -16,30 +16,30 @@ from random import Random
 from typing import NamedTuple
 
 from factdrift.builders.release.verify import verify_release
-from torture import ROOT, Outcome
+from torture import ROOT, Outcome, scratch
 
 DATASETS = ("wmt-question-dates", "temporal-facts", "invariant-lama", "timeqa")
 """Small samples of all ways to read: archives, dumps by processes, pages by processes."""
 EARLIER, LATER = "1.0.0", "1.0.1"
 REFERENCE = "reference"
+RERUN = "rerun to the reference bytes"
 _SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 _LINGER = 60.0
 """Seconds after which a process that outlives its run is a loss."""
-_UNMOUNT = ("umount", "-l")
 _KEPT = (".lock", ".zenodo.json")
 _SEMAPHORE = "sem."
 """Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
 _SHARED = Path("/dev/shm")  # noqa: S108
 
 
-class Done(NamedTuple):
-    """A run that has ended: its status, and what it said on both streams."""
+class Ended(NamedTuple):
+    """A run that has ended: its status, and what it printed on both streams."""
 
     status: int
-    said: str
+    printed: str
 
 
-class Place(NamedTuple):
+class DatasetFolder(NamedTuple):
     """Where one dataset is made."""
 
     dataset: str
@@ -49,20 +49,22 @@ class Place(NamedTuple):
     def releases(self) -> Path:
         return self.folder / "releases" / self.dataset
 
-    def words(self, build: str = "build") -> list[str]:
-        """What the program is asked for."""
+    def words(self, version: str, build: str) -> list[str]:
+        """The arguments of the program."""
         out, kept = str(self.folder / "releases"), str(self.folder / build)
-        named = ["--version", LATER, "--out", out, "--build", kept]
-        return ["release", self.dataset, *named]
+        return ["release", self.dataset, "--version", version, "--out", out, "--build", kept]
 
 
-def start(place: Place, fault: str = "", build: str = "build") -> subprocess.Popen[str]:
+def start(
+    place: DatasetFolder, fault: str = "", build: str = "build", version: str = LATER
+) -> subprocess.Popen[str]:
     """The program, in a group of its own."""
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     if fault:
         env |= {"FACTDRIFT_FAULT": fault, "FACTDRIFT_FAULT_IN": str(place.folder)}
+    module = "torture.faulty" if fault else "factdrift"
     return subprocess.Popen(
-        [sys.executable, "-m", "torture.faulty" if fault else "builders", *place.words(build)],
+        [sys.executable, "-m", module, *place.words(version, build)],
         cwd=ROOT,
         env=env,
         stdout=subprocess.PIPE,
@@ -72,15 +74,15 @@ def start(place: Place, fault: str = "", build: str = "build") -> subprocess.Pop
     )
 
 
-def ended(process: subprocess.Popen[str]) -> Done:
+def ended(process: subprocess.Popen[str]) -> Ended:
     """Wait for a run, and for all who write where it writes."""
-    said = process.communicate()[0]
-    return Done(process.returncode, said)
+    printed = process.communicate()[0]
+    return Ended(process.returncode, printed)
 
 
-def run(place: Place, fault: str = "") -> Done:
+def run(place: DatasetFolder, fault: str = "", version: str = LATER) -> Ended:
     """One run to its end."""
-    return ended(start(place, fault))
+    return ended(start(place, fault, version=version))
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -95,7 +97,7 @@ def sums(folder: Path) -> dict[str, str]:
 def prepare(work: Path) -> None:
     """The reference: both versions of each dataset, how long a run takes, and its calls."""
     for dataset in DATASETS:
-        place = Place(dataset, work / REFERENCE / dataset)
+        place = DatasetFolder(dataset, work / REFERENCE / dataset)
         if (place.folder / "known.json").is_file():
             continue
         shutil.rmtree(place.folder, ignore_errors=True)
@@ -103,39 +105,31 @@ def prepare(work: Path) -> None:
         counted = place.folder.with_name(f"{dataset}.counts")
         counted.parent.mkdir(parents=True, exist_ok=True)
         made = run(place, f"count {counted}")
-        assert made.status == 0, made.said
+        assert made.status == 0, made.printed
         known = {
             "seconds": time.monotonic() - begun,
             "calls": json.loads(counted.read_text("utf-8")),
             "bytes": sum(p.stat().st_size for p in place.folder.rglob("*") if p.is_file()),
         }
         shutil.move(place.releases / LATER, place.folder / "first")
-        first = _published(place, EARLIER)
-        assert first.status == 0, first.said
+        first = run(place, version=EARLIER)
+        assert first.status == 0, first.printed
         assert run(place).status == 0
         assert sums(place.releases / LATER).keys() == sums(place.folder / "first").keys()
         (place.folder / "known.json").write_text(json.dumps(known), "utf-8")
-
-
-def _published(place: Place, version: str) -> Done:
-    words = [version if word == LATER else word for word in place.words()]
-    command = [sys.executable, "-m", "factdrift", *words]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
-    return Done(done.returncode, done.stderr)
 
 
 class Cycle:
     """A folder with an earlier release, in which a later one is made in spite of everything."""
 
     def __init__(self, dataset: str, folder: Path, work: Path) -> None:
-        self.reference = Place(dataset, work / REFERENCE / dataset)
+        self.reference = DatasetFolder(dataset, work / REFERENCE / dataset)
         self.known = json.loads((self.reference.folder / "known.json").read_text("utf-8"))
-        self.place = Place(dataset, folder)
+        self.place = DatasetFolder(dataset, folder)
         self.expected = {v: sums(self.reference.releases / v) for v in (EARLIER, LATER)}
         shutil.copytree(self.reference.releases / EARLIER, self.place.releases / EARLIER)
 
-    def losses(self, done: Done) -> Iterator[str]:
+    def losses(self, done: Ended) -> Iterator[str]:
         """What is wrong after a run that was stopped or refused."""
         yield from _traces(done)
         yield from self.half_releases()
@@ -150,7 +144,7 @@ class Cycle:
             elif not found.is_dir() or sums(found) != self.expected[version]:
                 yield f"{version} is not whole"
 
-    def again(self, done: Done) -> None:
+    def again(self, done: Ended) -> None:
         """Where a run came to its end, begin anew: the next one shall have something to do."""
         if done.status == 0:
             shutil.rmtree(self.place.folder / "build")
@@ -160,7 +154,7 @@ class Cycle:
         """What is wrong after one more run, which nothing disturbs."""
         done = run(self.place)
         if done.status:
-            yield f"the rerun fails: {done.said[-1500:]}"
+            yield f"the rerun fails: {done.printed[-1500:]}"
             return
         yield from self.losses(done)
         if not (self.place.releases / LATER).is_dir():
@@ -175,23 +169,19 @@ class Cycle:
 
 @contextmanager
 def cycle(dataset: str, work: Path) -> Iterator[Cycle]:
-    """A cycle in a new folder, which is gone afterwards."""
-    folder = work / f"cycle-{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
+    """A cycle in a new folder; what all of them need is made once."""
+    prepare(work)
+    with scratch(work) as folder:
         yield Cycle(dataset, folder, work)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _traces(done: Done) -> Iterator[str]:
+def _traces(done: Ended) -> Iterator[str]:
     """Tracebacks of ours; one of Python's own start, before any line of ours, is not."""
     for sign in ("Traceback (most recent call last)", "leaked shared_memory"):
-        if sign in done.said and ("builders" in done.said or "multiprocessing" in done.said):
-            yield f"{sign}: {done.said[-3000:]}"
-
-
-# --- Kills ---------------------------------------------------------------------------------------
+        if sign in done.printed and (
+            "builders" in done.printed or "multiprocessing" in done.printed
+        ):
+            yield f"{sign}: {done.printed[-3000:]}"
 
 
 def kills(random: Random, number: int, work: Path) -> Iterator[Outcome]:
@@ -202,10 +192,10 @@ def kills(random: Random, number: int, work: Path) -> Iterator[Outcome]:
             kind, done = _killed(random, one, times)
             yield Outcome(kind, 1, tuple(one.losses(done)))
             one.again(done)
-        yield Outcome("rerun to the reference bytes", 1, tuple(one.rerun()))
+        yield Outcome(RERUN, 1, tuple(one.rerun()))
 
 
-def _killed(random: Random, one: Cycle, times: int) -> tuple[str, Done]:
+def _killed(random: Random, one: Cycle, times: int) -> tuple[str, Ended]:
     before = _shared_memory()
     if random.random() < 0.4:
         calls: Mapping[str, int] = one.known["calls"]
@@ -224,7 +214,7 @@ def _killed(random: Random, one: Cycle, times: int) -> tuple[str, Done]:
     if done.status == 0:
         name = "came to its end before"
     lost = list(_left(process.pid, before))
-    return name, Done(done.status, done.said + "".join(f"\nbuilders: {text}" for text in lost))
+    return name, Ended(done.status, done.printed + "".join(f"\nbuilders: {text}" for text in lost))
 
 
 def _left(group: int, before: Mapping[str, int]) -> Iterator[str]:
@@ -274,26 +264,21 @@ def _mapped() -> set[int]:
     return held
 
 
-# --- Disks ---------------------------------------------------------------------------------------
-
-
 def disks(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     """A run that finds no room, or may not write, some times, and then goes on."""
     with cycle(DATASETS[number % len(DATASETS)], work) as one:
         for _ in range(random.randint(3, 5)):
             kind, fault = _disk_fault(random, one)
-            done = _on_a_small_disk(random, one) if fault == "tmpfs" else run(one.place, fault)
+            done = run(one.place, fault)
             if done.status == 0:
                 kind = "came to its end before"
             yield Outcome(kind, 1, tuple(_refused(one, done)))
             one.again(done)
-        yield Outcome("rerun to the reference bytes", 1, tuple(one.rerun()))
+        yield Outcome(RERUN, 1, tuple(one.rerun()))
 
 
 def _disk_fault(random: Random, one: Cycle) -> tuple[str, str]:
     calls: Mapping[str, int] = one.known["calls"]
-    if _may_mount() and random.random() < 0.3:
-        return "a small disk (tmpfs)", "tmpfs"
     kind = random.choice(("open", "mkdir", "size", "size", "readonly"))
     if kind == "readonly":
         return "a read-only folder", "readonly"
@@ -304,44 +289,10 @@ def _disk_fault(random: Random, one: Cycle) -> tuple[str, str]:
     )
 
 
-def _may_mount() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("mount") is not None
-
-
-def _on_a_small_disk(random: Random, one: Cycle) -> Done:
-    """A run in which all of `build` or all of `releases` lies on a disk that is too small."""
-    name = random.choice(("build", "releases"))
-    folder = one.place.folder / name
-    kept = folder.with_name(f"{name}.kept")
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.rename(kept)
-    folder.mkdir()
-    held = sum(p.stat().st_blocks * 512 for p in kept.rglob("*") if p.is_file())
-    size = held + 65_536 + int(one.known["bytes"] * random.uniform(0.01, 0.8))
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
-    if subprocess.run(mount, capture_output=True).returncode:
-        folder.rmdir()
-        kept.rename(folder)
-        return run(one.place, "readonly")
-    try:
-        shutil.copytree(kept, folder, dirs_exist_ok=True, symlinks=True)
-        done = run(one.place)
-        shutil.rmtree(kept)
-        shutil.copytree(folder, kept, symlinks=True)
-    finally:
-        subprocess.run([*_UNMOUNT, str(folder)], check=True)
-    folder.rmdir()
-    kept.rename(folder)
-    return done
-
-
-def _refused(one: Cycle, done: Done) -> Iterator[str]:
-    if done.status and "error: " not in done.said:
-        yield f"no message (status {done.status}): {done.said[-1500:]}"
+def _refused(one: Cycle, done: Ended) -> Iterator[str]:
+    if done.status and "error: " not in done.printed:
+        yield f"no message (status {done.status}): {done.printed[-1500:]}"
     yield from one.losses(done)
-
-
-# --- Two at once ---------------------------------------------------------------------------------
 
 
 def rivals(random: Random, number: int, work: Path) -> Iterator[Outcome]:
@@ -351,16 +302,16 @@ def rivals(random: Random, number: int, work: Path) -> Iterator[Outcome]:
         other = one.place
         if kind == "two datasets":
             names = [d for d in DATASETS if d != one.place.dataset]
-            other = Place(random.choice(names), one.place.folder)
+            other = DatasetFolder(random.choice(names), one.place.folder)
         first = start(one.place)
         time.sleep(random.choice((0.0, random.uniform(0, one.known["seconds"]))))
         second = start(other, build="build2" if kind.endswith("folders") else "build")
         both = [ended(first), ended(second)]
         lost = [text for done in both for text in one.losses(done)]
         for done in both:
-            if done.status and "another run is at work" not in done.said:
-                lost.append(f"no message: {done.said[-1500:]}")
+            if done.status and "another run is at work" not in done.printed:
+                lost.append(f"no message: {done.printed[-1500:]}")
         if all(done.status for done in both):
             lost.append("neither came to its end")
         yield Outcome(f"two runs: {kind}", 1, tuple(lost))
-        yield Outcome("rerun to the reference bytes", 1, tuple(one.rerun()))
+        yield Outcome(RERUN, 1, tuple(one.rerun()))

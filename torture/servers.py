@@ -1,16 +1,16 @@
 """Servers that misbehave: an answer in the end, or one clear message; and the key stays here."""
 
 import gzip
+import http.client
 import json
 import os
-import shutil
+import socketserver
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
@@ -21,7 +21,7 @@ from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.wikidata.sparql import mine_sparql
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES
-from torture import Outcome
+from torture import Outcome, scratch
 
 KEY = "secret0key0that0nobody0may0see"
 _VARIABLE = "TORTURE_KEY"
@@ -44,139 +44,96 @@ FAULTS = (
 """What a server can do; a number is a status, what follows it `Retry-After`."""
 
 
-class Server(ThreadingHTTPServer):
-    """Answers `good` to every request after `bad` ones that meet the fault; notes what it hears."""
+class _Server(socketserver.ThreadingTCPServer):
+    """Answers `good` to every request after `bad` ones that meet the fault; keeps what it hears."""
 
     daemon_threads = True
-    fault = ""
+    fault = elsewhere = heard = ""
     bad = 0
     good = b""
-    elsewhere = ""
-    heard = ""
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A caller that has seen enough goes: that is no error."""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-    protocol_version = "HTTP/1.1"
+class _Handler(socketserver.StreamRequestHandler):
+    server: _Server
 
-    def log_message(self, *_: object) -> None:
-        """Nothing is said."""
-
-    def do_HEAD(self) -> None:
-        self._answer()
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self._answer()
-
-    def _answer(self) -> None:
+    def handle(self) -> None:
+        """Read one request, write one answer, and close."""
+        first = self.rfile.readline().decode("latin-1")
+        headers = http.client.parse_headers(self.rfile)
+        self.rfile.read(int(headers.get("Content-Length") or 0))
         server = self.server
-        server.heard += f"{self.path} {self.headers}"
-        self.close_connection = True
-        if server.bad <= 0:
-            self._send(200, server.good)
-            return
+        server.heard += f"{first} {headers}"
+        fault = server.fault if server.bad > 0 else "200"
         server.bad -= 1
-        kind, _, rest = server.fault.partition(" ")
         with suppress(OSError):
-            if kind.isdigit():
-                body = self._words() if int(kind) >= 400 else b""
-                self._send(int(kind), body, {"Retry-After": rest} if rest else {})
+            if fault.startswith("drip"):
+                self._drip(rest=fault[5:])
             else:
-                getattr(self, f"_{kind}")(rest)
-
-    def _words(self) -> bytes:
-        """What vendors say to a wrong key: the key."""
-        return f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}'.encode()
-
-    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        for name, text in (headers or {}).items():
-            self.send_header(name, text)
-        self.end_headers()
-        self.wfile.write(body)
+                self.wfile.write(_answer(fault, server.good, first.split(" ")[1], server.elsewhere))
 
     def _drip(self, rest: str) -> None:
-        body = self.server.good
-        if rest:
-            data = b"HTTP/1.1 200 OK\r\n" + b"X-Slow: 1\r\n" * 1000
-        else:
-            self._begin(len(body) * 50)
-            data = body * 50
+        body = self.server.good * 50
+        slow = b"HTTP/1.1 200 OK\r\n" + b"X-Slow: 1\r\n" * 1000
         until = time.monotonic() + _LAST
-        for byte in data:
+        if not rest:
+            self.wfile.write(_packed(200, b"", Content_Length=str(len(body))))
+        for byte in slow if rest else body:
             if time.monotonic() > until:
                 return
             self.wfile.write(bytes([byte]))
             time.sleep(_DRIP)
 
-    def _begin(self, length: int, kind: str = "application/json", **more: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(length))
-        for name, text in more.items():
-            self.send_header(name.replace("_", "-"), text)
-        self.end_headers()
 
-    def _cut(self, _: str) -> None:
-        self._begin(len(self.server.good))
-        self.wfile.write(self.server.good[: len(self.server.good) // 2])
+def _packed(status: int, body: bytes, **headers: str) -> bytes:
+    """A whole answer; a header that is given replaces the usual one."""
+    usual = {"Content_Type": "application/json", "Content_Length": str(len(body))}
+    lines = [f"{name.replace('_', '-')}: {text}" for name, text in (usual | headers).items()]
+    head = "\r\n".join([f"HTTP/1.1 {status} X", *lines, "Connection: close", "", ""])
+    return head.encode() + body
 
-    def _html(self, _: str) -> None:
-        page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
-        self._begin(len(page), "text/html")
-        self.wfile.write(page)
 
-    def _bomb(self, _: str) -> None:
-        data = _bomb()
-        self._begin(len(data), Content_Encoding="gzip")
-        self.wfile.write(data)
-
-    def _redirect(self, _: str) -> None:
-        self._send(307, b"", {"Location": self.server.elsewhere})
-
-    def _loop(self, _: str) -> None:
-        self._send(302, b"", {"Location": self.path})
-
-    def _reset(self, _: str) -> None:
-        self.connection.close()
-
-    def _garbage(self, _: str) -> None:
-        self.wfile.write(b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10)
-
-    def _empty(self, _: str) -> None:
-        self._send(200, b"")
-
-    def _json(self, rest: str) -> None:
-        self._send(200, rest.encode("utf-8", "surrogateescape"))
-
-    def _headers(self, _: str) -> None:
-        self._send(200, self.server.good, {"X-Long": "x" * 200_000})
-
-    def _length(self, _: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "much")
-        self.end_headers()
-        self.wfile.write(self.server.good)
-
-    def _chunks(self, _: str) -> None:
-        self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        self.wfile.write(b"ZZ\r\nxx")
-
-    def _gzip(self, _: str) -> None:
-        data = gzip.compress(self.server.good)[:-9] + b"\x00" * 9
-        self._begin(len(data), Content_Encoding="gzip")
-        self.wfile.write(data)
+def _answer(fault: str, good: bytes, path: str, elsewhere: str) -> bytes:
+    """The bytes of the answer to a request for a path."""
+    kind, _, rest = fault.partition(" ")
+    if kind == "200":
+        return _packed(200, good)
+    if kind.isdigit():
+        # vendors answer a wrong key with the key
+        error = f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}'.encode()
+        waits = {"Retry_After": rest} if rest else {}
+        return _packed(int(kind), error if int(kind) >= 400 else b"", **waits)
+    packed = gzip.compress(good)[:-9] + b"\x00" * 9
+    page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
+    match kind:
+        case "cut":
+            return _packed(200, good[: len(good) // 2], Content_Length=str(len(good)))
+        case "html":
+            return _packed(200, page, Content_Type="text/html")
+        case "bomb":
+            return _packed(200, _bomb(), Content_Encoding="gzip")
+        case "redirect":
+            return _packed(307, b"", Location=elsewhere)
+        case "loop":
+            return _packed(302, b"", Location=path)
+        case "garbage":
+            return b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10
+        case "empty":
+            return _packed(200, b"")
+        case "json":
+            return _packed(200, rest.encode("utf-8", "surrogateescape"))
+        case "headers":
+            return _packed(200, good, X_Long="x" * 200_000)
+        case "length":
+            return _packed(200, good, Content_Length="much")
+        case "chunks":
+            return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx"
+        case "gzip":
+            return _packed(200, packed, Content_Encoding="gzip")
+        case _:
+            return b""  # reset
 
 
 @lru_cache
@@ -186,8 +143,8 @@ def _bomb() -> bytes:
 
 
 @contextmanager
-def _serving() -> Iterator[Server]:
-    with Server(("127.0.0.1", 0), _Handler) as server:
+def _serving() -> Iterator[_Server]:
+    with _Server(("127.0.0.1", 0), _Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()
@@ -198,10 +155,10 @@ Client = Callable[[str, Path], str]
 
 
 def _fetch(host: str, folder: Path) -> str:
-    said: list[str] = []
+    shown: list[str] = []
     address = f"http://me:{KEY}@{host}/dumps/20260202.json.gz?signature={KEY}"
-    found = local([address], folder, bool, say=said.append, patience=_PATIENCE)
-    return "\n".join([*said, *found])
+    found = local([address], folder, bool, say=shown.append, patience=_PATIENCE)
+    return "\n".join([*shown, *found])
 
 
 def _chat(host: str, folder: Path) -> str:
@@ -257,39 +214,35 @@ def servers(random: Random, number: int, work: Path) -> Iterator[Outcome]:
     every = [(client, fault) for fault in FAULTS for client in CLIENTS]
     name, fault = every[number] if number < len(every) else random.choice(every)
     client, good = CLIENTS[name]
-    folder = work / f"cycle-{os.getpid()}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     os.environ[_VARIABLE] = KEY
     try:
-        with _serving() as server, _serving() as other:
+        with scratch(work) as folder, _serving() as server, _serving() as other:
             server.fault, server.bad, server.good = fault, random.choice((1, 2, 10**6)), good
-            server.elsewhere = f"http://localhost:{other.server_port}/elsewhere"
+            server.elsewhere = f"http://localhost:{other.server_address[1]}/elsewhere"
             other.good = good
-            lost = list(_asked(client, f"127.0.0.1:{server.server_port}", folder))
+            lost = list(_asked(client, f"127.0.0.1:{server.server_address[1]}", folder))
             if KEY in other.heard:
                 lost.append("the key went to another host")
     finally:
         del os.environ[_VARIABLE]
-        shutil.rmtree(folder, ignore_errors=True)
     yield Outcome(name, 1, tuple(f"{fault[:40]!a}: {text}" for text in lost))
 
 
 def _asked(client: Client, host: str, folder: Path) -> Iterator[str]:
     begun, before = time.monotonic(), _peak()
     try:
-        said = client(host, folder)
+        shown = client(host, folder)
     except UserError as error:
-        said = f"{error!r} {error}"
+        shown = f"{error!r} {error}"
     except Exception:
-        said = traceback.format_exc()
-        yield f"a traceback: {said[-2000:]}"
+        shown = traceback.format_exc()
+        yield f"a traceback: {shown[-2000:]}"
     if time.monotonic() - begun > _SECONDS:
-        yield f"it took {time.monotonic() - begun:.0f} seconds: {said[-200:]}"
+        yield f"it took {time.monotonic() - begun:.0f} seconds: {shown[-200:]}"
     if (more := _peak() - before) > _ROOM:
-        yield f"it took {more / 1e6:.0f} MB of memory: {said[-200:]}"
-    if KEY in said:
-        yield f"the key is shown: {said[-2000:]}"
+        yield f"it took {more / 1e6:.0f} MB of memory: {shown[-200:]}"
+    if KEY in shown:
+        yield f"the key is shown: {shown[-2000:]}"
     for path in folder.rglob("*"):
         if KEY in path.name or (path.is_file() and KEY.encode() in path.read_bytes()):
             yield f"the key is in {path.relative_to(folder)}"
