@@ -43,7 +43,7 @@ PARTS = ("develop", "held back")
 _TIGHT = re.compile(r" (?=[,.;:!?)\]%])|(?<=[(\[$£€]) |(?<=[^\W\d_]) (?=['’](?:s|t|re|ll|d)\b)")
 
 
-class Case(NamedTuple):
+class MarkedAnswer(NamedTuple):
     """One marked answer: its page, its segment, and the marks (paragraph, start, end)."""
 
     path: str
@@ -84,7 +84,7 @@ def as_label(answer: str) -> str:
     return re.sub(r"\b[A-Z]{2,3}\b", lambda m: "".join(c + "." for c in m[0]), answer)
 
 
-def histories(path: Path) -> Iterator[list[Case]]:
+def histories(path: Path) -> Iterator[list[MarkedAnswer]]:
     """The marked answers of each record; a segment has the dates that its question states."""
     for record in _records(path):
         page, places = _page(record)
@@ -118,7 +118,9 @@ def histories(path: Path) -> Iterator[list[Case]]:
                     snapshot=date(2021, 1, 1),
                 )
                 found.append(
-                    Case(record["link"], question, page, segment, name, tuple(sorted(marks)))
+                    MarkedAnswer(
+                        record["link"], question, page, segment, name, tuple(sorted(marks))
+                    )
                 )
         yield found
 
@@ -162,7 +164,7 @@ class AlignedCase(NamedTuple):
     `several`: its object has several segments; `recurring`: they are marked in several places.
     """
 
-    case: Case
+    case: MarkedAnswer
     part: str
     row: rows.AlignedSegment
     text: PageText

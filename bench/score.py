@@ -71,7 +71,7 @@ def make_release(folder: Path) -> Path:
     sources = {str(period): partial(rows, number) for number, period in enumerate(WINDOW)}
     made = Dataset(tables=(Table("all", Cloze, "Rows made by rule.", sources),), dropped=())
     write_release(made, meta(Sample({})), folder, "1.0.0")
-    return folder / "1.0.0"
+    return folder / "sample" / "1.0.0"
 
 
 def make_predictions(release: Path, path: Path) -> None:
@@ -135,9 +135,10 @@ def main(words: list[str]) -> int:
     """Measure both and print the ratio."""
     folder = BENCH / f"score-{ROWS}-{digest([c.name for c in columns(Cloze)])}"
     given, out = folder / "given.jsonl", folder / "scores"
-    release, say = folder / "releases" / "1.0.0", Figures()
+    say = Figures()
+    release = folder / "releases/sample/1.0.0"
     if not given.exists():
-        make_release(release.parent)
+        make_release(folder / "releases")
         make_predictions(release, given)
     command = [sys.executable, "-m", "factdrift", "score", release, "--predictions", given]
     [ours] = best([*command, "--out", out, "--cutoff", "2020-12-31"])

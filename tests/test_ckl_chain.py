@@ -20,7 +20,7 @@ from tests.ckl_people import SAID, WRITTEN, experts, workers
 from tests.ckl_walk import NEWS, Walk, dropped, gold, rows
 
 
-class Model(BaseHTTPRequestHandler):
+class ChainModel(BaseHTTPRequestHandler):
     """A chat server that fills gaps; `fails` of its first calls do."""
 
     fails = 0
@@ -45,7 +45,7 @@ class Model(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    served = ThreadingHTTPServer(("127.0.0.1", 0), ChainModel)
     threading.Thread(target=served.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{served.server_port}/v1"
     served.shutdown()
@@ -61,7 +61,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory, server: str) -> Walk:
     made = Walk(tmp_path_factory.mktemp("ckl"))
     made.release("ckl-questions")
     made.judge("ckl_question", workers(made.items("ckl_question")))
-    Model.fails = 1
+    ChainModel.fails = 1
     with pytest.raises(UserError, match="run again to go on"):
         made.release("ckl-clozes", predict=model(server))
     made.release("ckl-clozes", predict=model(server))
@@ -105,7 +105,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
 
 
 def test_a_model_is_asked_once_for_each_cloze_and_a_failure_goes_on(walk: Walk) -> None:
-    assert Model.calls == len(WRITTEN) + 1  # one failed, and nothing was asked twice
+    assert ChainModel.calls == len(WRITTEN) + 1  # one failed, and nothing was asked twice
 
 
 def test_updated_and_new(walk: Walk) -> None:
@@ -163,7 +163,7 @@ def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, tmp_path: Pa
 
 
 def test_offline_from_the_cache_alone(walk: Walk, server: str, tmp_path: Path) -> None:
-    calls = Model.calls
+    calls = ChainModel.calls
     other = Walk(tmp_path)
     (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
     with pytest.raises(UserError, match="not in the cache"):
@@ -174,7 +174,7 @@ def test_offline_from_the_cache_alone(walk: Walk, server: str, tmp_path: Path) -
     made = other.release("ckl-clozes", predict=model(server), offline=True)
     table = "data/all/full.parquet"
     assert rows(made.folder, table) == rows(latest(walk, "ckl-clozes"), table)
-    assert Model.calls == calls
+    assert ChainModel.calls == calls
 
 
 def test_without_a_model_the_step_is_skipped_and_says_so(walk: Walk, tmp_path: Path) -> None:

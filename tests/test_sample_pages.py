@@ -131,7 +131,7 @@ def test_the_odd_pages() -> None:
 
 
 @pytest.mark.parametrize("page", CONTENT, ids=lambda page: page.title)
-def test_length_and_balance(page: make.Page) -> None:
+def test_length_and_balance(page: make.SamplePage) -> None:
     balanced = all(
         page.text.count(left) == page.text.count(right) for left, right in ("{}", "[]")
     ) and page.text.count("<ref") == len(re.findall(r"</ref>|<ref[^>]*/>", page.text))
@@ -208,5 +208,5 @@ def test_mistakes_name_file_and_line(tmp_path: Path, files: dict[str, str], mess
     ],
 )
 def test_page(title: str, text: str, namespace: int, redirect: str) -> None:
-    page = make.Page(title, 1, 1, "", text)
+    page = make.SamplePage(title, 1, 1, "", text)
     assert (page.namespace, page.redirect) == (namespace, redirect)

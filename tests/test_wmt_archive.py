@@ -305,7 +305,11 @@ def test_files_that_are_no_archive(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "page.html").write_text("<html>\n")
     (tmp_path / "none").mkdir()
+    (tmp_path / "own.jsonl").write_text('{"id": 7, "date": "2020-01-01", "text": "A."}\n')
+    pq.write_table(pa.table({"date": ["x"], "text": ["y"], "id": [7]}), tmp_path / "own.parquet")
     wrong: dict[str, str] = {
+        "own.jsonl": "own.jsonl:1: its records have `id`",
+        "own.parquet": "its records have `id`",
         "absent.gz": "no such file",
         "empty": "the file is empty",
         "page.html": "no line of it is an article",

@@ -60,7 +60,7 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return articles(tmp_path_factory.mktemp("uneven") / "articles.parquet", counts)
 
 
-class Made(NamedTuple):
+class DrawnDates(NamedTuple):
     """A folder that `draws` wrote, what it counted, and its draws."""
 
     folder: Path
@@ -68,9 +68,9 @@ class Made(NamedTuple):
     table: pa.Table
 
 
-def run(table: Path, out: Path, seed: int, **settings: Any) -> Made:
+def run(table: Path, out: Path, seed: int, **settings: Any) -> DrawnDates:
     counts = draws(table, out, DateSettings(**settings), seed)
-    return Made(out, counts, pq.read_table(out / "draws.parquet"))
+    return DrawnDates(out, counts, pq.read_table(out / "draws.parquet"))
 
 
 def days_of(table: pa.Table, name: str, **where: str) -> Any:
@@ -80,12 +80,12 @@ def days_of(table: pa.Table, name: str, **where: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def many(uneven: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+def many(uneven: Path, tmp_path_factory: pytest.TempPathFactory) -> DrawnDates:
     amounts = {"eval": Amount(recent=100_000, past=100_000), "train": Amount(recent=9, past=9)}
     return run(uneven, tmp_path_factory.mktemp("many"), SEED, **amounts, valid=NONE)
 
 
-def test_article_days_are_uniform_over_the_days_available(many: Made, uneven: Path) -> None:
+def test_article_days_are_uniform_over_the_days_available(many: DrawnDates, uneven: Path) -> None:
     """Before 2020 no question day is outside; every day but those without articles is as likely."""
     days = days_of(many.table, "article_day", split="eval", subset="past")
     drawn = Counter(days[days < np.datetime64("2020-01-01")].tolist())
@@ -99,7 +99,7 @@ def test_article_days_are_uniform_over_the_days_available(many: Made, uneven: Pa
     assert chi_square(observed, expected) < critical(len(observed) - 1)
 
 
-def test_the_card_shows_that_draws_are_uniform(many: Made) -> None:
+def test_the_card_shows_that_draws_are_uniform(many: DrawnDates) -> None:
     """At 0.001, for 10^5 draws of each subset; the line of `train` has too few draws for a test."""
     figure = card.uniformity(many.folder)
     shown = {(r["split"], r["subset"]): r for r in figure.rows}
@@ -200,7 +200,7 @@ def test_years_with_more_articles_are_not_favoured(tmp_path: Path) -> None:
 
 
 def test_recent_questions_wait_uniformly_from_0_to_30_days(
-    many: Made,
+    many: DrawnDates,
 ) -> None:
     """Articles from January to November: none of their questions is outside the year."""
     article = days_of(many.table, "article_day", split="eval", subset="recent")
@@ -213,7 +213,7 @@ def test_recent_questions_wait_uniformly_from_0_to_30_days(
     assert chi_square(list(waits.values()), n / 31) < critical(30)
 
 
-def test_past_questions_are_uniform_over_the_year(many: Made) -> None:
+def test_past_questions_are_uniform_over_the_year(many: DrawnDates) -> None:
     article = days_of(many.table, "article_day", split="eval", subset="past")
     question = days_of(many.table, "question_day", split="eval", subset="past")
     found = Counter(question[article < np.datetime64("2020-01-01")].tolist())
@@ -229,7 +229,7 @@ def test_articles_of_a_day_are_equally_likely(tmp_path: Path) -> None:
     assert chi_square(list(found.values()), 2000) < critical(49)
 
 
-def test_recent_and_past_are_equal(many: Made) -> None:
+def test_recent_and_past_are_equal(many: DrawnDates) -> None:
     assert Counter(many.table["subset"].to_pylist()) == {"recent": 100_009, "past": 100_009}
     eval_counts = many.counts["eval"]
     for subset, expected in (("recent", 0.08), ("past", 0.035)):

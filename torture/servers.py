@@ -44,7 +44,7 @@ FAULTS = (
 """What a server can do; a number is a status, what follows it `Retry-After`."""
 
 
-class _Server(socketserver.ThreadingTCPServer):
+class FaultyServer(socketserver.ThreadingTCPServer):
     """Answers `good` to every request after `bad` ones that meet the fault; keeps what it hears."""
 
     daemon_threads = True
@@ -56,8 +56,8 @@ class _Server(socketserver.ThreadingTCPServer):
         """A caller that has seen enough goes: that is no error."""
 
 
-class _Handler(socketserver.StreamRequestHandler):
-    server: _Server
+class FaultyHandler(socketserver.StreamRequestHandler):
+    server: FaultyServer
 
     def handle(self) -> None:
         """Read one request, write one answer, and close."""
@@ -143,8 +143,8 @@ def _bomb() -> bytes:
 
 
 @contextmanager
-def _serving() -> Iterator[_Server]:
-    with _Server(("127.0.0.1", 0), _Handler) as server:
+def _serving() -> Iterator[FaultyServer]:
+    with FaultyServer(("127.0.0.1", 0), FaultyHandler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield server
         server.shutdown()

@@ -73,7 +73,7 @@ def cloze_doubts(
     found += [doubt for doubt in text_doubts(question, first_year) if doubt not in found]
     if written_for is not None and not is_within(written_for, answer):
         found.insert(0, f"The chosen question was made for another answer: “{written_for}”.")
-    name, same = (_NAME_BEFORE.search(text) for text in (before, cloze[: cloze.index(BLANK)]))
-    if name and same and name[1] == same[1] and name[1].lower() not in BEFORE_NAMES:
+    name, kept = (_NAME_BEFORE.search(text) for text in (before, cloze[: cloze.index(BLANK)]))
+    if name and kept and name[1] == kept[1] and name[1].lower() not in BEFORE_NAMES:
         found.append(f"“{name[1]}” before the gap may be part of the name.")
     return found

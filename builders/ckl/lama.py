@@ -183,8 +183,8 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
         old = [normal_or_all(view.old_answer or "") for view in (first, other)]
         if old[0] != old[1]:
             raise DropError("experts_differ", f"{first.old_answer!r}, {other.old_answer!r}")
-    alike = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
-    if alike and gold.agreeing < _EXPERTS:
+    similar = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
+    if similar and gold.agreeing < _EXPERTS:
         raise DropError("answers_alike", f"{first.old_answer!r}, {shown.get('new_answer')!r}")
     return ExpertJudgment(
         row=gold.row,
@@ -332,7 +332,7 @@ class Decisions(common.GoldStep):
     views: Views
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Apply the decision rule to every cloze that an expert judgment."""
+        """Apply the decision rule to every cloze that experts have judged."""
         counter = self.views.counter()
         corpus = NewsCorpus.of(self.corpus, at)
         found, dropped = workers_clozes(self.gold.files, corpus, self.periods)

@@ -4,6 +4,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
@@ -85,7 +86,7 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[LineBlock]:
 
     A line's end is `\\n`; the last line may lack it; a byte order mark is no part of the first.
     `UserError` where the file cannot be read, is cut short or damaged (with how far it was read),
-    or has no line ends.
+    has no line ends, or names its records by an `id` of their own.
     """
     hint = "download it again, or leave it out"
     with Compressed(path, threads=min(_cores() - 1, 1), block=_PIECE, hint=hint) as stream:
@@ -123,9 +124,24 @@ def _line_blocks(stream: Compressed, size: int) -> Iterator[LineBlock]:
         if form is None:
             data = data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
             form = "jsonl" if data[:64].lstrip(b" \t\r\n")[:1] == b"{" else "wmt"
+            if form == "jsonl":
+                _refuse_id(stream.path, data.partition(b"\n")[0])
         at = stream.position()
         yield LineBlock(data, form, at - before)
         before = at
+
+
+def _refuse_id(path: Path, record: bytes) -> None:
+    """Raise `UserError` where the first record has an `id`, which would be lost in silence."""
+    with suppress(msgspec.DecodeError, UnicodeError):
+        found = msgspec.json.decode(record)
+        if isinstance(found, dict) and "id" in found:
+            raise _own_id(path, 1)
+
+
+def _own_id(path: Path, line: int | None = None) -> UserError:
+    text = "its records have `id`, but an article's id is made of its date and text"
+    return UserError(text, where=path, line=line, hint="rename or remove `id`, such as to `url`")
 
 
 def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
@@ -136,7 +152,9 @@ def _parquet_blocks(path: Path) -> Iterator[LineBlock]:
             names = set(file.schema_arrow.names)
             if missing := {"date", "text"} - names:
                 raise UserError(f"no column {', '.join(sorted(missing))}", where=path)
-            wanted = [n for n in ("date", "text", "title", "url") if n in names]
+            if "id" in names:
+                raise _own_id(path)
+            wanted = [n for n in ("date", "text", "title") if n in names]
             row_size = path.stat().st_size // max(file.metadata.num_rows, 1)
             encode = msgspec.json.Encoder().encode
             for batch in file.iter_batches(1024, columns=wanted):

@@ -182,13 +182,13 @@ def joined(texts: Sequence[bytes]) -> bytes:
     return b"\n".join([*texts, b""])
 
 
-def not_utf8(texts: Sequence[bytes], whole: bytes) -> list[tuple[int, str]]:
+def not_utf8(texts: Sequence[bytes], together: bytes) -> list[tuple[int, str]]:
     """The places of texts that are no UTF-8, last ones first, and what is wrong with each.
 
     They are decoded one by one only where something is wrong with the whole.
     """
-    offsets = np.array([0, len(whole)], np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(whole)]
+    offsets = np.array([0, len(together)], np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(together)]
     try:
         pa.Array.from_buffers(pa.string(), 1, buffers).validate(full=True)
     except pa.ArrowInvalid:
@@ -209,9 +209,9 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple([s for s in map(str.strip, text.split("\n")) if s])
 
 
-def count_sentences(texts: Sequence[bytes], whole: bytes) -> Int32s:
+def count_sentences(texts: Sequence[bytes], together: bytes) -> Int32s:
     """The number of sentences of each text (UTF-8); lines of white space are none."""
-    found = np.frombuffer(whole, np.uint8)
+    found = np.frombuffer(together, np.uint8)
     ends = np.flatnonzero(found == 10)
     starts = np.zeros_like(ends)
     starts[1:] = ends[:-1] + 1
@@ -219,7 +219,7 @@ def count_sentences(texts: Sequence[bytes], whole: bytes) -> Int32s:
     counts = np.searchsorted(ends, lasts, "right")
     counts[1:] -= counts[:-1].copy()
     for start in starts[_MAY_BE_BLANK[found[starts]]].tolist():
-        if _BLANK_LINE.match(whole, start):
+        if _BLANK_LINE.match(together, start):
             counts[np.searchsorted(lasts, start)] -= 1
     return counts.astype(np.int32)
 
@@ -244,13 +244,13 @@ def parse(data: bytes, form: Form, options: tuple[date, bool]) -> ParsedLines:
             bad.append((line, error.reason, error.detail))
         start = end + 1
     texts = [text for _, _, text in found]
-    whole = joined(texts)
-    if wrong := not_utf8(texts, whole):
+    together = joined(texts)
+    if wrong := not_utf8(texts, together):
         for n, why in wrong:
             bad.append((places.pop(n), "bad_utf8", why))
             del found[n], texts[n]
-        whole = joined(texts)
-    counts = count_sentences(texts, whole)
+        together = joined(texts)
+    counts = count_sentences(texts, together)
     for n in np.flatnonzero(counts == 0)[::-1].tolist():
         bad.append((places.pop(n), "no_sentences", None))
         del found[n]

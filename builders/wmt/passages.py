@@ -68,8 +68,8 @@ def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
     `article_of`.
     """
     article = article_of(day, digest, text)
-    whole = f"{text.decode()} ".replace(".\n", _STOP)
-    found = [part.strip(_WHITE) for part in whole.split(_STOP)]
+    ended = f"{text.decode()} ".replace(".\n", _STOP)
+    found = [part.strip(_WHITE) for part in ended.split(_STOP)]
     sentences = [part for part in found if part]
     return [
         Passage(

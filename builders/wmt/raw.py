@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from functools import partial
-from itertools import accumulate, groupby
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,16 +13,13 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
-from factdrift.builders.wmt.archive import BlockPlace, LineBlock, blocks, over_blocks
+from factdrift.builders.wmt.archive import blocks
 from factdrift.builders.wmt.lines import ParsedLines, parse
 from factdrift.builders.wmt.minhash import BANDS
 from factdrift.builders.wmt.tables import column
 
 _LINES = 65_536
 """Lines whose columns are written at a time, or a few more."""
-_KEPT = 16 << 20
-"""The C library keeps what is freed up to twice the largest piece it saw freed; with less than a
-few blocks it would give each back to the system, a tenth of the time of reading."""
 _STORED: dict[str, Any] = {"compression": "lz4", "use_dictionary": False}
 _BAD = pa.schema(
     {"file": pa.int32(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
@@ -50,41 +47,23 @@ def write_raw(
     """Write `raw-N.parquet` (articles) and `bad-N.parquet` (other lines); the counts of each file.
 
     `row` of a raw table is the number of articles of its file before it. With more jobs each
-    process reads whole files: to hand a block to another process takes as long as to parse it.
-    Only signatures (`near`) are so slow that blocks are handed out. `UserError`: see `blocks`, or
-    a process that died.
+    process reads its own files: to hand a block to another process takes as long as to parse it.
+    `near`: with signatures. `UserError`: see `blocks`, or a process that died.
     """
     sizes = {f: f.path.stat().st_size for f in files}
     total = sum(sizes.values())
     jobs = 1 if total <= 2 * block else jobs
-    if near and jobs > 1:
-        return _by_blocks(files, folder, jobs, block)
     with progress(total, "B", "reading the archive") as bar:
         if jobs <= 1 or len(files) < 2:
             return [_read_file(f, folder, near, block, bar.advance) for f in files]
         largest_first = sorted(files, key=lambda f: (-sizes[f], f.number))
-        read = partial(_read_file, folder=folder, near=False, block=block)
+        read = partial(_read_file, folder=folder, near=near, block=block)
         counts = {}
         flow = ordered_map(read, largest_first, jobs=min(jobs, len(files)), ahead=len(files))
         for file, found in zip(largest_first, flow, strict=True):
             counts[file] = found
             bar.advance(sizes[file])
         return [counts[f] for f in files]
-
-
-def _by_blocks(
-    files: Sequence[ArchiveFile], folder: Path, jobs: int, block: int
-) -> list[FileCounts]:
-    """Read with signatures: this process decompresses, others parse."""
-
-    def options(place: BlockPlace, found: LineBlock) -> tuple[date, bool]:
-        return files[place.file].last, True
-
-    counts = [FileCounts(0, 0)] * len(files)
-    flow = over_blocks([f.path for f in files], parse, options, jobs=jobs, block=block)
-    for n, found in groupby(flow, lambda pair: pair[0].file):
-        counts[n] = _write(files[n].number, folder, True, (parsed for _, parsed in found))
-    return counts
 
 
 def _read_file(
@@ -95,7 +74,6 @@ def _read_file(
     advance: Callable[[int], None] = lambda n: None,
 ) -> FileCounts:
     def flow() -> Iterator[ParsedLines]:
-        bytes(_KEPT)
         for found in blocks(file.path, block):
             yield parse(found.data, found.form, (file.last, near))
             advance(found.read)

@@ -38,8 +38,8 @@ def writing_tables(out: Path, names: Sequence[str]) -> Iterator[Path]:
 
 def column(numbers: np.ndarray[Any, Any], kind: pa.DataType) -> pa.Array:
     """A column; `pa.array` of numpy's numbers would import pandas, which takes half a second."""
-    whole = np.ascontiguousarray(numbers)
-    return pa.Array.from_buffers(kind, len(whole), [None, pa.py_buffer(whole)])
+    values = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
 def texts(characters: Characters) -> pa.Array:

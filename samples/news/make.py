@@ -42,7 +42,7 @@ class TextError(Exception):
 
 
 @dataclass(frozen=True)
-class Article:
+class SampleArticle:
     """One dated article; `paragraphs` holds sentences, `line` is the header's 1-based line."""
 
     day: date
@@ -105,10 +105,10 @@ def sentence_mistake(sentence: str, day: date) -> str | None:
     return None
 
 
-def read(path: Path) -> list[Article]:
+def read(path: Path) -> list[SampleArticle]:
     """The articles of one text file, in its order; all mistakes in one `TextError`."""
     mistakes: list[str] = []
-    articles: list[Article] = []
+    articles: list[SampleArticle] = []
     paragraphs: list[list[str]] = []
     head: tuple[date, str, int] | None = None
 
@@ -119,7 +119,7 @@ def read(path: Path) -> list[Article]:
         if head is None:
             return
         day, headline, line = head
-        article = Article(day, headline, tuple(tuple(p) for p in paragraphs if p), line)
+        article = SampleArticle(day, headline, tuple(tuple(p) for p in paragraphs if p), line)
         if sum(map(len, article.paragraphs)) < FEWEST_SENTENCES:
             wrong(line, f"an article has at least {FEWEST_SENTENCES} sentences")
         articles.append(article)
@@ -158,7 +158,7 @@ def read(path: Path) -> list[Article]:
     return articles
 
 
-def archive(articles: Iterable[Article]) -> bytes:
+def archive(articles: Iterable[SampleArticle]) -> bytes:
     """The gzip bytes of one year's archive."""
     rows = []
     for article in articles:

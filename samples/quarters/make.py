@@ -22,7 +22,7 @@ DAYS = ("20250407", "20250707", "20251006", "20260105")
 FIELDS = {"item", "relation", "object", "said"}
 
 
-def correct(items: dict[str, sample.Item], path: Path) -> None:
+def correct(items: dict[str, sample.SampleItem], path: Path) -> None:
     """Let the dumps before each correction say what it corrects. `MistakeError`: nothing there."""
     with path.open(encoding="utf-8") as stream:
         root = yaml.compose(stream, Loader=sample.LOADER)

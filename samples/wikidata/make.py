@@ -101,7 +101,7 @@ class MistakeError(Exception):
 
 
 @dataclass(frozen=True)
-class Point:
+class SampleTime:
     """One qualifier value; `time` is as Wikidata writes it."""
 
     snak: str
@@ -119,7 +119,7 @@ class Point:
         return not self.time.startswith("-") and (year, month or 12, date or 31) > day
 
 
-Qualifiers = dict[str, list[Point]]
+Qualifiers = dict[str, list[SampleTime]]
 
 
 def day_of(snapshot: str) -> tuple[int, int, int]:
@@ -128,7 +128,7 @@ def day_of(snapshot: str) -> tuple[int, int, int]:
 
 
 @dataclass
-class Statement:
+class SampleStatement:
     """A statement of an item, and what other than by its dates it was on earlier days."""
 
     relation: str
@@ -151,7 +151,7 @@ class Statement:
 
 
 @dataclass
-class Item:
+class SampleItem:
     """An entity line."""
 
     name: str
@@ -167,9 +167,9 @@ class Item:
     bare: bool = False
     in_dump: bool = True
     redirect: str = ""
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[SampleStatement] = field(default_factory=list)
     declared: bool = False
-    life: tuple[Point | None, Point | None] = (None, None)
+    life: tuple[SampleTime | None, SampleTime | None] = (None, None)
 
 
 def mistake(node: yaml.Node, message: str) -> MistakeError:
@@ -209,7 +209,7 @@ def flag(node: yaml.Node) -> bool:
     return text_of(node) == "yes"
 
 
-def point_of(node: yaml.Node, text: str | None = None) -> Point:
+def point_of(node: yaml.Node, text: str | None = None) -> SampleTime:
     """`2019`, `2019-07`, `2019-07-24`, `1990s`, `unknown`, `none`, or a raw mapping."""
     if isinstance(node, yaml.MappingNode):
         raw = map_of(node, {"time", "precision", "calendar"})
@@ -218,12 +218,12 @@ def point_of(node: yaml.Node, text: str | None = None) -> Point:
             raise mistake(raw["calendar"], f"unknown calendar `{calendar}`")
         if not {"time", "precision"} <= raw.keys():
             raise mistake(node, "expected time and precision")
-        return Point("value", text_of(raw["time"]), int(text_of(raw["precision"])), calendar)
+        return SampleTime("value", text_of(raw["time"]), int(text_of(raw["precision"])), calendar)
     text = text_of(node) if text is None else text
     if text in ("unknown", "none"):
-        return Point({"unknown": "somevalue", "none": "novalue"}[text])
+        return SampleTime({"unknown": "somevalue", "none": "novalue"}[text])
     if match := re.fullmatch(r"(\d{3}0)s", text):
-        return Point("value", f"+{match[1]}-00-00T00:00:00Z", 8)
+        return SampleTime("value", f"+{match[1]}-00-00T00:00:00Z", 8)
     match = re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", text)
     if (
         not match
@@ -232,10 +232,12 @@ def point_of(node: yaml.Node, text: str | None = None) -> Point:
     ):
         raise mistake(node, f"`{text}` is no date: expected 2019, 2019-07, 2019-07-24 or 1990s")
     precision = 11 if match[3] else 10 if match[2] else 9
-    return Point("value", f"+{match[1]}-{match[2] or '00'}-{match[3] or '00'}T00:00:00Z", precision)
+    return SampleTime(
+        "value", f"+{match[1]}-{match[2] or '00'}-{match[3] or '00'}T00:00:00Z", precision
+    )
 
 
-def life_of(node: yaml.Node) -> tuple[Point | None, Point | None]:
+def life_of(node: yaml.Node) -> tuple[SampleTime | None, SampleTime | None]:
     """`first/last` of a life: each a date, `..` (not stated) or empty (unknown)."""
     ends = [part.strip() or "unknown" for part in text_of(node).split("/")]
     if len(ends) != 2:
@@ -269,15 +271,15 @@ def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
     return {name: points for name, points in known.items() if points}
 
 
-def statement_of(relation: str, node: yaml.Node) -> Statement:
+def statement_of(relation: str, node: yaml.Node) -> SampleStatement:
     if isinstance(node, yaml.ScalarNode):  # - object
-        return Statement(relation, text_of(node), False, "normal", False, {}, node)
+        return SampleStatement(relation, text_of(node), False, "normal", False, {}, node)
     plain = map_of(node)
     if not {"object", "text", "value"} & plain.keys():  # - object: interval
         if len(plain) != 1:
             raise mistake(node, "expected `- object: start/end`, or a fact with an `object` field")
         ((name, when),) = plain.items()
-        return Statement(relation, name, False, "normal", False, interval_of(when), node)
+        return SampleStatement(relation, name, False, "normal", False, interval_of(when), node)
     known = {"object", "text", "value", "when", "before", "rank", "form", *QUALIFIERS}
     fields = map_of(node, known)
     if "when" in fields:
@@ -305,10 +307,10 @@ def statement_of(relation: str, node: yaml.Node) -> Statement:
         raise mistake(fields["value"], "the only `value` is `unknown`; name an item with `object`")
     value = next((text_of(fields[key]) for key in ("object", "text") if key in fields), None)
     form = "form" in fields
-    return Statement(relation, value, "text" in fields, rank, form, stated, node, before)
+    return SampleStatement(relation, value, "text" in fields, rank, form, stated, node, before)
 
 
-def read_item(item: Item, node: yaml.Node) -> None:
+def read_item(item: SampleItem, node: yaml.Node) -> None:
     setters: dict[str, Callable[[yaml.Node], object]] = {
         "kind": text_of,
         "label": text_of,
@@ -330,9 +332,9 @@ def read_item(item: Item, node: yaml.Node) -> None:
             setattr(item, key, setters[key](value))
 
 
-def read_facts(folder: Path) -> dict[str, Item]:
+def read_facts(folder: Path) -> dict[str, SampleItem]:
     """Every item by name: those that the YAML describes and those that it only mentions."""
-    items: dict[str, Item] = {}
+    items: dict[str, SampleItem] = {}
     kinds: dict[str, str] = {}
     lives: dict[str, yaml.Node] = {}
     for path in sorted(folder.glob("*.yaml")):
@@ -343,7 +345,7 @@ def read_facts(folder: Path) -> dict[str, Item]:
         top = map_of(root, {"kind", "items", "kinds", "lives"})
         kind = text_of(top["kind"]) if "kind" in top else ""
         for name, node in (map_of(top["items"]) if "items" in top else {}).items():
-            item = items.setdefault(name, Item(name))
+            item = items.setdefault(name, SampleItem(name))
             if item.declared:
                 raise mistake(node, f"`{name}` is described in another file too")
             item.declared = True
@@ -354,23 +356,23 @@ def read_facts(folder: Path) -> dict[str, Item]:
             for node in list_of(nodes):
                 kinds[text_of(node)] = kind
     for name, kind in kinds.items():
-        item = items.setdefault(name, Item(name))
+        item = items.setdefault(name, SampleItem(name))
         item.kind = item.kind or kind
     for name, node in lives.items():
-        items.setdefault(name, Item(name)).life = life_of(node)
+        items.setdefault(name, SampleItem(name)).life = life_of(node)
     named = [one for item in items.values() for one in item.statements if one.value]
     given: dict[str, str] = {}
     for one in named:
         if one.value is None or one.text:
             continue
-        item = items.setdefault(one.value, Item(one.value))
+        item = items.setdefault(one.value, SampleItem(one.value))
         kind = given.setdefault(item.name, RELATIONS[one.relation][1])
         if not item.kind and kind != RELATIONS[one.relation][1]:
             raise mistake(one.node, f"`{item.name}`: say its kind, under `kinds:` in any file")
     for item in items.values():
         item.kind = item.kind or given.get(item.name, "class")
     for kind in sorted({item.kind for item in items.values()} | {"class"}):
-        items.setdefault(kind, Item(kind, kind="class"))
+        items.setdefault(kind, SampleItem(kind, kind="class"))
     return items
 
 
@@ -386,7 +388,7 @@ def number(entity: str) -> int:
     return int(entity[1:])
 
 
-def assign_ids(items: dict[str, Item], folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+def assign_ids(items: dict[str, SampleItem], folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     """The id of every name, and the table of reserved ids with the new names at its end."""
     real, reserved = (read_ids(folder / f"{name}_ids.yaml") for name in ("real", "reserved"))
     for name in sorted(items.keys() - real.keys() - reserved.keys()):
@@ -423,7 +425,7 @@ def snak(relation: str, value: dict[str, Any] | None, datatype: str) -> dict[str
     return {"snaktype": "value", "property": relation, "datavalue": value, "datatype": datatype}
 
 
-def qualifier(name: str, point: Point) -> dict[str, Any]:
+def qualifier(name: str, point: SampleTime) -> dict[str, Any]:
     found = {"snaktype": point.snak, "property": name}
     code = digest(name, repr(point))[:40]
     if point.snak != "value":
@@ -440,7 +442,9 @@ def qualifier(name: str, point: Point) -> dict[str, Any]:
     return found | {"hash": code, "datavalue": datavalue, "datatype": "time"}
 
 
-def statement(one: Statement, stated: Qualifiers, code: str, ids: dict[str, str]) -> dict[str, Any]:
+def statement(
+    one: SampleStatement, stated: Qualifiers, code: str, ids: dict[str, str]
+) -> dict[str, Any]:
     value, datatype = None, "wikibase-item"
     if one.text:
         value, datatype = {"value": one.value, "type": "string"}, "string"
@@ -458,7 +462,7 @@ def statement(one: Statement, stated: Qualifiers, code: str, ids: dict[str, str]
     return written | {"id": code, "rank": one.rank}
 
 
-def claims_of(item: Item, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
+def claims_of(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
     entity = ids[item.name]
     if item.bare:
         return {}
@@ -500,7 +504,7 @@ def terms(values: dict[str, str]) -> dict[str, Any]:
     return {code: {"language": code, "value": value} for code, value in values.items()}
 
 
-def labels_of(item: Item, mul_exists: bool) -> dict[str, str]:
+def labels_of(item: SampleItem, mul_exists: bool) -> dict[str, str]:
     name = item.label or re.sub(r" \([^()]*\)$", "", item.name)
     if item.labels:
         return item.labels
@@ -511,7 +515,7 @@ def labels_of(item: Item, mul_exists: bool) -> dict[str, str]:
     return {"en": name}
 
 
-def sitelinks_of(item: Item) -> dict[str, Any]:
+def sitelinks_of(item: SampleItem) -> dict[str, Any]:
     title = item.enwiki or item.label or item.name
     title = title if item.enwiki else title[:1].upper() + title[1:]
     base = PAGES.get(item.kind, 20)
@@ -524,7 +528,7 @@ def sitelinks_of(item: Item) -> dict[str, Any]:
     }
 
 
-def entity_line(item: Item, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
+def entity_line(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
     entity = ids[item.name]
     if item.redirect:
         return {"entity": entity, "redirect": ids[item.redirect]}
@@ -586,7 +590,7 @@ def lexeme_line(ids: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def in_snapshot(items: dict[str, Item], snapshot: str) -> set[str]:
+def in_snapshot(items: dict[str, SampleItem], snapshot: str) -> set[str]:
     """Items with a statement in this snapshot, and all that these and other items point to."""
     names = {item.name for item in items.values() if item.redirect or item.bare or item.labels}
     for item in items.values():
@@ -598,7 +602,7 @@ def in_snapshot(items: dict[str, Item], snapshot: str) -> set[str]:
     return names | {"class"}
 
 
-def dump(items: dict[str, Item], snapshot: str, ids: dict[str, str]) -> bytes:
+def dump(items: dict[str, SampleItem], snapshot: str, ids: dict[str, str]) -> bytes:
     names = [name for name in in_snapshot(items, snapshot) if items[name].in_dump]
     lines = [entity_line(items[name], snapshot, ids) for name in names]
     lines += [*property_lines(), lexeme_line(ids)]

@@ -41,7 +41,7 @@ class PageError(Exception):
 
 
 @dataclass(frozen=True)
-class Page:
+class SamplePage:
     """One page; `text` is its wikitext without a line break at the end."""
 
     title: str
@@ -64,7 +64,7 @@ class Page:
         return "" if match is None else match[1].strip()
 
 
-def read(path: Path) -> Page:
+def read(path: Path) -> SamplePage:
     """The page of one file: `---`, the four fields, `---`, then the wikitext."""
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     found: dict[str, str] = {}
@@ -81,12 +81,12 @@ def read(path: Path) -> Page:
             raise PageError(f"{path.name}:{number + 1}: expected `---`")
     text = "\n".join(lines[end + 1 :])
     ids = int(found["page"]), int(found["revision"])
-    return Page(found["title"], *ids, found["timestamp"], text)
+    return SamplePage(found["title"], *ids, found["timestamp"], text)
 
 
-def read_all(folder: Path) -> list[Page]:
+def read_all(folder: Path) -> list[SamplePage]:
     """Every page by page id; a title or an id that stands twice is a `PageError`."""
-    pages: list[Page] = []
+    pages: list[SamplePage] = []
     seen: dict[str | int, str] = {}
     for path in sorted(folder.glob("*.wiki")):
         page = read(path)
@@ -134,7 +134,7 @@ xml:lang="en">
 """
 
 
-def page_xml(page: Page) -> str:
+def page_xml(page: SamplePage) -> str:
     data = page.text.encode()
     digest = base36_sha1(data)
     redirect = f"    <redirect title={quoteattr(page.redirect)} />\n" if page.redirect else ""
