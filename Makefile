@@ -90,7 +90,7 @@ docs: $(VENV)/.dev ## build the documentation: open build/site/index.html
 house: $(VENV)/.dev ## print the packages: sizes, and who imports whom
 	@$(BIN)/python -m tests.house
 
-bench: $(VENV)/.dev ## measure speed against a baseline of the same run: [BENCHES="mine wmt"]
+bench: $(VENV)/.dev ## measure speed beside a baseline: [BENCHES="mine wmt"]
 	@$(BIN)/python -m bench $(BENCHES)
 
 TORTURE := SEED HOURS KILLS DISKS RIVALS LINES SERVERS

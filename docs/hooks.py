@@ -22,12 +22,11 @@ DOCUMENTS = {
     "SCALE.md": "scale.md",
     "GLOSSARY.md": "glossary.md",
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
     "samples/quarters/README.md": "quarters.md",
     "README.md": "index.md",
 }
 """Documents of the repository that are pages as they are."""
-SECTIONS = {"score.md": ["Score a model", "Use a release"], "add.md": ["Add a …"]}
-"""Sections of the README that are pages."""
 ROWS = (ROOT / "tests/golden/rows.md", ROOT / "docs/rows.md")
 """A row of each dataset: of the samples' releases, and of those that need people's work."""
 RELEASES = ROOT / "releases"
@@ -50,7 +49,8 @@ def relinked(text: str) -> str:
     """A document whose links go to pages; what is no page is named, and not linked."""
 
     def link(found: re.Match[str]) -> str:
-        page = DOCUMENTS.get(found[1])
+        own = found[1].removeprefix("docs/") if found[1].startswith("docs/") else None
+        page = DOCUMENTS.get(found[1], own)
         return f"]({page}{found[2] or ''})" if page else "]()"
 
     return re.sub(r"\[([^\]]+)\]\(\)", r"`\1`", _LINK.sub(link, text))
@@ -232,13 +232,8 @@ def _cards() -> list[Path]:
 
 def pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of every page that is made."""
-    readme = (ROOT / "README.md").read_text("utf-8")
     for document, page in DOCUMENTS.items():
         yield page, relinked((ROOT / document).read_text("utf-8"))
-    for page, headings in SECTIONS.items():
-        parts = [section(readme, heading) for heading in headings]
-        told = "\n\n".join(f"## {h}\n\n{p}" for h, p in zip(headings[1:], parts[1:], strict=True))
-        yield page, relinked(f"# {headings[0]}\n\n{parts[0]}\n\n{told}")
     yield "datasets/index.md", datasets()
     for name, model in _builders().items():
         yield f"datasets/{name}.md", dataset(name, model)
@@ -266,3 +261,12 @@ def on_config(config: Any) -> Any:
     entries += [f"datasets/{name}.md" for name in _builders()]
     config["nav"] = [{"Datasets": entries} if "Datasets" in one else one for one in config["nav"]]
     return config
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Called by MkDocs: a phone, whose navigation is folded away, has a search box on the page."""
+    search = "../" * page.url.count("/") + "search.html"
+    return (
+        f'<form class="phone-search" action="{search}" method="get">'
+        f'<input type="search" name="q" placeholder="Search docs" aria-label="Search"></form>{html}'
+    )

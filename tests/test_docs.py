@@ -13,11 +13,13 @@ from tests.conftest import ROOT
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("document", "least"), [("TOUR.md", 30), ("PEOPLE.md", 20)])
+@pytest.mark.parametrize(
+    ("document", "least"), [("README.md", 12), ("TOUR.md", 30), ("PEOPLE.md", 20)]
+)
 def test_a_walk_runs_as_it_is_written(
-    document: str, least: int, monkeypatch: pytest.MonkeyPatch
+    document: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(tmp_path if document == "README.md" else ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = doctest.testfile(str(ROOT / document), module_relative=False, optionflags=options)
     assert result.attempted > least
@@ -26,7 +28,10 @@ def test_a_walk_runs_as_it_is_written(
 
 @pytest.mark.parametrize(
     "document",
-    ["README.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md", "samples/wikidata/README.md"],
+    [
+        *("README.md", "CONTRIBUTING.md", "GLOSSARY.md", "TOUR.md", "PEOPLE.md", "SCALE.md"),
+        *("docs/build.md", "docs/score.md", "samples/wikidata/README.md"),
+    ],
 )
 def test_paths_that_a_document_names_are_there(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
@@ -35,21 +40,28 @@ def test_paths_that_a_document_names_are_there(document: str) -> None:
     assert [p for p in named if not (ROOT / p.rstrip("./")).exists()] == []
 
 
-def test_the_house_of_the_readme_is_the_house() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_the_house_is_as_it_is_described() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     described = set(re.findall(r"^  ((?:[a-z]+/ +)+)", text, re.M))
     named = {name for line in described for name in line.replace("/", "").split()}
     folders = {path.parent.name for path in (ROOT / "builders").glob("*/__init__.py")}
     assert named == folders
 
 
-def test_make_targets_that_the_readme_names_are_there() -> None:
-    targets = set(re.findall(r"make ([a-z]+)", (ROOT / "README.md").read_text("utf-8")))
+def test_make_targets_that_documents_name_are_there() -> None:
+    paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
+    spelled = r"^(?:make|.*`make) ([a-z]+)"
+    targets = {t for p in paths for t in re.findall(spelled, p.read_text("utf-8"), re.M)}
+    targets |= set(re.findall(r"make ([a-z]+)", (ROOT / ".github/workflows/ci.yml").read_text()))
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     for target in targets:
         words = ["make", "--dry-run", target]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_is_short() -> None:
+    assert 600 <= len((ROOT / "README.md").read_text("utf-8").split()) <= 800
 
 
 def test_help_lists_every_target() -> None:

@@ -134,7 +134,7 @@ def _texts(source: PageFile) -> Iterator[str]:
                 continue
             if isinstance(row, dict) and "title" not in row:
                 text = f"no field `title` in a line, but {', '.join(sorted(map(str, row)))[:200]}"
-                hint = "the fields of a page are in README.md: title, and text or paragraphs"
+                hint = "a page has title, and text, paragraphs or wikitext"
                 raise UserError(text, where=source.path, hint=hint)
             yield from _of_row(row)
     else:
