@@ -102,8 +102,11 @@ def test_what_a_model_of_the_first_quarter_knows_grows_stale(year: Path) -> None
 @pytest.mark.parametrize(
     ("line", "error"),
     [
-        ("{item: Nowhere, relation: P6, object: Nobody, said: absent}", ":2: 0 such facts"),
-        ("{item: Japan, relation: P6, object: Shigeru Ishiba}", ":2: say said, too"),
+        ("{item: Nowhere, relation: P6, object: Nobody, said: absent}", "0 such facts"),
+        (
+            "{item: Japan, relation: P6, object: Shigeru Ishiba}",
+            "day, item, relation, object, said",
+        ),
         ("{item: Japan, relation: P6, object: Shigeru Ishiba, said: soon}", "is no date"),
     ],
 )
@@ -132,7 +135,7 @@ def shop(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name, words in {"python": "", "factdrift": "-m builders"}.items():
+    for name, words in {"python": "", "factdrift": "-m factdrift"}.items():
         (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
         (tools / name).chmod(0o755)
     path = f"{tools}:{os.environ['PATH']}"

@@ -1,7 +1,6 @@
 """The sample dumps: the bytes come from the YAML, and every oddity of real data is in them."""
 
 import gzip
-import importlib.util
 import json
 import re
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from samples.wikidata import make
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "samples" / "wikidata"
@@ -61,12 +61,7 @@ def object_id(statement: Entity) -> str | None:
 
 @pytest.mark.slow
 def test_made_from_the_yaml() -> None:
-    spec = importlib.util.spec_from_file_location("make_sample", FOLDER / "make.py")
-    assert spec and spec.loader
-    make = importlib.util.module_from_spec(spec)
-    sys.modules["make_sample"] = make
-    spec.loader.exec_module(make)
-    for name, content in make.build(FOLDER).items():
+    for name, content in make.build().items():
         assert (FOLDER / name).read_bytes() == content, f"run `make sample`: {name} is out of date"
 
 
@@ -223,7 +218,7 @@ def test_quirk(quirk: str) -> None:
     assert QUIRKS[quirk]()
 
 
-def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
+def test_a_mistake_names_file_and_item(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
     wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
     (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
@@ -231,4 +226,4 @@ def test_a_mistake_is_told_with_file_and_line(tmp_path: Path) -> None:
         [sys.executable, tmp_path / "w" / "make.py"], capture_output=True, text=True
     )
     assert done.returncode == 1
-    assert "zz.yaml:4: `2019-13` is no date" in done.stderr
+    assert "zz.yaml: A: `2019-13` is no date" in done.stderr

@@ -178,22 +178,17 @@ HEAD = "---\ntitle: A\npage: 1\nrevision: 2\ntimestamp: 2026-01-01T00:00:00Z\n--
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a": "Text"}, "a.wiki:1: expected `---`"),
-        ({"a": HEAD.replace("title", "name")}, "a.wiki:2: expected `title: …`"),
-        ({"a": HEAD.replace(": A", ": [A]")}, "a.wiki:2: expected `title: …`"),
-        ({"a": HEAD.replace("page: 1", "page: one")}, "a.wiki:3: expected `page: …`"),
-        ({"a": HEAD.replace("Z", "")}, "a.wiki:5: expected `timestamp: …`"),
-        ({"a": HEAD.replace("Z\n---", "Z")}, "a.wiki:6: expected `---`"),
-        ({"a": HEAD, "b": HEAD.replace("page: 1", "page: 2")}, "b.wiki:2: A is also in a.wiki"),
-        ({"a": HEAD, "b": HEAD.replace(": A", ": B")}, "b.wiki:3: 1 is also in a.wiki"),
+        ({"a": "Text"}, "a.wiki: expected"),
+        ({"a": HEAD.replace(": A", ": [A]")}, "a.wiki: expected"),
+        ({"a": HEAD, "b": HEAD.replace("page: 1", "page: 2")}, "the same title"),
+        ({"a": HEAD, "b": HEAD.replace(": A", ": B")}, "the same page"),
     ],
 )
-def test_mistakes_name_file_and_line(tmp_path: Path, files: dict[str, str], message: str) -> None:
+def test_mistakes_name_the_file(tmp_path: Path, files: dict[str, str], message: str) -> None:
     for name, text in files.items():
         (tmp_path / f"{name}.wiki").write_text(text, encoding="utf-8")
-    with pytest.raises(make.PageError) as caught:
+    with pytest.raises(make.PageError, match=message):
         make.dump(tmp_path)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

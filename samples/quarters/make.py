@@ -11,39 +11,26 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-import yaml
-
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from samples.wikidata import make as sample  # noqa: E402 - a script finds its neighbours itself
 
 DAYS = ("20250407", "20250707", "20251006", "20260105")
-FIELDS = {"item", "relation", "object", "said"}
 
 
 def correct(items: dict[str, sample.SampleItem], path: Path) -> None:
-    """Let the dumps before each correction say what it corrects. `MistakeError`: nothing there."""
-    with path.open(encoding="utf-8") as stream:
-        root = yaml.compose(stream, Loader=sample.LOADER)
-    if root is None:
-        return
-    for day, entries in sample.map_of(root, set(DAYS[1:])).items():
-        for node in sample.list_of(entries):
-            told = sample.map_of(node, FIELDS)
-            if missing := FIELDS - told.keys():
-                raise sample.mistake(node, f"say {', '.join(sorted(missing))}, too")
-            item, relation, value = (
-                sample.text_of(told[k]) for k in ("item", "relation", "object")
-            )
-            found = [
-                one
-                for one in (items[item].statements if item in items else [])
-                if (one.relation, one.value) == (relation, value)
-            ]
+    """Let the dumps before each correction hold what it corrects. `MistakeError`: nothing there."""
+    for day, entries in sample.load(path).items():
+        for one in entries:
+            if one.keys() != {"item", "relation", "object", "said"} or day not in DAYS[1:]:
+                raise sample.MistakeError(f"{path.name}: {one}: day, item, relation, object, said")
+            statements = items[one["item"]].statements if one["item"] in items else []
+            key = one["relation"], one["object"]
+            found = [fact for fact in statements if (fact.relation, fact.value) == key]
             if len(found) != 1:
-                raise sample.mistake(node, f"{len(found)} such facts, expected one")
-            found[0].before[DAYS[DAYS.index(day) - 1]] = sample.interval_of(told["said"])
+                raise sample.MistakeError(f"{path.name}: {one}: {len(found)} such facts, not one")
+            found[0].before[DAYS[DAYS.index(day) - 1]] = sample.interval_of(one["said"])
 
 
 def build(
@@ -58,22 +45,11 @@ def build(
     return {f"wikidata-{day}-all.json.gz": sample.dump(items, day, ids) for day in DAYS}
 
 
-def main() -> int:
+if __name__ == "__main__":
     if len(sys.argv) != 2:
-        print("usage: python samples/quarters/make.py FOLDER", file=sys.stderr)
-        return 2
-    try:
-        files = build()
-    except (sample.MistakeError, yaml.YAMLError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        raise SystemExit("usage: python samples/quarters/make.py FOLDER")
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
+    for name, content in build().items():
         (folder / name).write_bytes(content)
         print(folder / name)
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -10,8 +10,7 @@ import gzip
 import hashlib
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,85 +18,40 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 OLDEST, NEWEST = SNAPSHOTS = ("20230102", "20260202")
 FIRST_RESERVED = 900_000_000
-# property: (label, kind of its objects unless the YAML says otherwise)
-RELATIONS = {
-    "P54": ("member of sports team", "association football club"),
-    "P39": ("position held", "position"),
-    "P108": ("employer", "business"),
-    "P102": ("member of political party", "political party"),
-    "P286": ("head coach", "human"),
-    "P69": ("educated at", "university"),
-    "P488": ("chairperson", "human"),
-    "P6": ("head of government", "human"),
-    "P279": ("subclass of", "class"),
-    "P127": ("owned by", "business"),
-    "P1001": ("applies to jurisdiction", "country"),
-    "P106": ("occupation", "occupation"),
-    "P27": ("country of citizenship", "country"),
-    "P176": ("manufacturer", "business"),
-    "P138": ("named after", "business"),
-    "P937": ("work location", "city"),
-    "P19": ("place of birth", "city"),
-    "P20": ("place of death", "city"),
-    "P37": ("official language", "language"),
-    "P449": ("original broadcaster", "television network"),
-    "P47": ("shares border with", "country"),
-    "P364": ("original language of film or TV show", "language"),
-    "P527": ("has part(s)", "class"),
-    "P407": ("language of work or name", "language"),
-    "P30": ("continent", "continent"),
-    "P178": ("developer", "business"),
-    "P1376": ("capital of", "country"),
-    "P131": ("located in the administrative territorial entity", "administrative unit"),
-    "P1412": ("languages spoken, written or signed", "language"),
-    "P17": ("country", "country"),
-    "P276": ("location", "museum"),
-    "P140": ("religion or worldview", "religion"),
-    "P103": ("native language", "language"),
-    "P190": ("twinned administrative body", "city"),
-    "P495": ("country of origin", "country"),
-    "P36": ("capital", "city"),
-    "P740": ("location of formation", "city"),
-    "P361": ("part of", "class"),
-    "P35": ("head of state", "human"),
-    "P38": ("currency", "currency"),
-    "P166": ("award received", "award"),
-    "P1411": ("nominated for", "award"),
-}
-OTHER_PROPERTIES = {
-    "P31": ("instance of", "wikibase-item"),
-    "P580": ("start time", "time"),
-    "P582": ("end time", "time"),
-    "P585": ("point in time", "time"),
-    "P1319": ("earliest date", "time"),
-    "P1326": ("latest date", "time"),
-    "P8554": ("earliest end date", "time"),
-    "P8555": ("latest start date", "time"),
-    "P12506": ("latest end date", "time"),
-    "P569": ("date of birth", "time"),
-    "P570": ("date of death", "time"),
-    "P571": ("inception", "time"),
-    "P576": ("dissolved, abolished or demolished date", "time"),
-}
 QUALIFIERS = ("P580", "P582", "P585", "P1319", "P1326", "P8554", "P8555", "P12506")
 BORN_DIED, FOUNDED_DISSOLVED = ("P569", "P570"), ("P571", "P576")
 CALENDARS = {"Gregorian": "Q1985727", "Julian": "Q1985786"}
-# Wikis in the order in which an item gets its sitelinks.
-WIKIS = (
-    "en de fr es it ja ru pt zh pl nl ar fa uk sv ko tr ca cs fi hu he id no vi da ro el bg sr hr "
-    "sk sl lt et eu gl hy az ka kk th ms hi bn ta te ml mr ur uz lv mk sq bs is ga cy eo la simple "
-    "sh af sw tl jv su arz ast be oc br lb nn fy nds sco gd kn gu pa ne si my km mn ky tg tt ba cv "
-    "os ku ckb ps sd yo ig ha am so mg rw xh zu vec scn lmo pms nap sc co wa li vls frr als bar"
-).split()
 # kind of an item: about how many wikis have a page on it, unless the YAML says (`wikis`)
 PAGES = {"human": 30, "country": 100, "city": 80, "position": 12, "occupation": 70, "class": 40}
 
 
 class MistakeError(Exception):
-    """A mistake in the YAML; says file, line and what is wrong."""
+    """A mistake in the YAML."""
+
+
+class TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """Reads every scalar as text, and takes no name twice in a mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        """A mapping. `MistakeError`: a key stands there twice."""
+        found: dict[str, Any] = super().construct_mapping(node, deep)
+        if len(found) < len(node.value):
+            mark = node.start_mark
+            raise MistakeError(f"{mark.name}:{mark.line + 1}: a name stands here twice")
+        return found
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The content of a YAML file; an empty one has none."""
+    with path.open(encoding="utf-8") as stream:
+        return yaml.load(stream, TextLoader) or {}  # noqa: S506 - texts, lists and mappings alone
+
+
+_PROPERTIES = load(HERE / "properties.yaml")
+RELATIONS: dict[str, tuple[str, str]] = _PROPERTIES["relations"]
+WIKIS: list[str] = _PROPERTIES["wikis"].split()
 
 
 @dataclass(frozen=True)
@@ -133,21 +87,22 @@ class SampleStatement:
 
     relation: str
     value: str | None  # name of the object; None: unknown
-    text: bool  # the value is a string, not an item
-    rank: str
-    numeric_only: bool
-    stated: Qualifiers | None
-    node: yaml.Node
+    text: bool = False  # the value is a string, not an item
+    rank: str = "normal"
+    numeric_only: bool = False
+    stated: Qualifiers | None = None
     before: dict[str, Qualifiers | None] = field(default_factory=dict)
     """What the dumps until a day said of it instead (None: nothing), by that day."""
 
     def on(self, snapshot: str) -> Qualifiers | None:
         """What a dump of this day says of it; None: nothing."""
-        said = self.stated
+        stated = self.stated
         for last in sorted(self.before, reverse=True):
             if snapshot <= last:
-                said = self.before[last]
-        return said if snapshot == NEWEST or said is None else then(said, day_of(snapshot))
+                stated = self.before[last]
+        if snapshot == NEWEST or stated is None:
+            return stated
+        return then(stated, day_of(snapshot))
 
 
 @dataclass
@@ -172,94 +127,40 @@ class SampleItem:
     life: tuple[SampleTime | None, SampleTime | None] = (None, None)
 
 
-def mistake(node: yaml.Node, message: str) -> MistakeError:
-    mark = node.start_mark
-    return MistakeError(f"{mark.name}:{mark.line + 1}: {message}")
-
-
-def text_of(node: yaml.Node) -> str:
-    if not isinstance(node, yaml.ScalarNode) or not node.value:
-        raise mistake(node, "expected a word or a date here")
-    return str(node.value)
-
-
-def list_of(node: yaml.Node) -> list[yaml.Node]:
-    if not isinstance(node, yaml.SequenceNode):
-        raise mistake(node, "expected a list here, one `- …` a line")
-    return list(node.value)
-
-
-def map_of(node: yaml.Node, allowed: set[str] | None = None) -> dict[str, yaml.Node]:
-    if not isinstance(node, yaml.MappingNode):
-        raise mistake(node, "expected `name: value` lines here")
-    found: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        name = text_of(key)
-        if name in found:
-            raise mistake(key, f"`{name}` stands here twice")
-        if allowed is not None and name not in allowed:
-            raise mistake(key, f"unknown field `{name}`; known: {', '.join(sorted(allowed))}")
-        found[name] = value
-    return found
-
-
-def flag(node: yaml.Node) -> bool:
-    if text_of(node) not in ("yes", "no"):
-        raise mistake(node, "expected yes or no")
-    return text_of(node) == "yes"
-
-
-def point_of(node: yaml.Node, text: str | None = None) -> SampleTime:
+def point_of(value: Any) -> SampleTime:
     """`2019`, `2019-07`, `2019-07-24`, `1990s`, `unknown`, `none`, or a raw mapping."""
-    if isinstance(node, yaml.MappingNode):
-        raw = map_of(node, {"time", "precision", "calendar"})
-        calendar = text_of(raw["calendar"]) if "calendar" in raw else "Gregorian"
-        if calendar not in CALENDARS:
-            raise mistake(raw["calendar"], f"unknown calendar `{calendar}`")
-        if not {"time", "precision"} <= raw.keys():
-            raise mistake(node, "expected time and precision")
-        return SampleTime("value", text_of(raw["time"]), int(text_of(raw["precision"])), calendar)
-    text = text_of(node) if text is None else text
-    if text in ("unknown", "none"):
-        return SampleTime({"unknown": "somevalue", "none": "novalue"}[text])
-    if match := re.fullmatch(r"(\d{3}0)s", text):
+    if isinstance(value, dict):
+        calendar = value.get("calendar", "Gregorian")
+        return SampleTime("value", value["time"], int(value["precision"]), calendar)
+    if value in ("unknown", "none"):
+        return SampleTime({"unknown": "somevalue", "none": "novalue"}[value])
+    if match := re.fullmatch(r"(\d{3}0)s", value):
         return SampleTime("value", f"+{match[1]}-00-00T00:00:00Z", 8)
-    match = re.fullmatch(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?", text)
-    if (
-        not match
-        or int(match[2] or 1) not in range(1, 13)
-        or int(match[3] or 1) not in range(1, 32)
-    ):
-        raise mistake(node, f"`{text}` is no date: expected 2019, 2019-07, 2019-07-24 or 1990s")
-    precision = 11 if match[3] else 10 if match[2] else 9
-    return SampleTime(
-        "value", f"+{match[1]}-{match[2] or '00'}-{match[3] or '00'}T00:00:00Z", precision
-    )
+    form = r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?"
+    if not (match := re.fullmatch(form, value)):
+        raise MistakeError(f"`{value}` is no date: expected 2019, 2019-07, 2019-07-24 or 1990s")
+    year, month, day = match.groups("00")
+    time = f"+{year}-{month}-{day}T00:00:00Z"
+    return SampleTime("value", time, 9 + (month != "00") + (day != "00"))
 
 
-def life_of(node: yaml.Node) -> tuple[SampleTime | None, SampleTime | None]:
-    """`first/last` of a life: each a date, `..` (not stated) or empty (unknown)."""
-    ends = [part.strip() or "unknown" for part in text_of(node).split("/")]
-    if len(ends) != 2:
-        raise mistake(node, f"`{text_of(node)}` is no life: expected first/last")
-    first, last = (None if end == ".." else point_of(node, end) for end in ends)
-    return first, last
+def ends_of(text: str) -> tuple[SampleTime | None, SampleTime | None]:
+    """`first/last`: each a date, `..` (not stated) or empty (unknown)."""
+    first, slash, last = (part.strip() for part in text.partition("/"))
+    if not slash or "/" in last:
+        raise MistakeError(f"`{text}` is no interval: expected start/end")
+    start, end = (None if one == ".." else point_of(one or "unknown") for one in (first, last))
+    return start, end
 
 
-def interval_of(node: yaml.Node) -> Qualifiers | None:
-    """`start/end`: each a date, `..` (not stated) or empty (unknown); or one date; or `absent`."""
-    text = text_of(node)
-    if text == "absent":
-        return None
-    if text == "undated":
-        return {}
+def interval_of(text: str) -> Qualifiers | None:
+    """`start/end`, one date, `undated` or `absent`."""
+    if text in ("absent", "undated"):
+        return None if text == "absent" else {}
     if "/" not in text:
-        return {"P585": [point_of(node)]}
-    ends = [part.strip() or "unknown" for part in text.split("/")]
-    if len(ends) != 2:
-        raise mistake(node, f"`{text}` is no interval: expected start/end")
-    found = zip(("P580", "P582"), ends, strict=True)
-    return {name: [point_of(node, end)] for name, end in found if end != ".."}
+        return {"P585": [point_of(text)]}
+    found = zip(("P580", "P582"), ends_of(text), strict=True)
+    return {name: [point] for name, point in found if point}
 
 
 def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
@@ -271,95 +172,66 @@ def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
     return {name: points for name, points in known.items() if points}
 
 
-def statement_of(relation: str, node: yaml.Node) -> SampleStatement:
-    if isinstance(node, yaml.ScalarNode):  # - object
-        return SampleStatement(relation, text_of(node), False, "normal", False, {}, node)
-    plain = map_of(node)
-    if not {"object", "text", "value"} & plain.keys():  # - object: interval
-        if len(plain) != 1:
-            raise mistake(node, "expected `- object: start/end`, or a fact with an `object` field")
-        ((name, when),) = plain.items()
-        return SampleStatement(relation, name, False, "normal", False, interval_of(when), node)
+def statement_of(relation: str, fact: Any) -> SampleStatement:
+    """A fact: `object`, `object: interval`, or a mapping of fields."""
+    if isinstance(fact, str):
+        return SampleStatement(relation, fact, stated={})
+    if not {"object", "text", "value"} & fact.keys():
+        ((name, when),) = fact.items()
+        return SampleStatement(relation, name, stated=interval_of(when))
     known = {"object", "text", "value", "when", "before", "rank", "form", *QUALIFIERS}
-    fields = map_of(node, known)
-    if "when" in fields:
-        stated = interval_of(fields["when"])
-    else:
-        stated = {
-            name: [
-                point_of(one)
-                for one in (
-                    list_of(fields[name])
-                    if isinstance(fields[name], yaml.SequenceNode)
-                    else [fields[name]]
-                )
-            ]
-            for name in QUALIFIERS
-            if name in fields
-        }
-    before = {OLDEST: interval_of(fields["before"])} if "before" in fields else {}
-    rank = text_of(fields["rank"]) if "rank" in fields else "normal"
-    if rank not in ("normal", "preferred", "deprecated"):
-        raise mistake(fields["rank"], f"unknown rank `{rank}`")
-    if "form" in fields and text_of(fields["form"]) != "numeric-id":
-        raise mistake(fields["form"], "the only other form is `numeric-id`")
-    if "value" in fields and text_of(fields["value"]) != "unknown":
-        raise mistake(fields["value"], "the only `value` is `unknown`; name an item with `object`")
-    value = next((text_of(fields[key]) for key in ("object", "text") if key in fields), None)
-    form = "form" in fields
-    return SampleStatement(relation, value, "text" in fields, rank, form, stated, node, before)
-
-
-def read_item(item: SampleItem, node: yaml.Node) -> None:
-    setters: dict[str, Callable[[yaml.Node], object]] = {
-        "kind": text_of,
-        "label": text_of,
-        "description": text_of,
-        "enwiki": text_of,
-        "redirect": text_of,
-        "wikis": lambda value: int(text_of(value)),
-        "aliases": lambda value: [text_of(one) for one in list_of(value)],
-        "mul_aliases": lambda value: [text_of(one) for one in list_of(value)],
-        "labels": lambda value: {key: text_of(one) for key, one in map_of(value).items()},
-        "mul": flag,
-        "bare": flag,
-        "in_dump": flag,
+    if unknown := fact.keys() - known:
+        raise MistakeError(f"unknown field `{min(unknown)}`; known: {', '.join(sorted(known))}")
+    stated: Qualifiers | None = {
+        name: [point_of(x) for x in (fact[name] if isinstance(fact[name], list) else [fact[name]])]
+        for name in QUALIFIERS
+        if name in fact
     }
-    for key, value in map_of(node, {*setters, *RELATIONS}).items():
+    if "when" in fact:
+        stated = interval_of(fact["when"])
+    before = {OLDEST: interval_of(fact["before"])} if "before" in fact else {}
+    value = fact.get("object", fact.get("text"))
+    rank, numeric_only = fact.get("rank", "normal"), "form" in fact
+    return SampleStatement(relation, value, "text" in fact, rank, numeric_only, stated, before)
+
+
+def read_item(item: SampleItem, fields: dict[str, Any]) -> None:
+    """Set what the YAML says of an item."""
+    for key, value in fields.items():
         if key in RELATIONS:
-            item.statements += [statement_of(key, one) for one in list_of(value)]
+            item.statements += [statement_of(key, one) for one in value]
+        elif key in ("mul", "bare", "in_dump"):
+            setattr(item, key, value == "yes")
+        elif key in SampleItem.__dataclass_fields__:
+            setattr(item, key, int(value) if key == "wikis" else value)
         else:
-            setattr(item, key, setters[key](value))
+            raise MistakeError(f"unknown field `{key}`")
 
 
 def read_facts(folder: Path) -> dict[str, SampleItem]:
     """Every item by name: those that the YAML describes and those that it only mentions."""
     items: dict[str, SampleItem] = {}
     kinds: dict[str, str] = {}
-    lives: dict[str, yaml.Node] = {}
+    lives: dict[str, str] = {}
     for path in sorted(folder.glob("*.yaml")):
-        with path.open(encoding="utf-8") as stream:
-            root = yaml.compose(stream, Loader=LOADER)
-        if root is None:
-            continue
-        top = map_of(root, {"kind", "items", "kinds", "lives"})
-        kind = text_of(top["kind"]) if "kind" in top else ""
-        for name, node in (map_of(top["items"]) if "items" in top else {}).items():
+        top = load(path)
+        for name, fields in top.get("items", {}).items():
             item = items.setdefault(name, SampleItem(name))
             if item.declared:
-                raise mistake(node, f"`{name}` is described in another file too")
+                raise MistakeError(f"{path.name}: `{name}` is described in another file too")
             item.declared = True
-            read_item(item, node)
-            item.kind = item.kind or kind
-        lives |= map_of(top["lives"]) if "lives" in top else {}
-        for kind, nodes in (map_of(top["kinds"]) if "kinds" in top else {}).items():
-            for node in list_of(nodes):
-                kinds[text_of(node)] = kind
+            try:
+                read_item(item, fields or {})
+            except (MistakeError, ValueError, KeyError, AttributeError) as error:
+                raise MistakeError(f"{path.name}: {name}: {error}") from error
+            item.kind = item.kind or top.get("kind", "")
+        lives |= top.get("lives", {})
+        kinds |= {name: kind for kind, names in top.get("kinds", {}).items() for name in names}
     for name, kind in kinds.items():
         item = items.setdefault(name, SampleItem(name))
         item.kind = item.kind or kind
-    for name, node in lives.items():
-        items.setdefault(name, SampleItem(name)).life = life_of(node)
+    for name, life in lives.items():
+        items.setdefault(name, SampleItem(name)).life = ends_of(life)
     named = [one for item in items.values() for one in item.statements if one.value]
     given: dict[str, str] = {}
     for one in named:
@@ -368,7 +240,7 @@ def read_facts(folder: Path) -> dict[str, SampleItem]:
         item = items.setdefault(one.value, SampleItem(one.value))
         kind = given.setdefault(item.name, RELATIONS[one.relation][1])
         if not item.kind and kind != RELATIONS[one.relation][1]:
-            raise mistake(one.node, f"`{item.name}`: say its kind, under `kinds:` in any file")
+            raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
     for item in items.values():
         item.kind = item.kind or given.get(item.name, "class")
     for kind in sorted({item.kind for item in items.values()} | {"class"}):
@@ -376,28 +248,18 @@ def read_facts(folder: Path) -> dict[str, SampleItem]:
     return items
 
 
-def read_ids(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    with path.open(encoding="utf-8") as stream:
-        root = yaml.compose(stream, Loader=LOADER)
-    return {} if root is None else {key: text_of(one) for key, one in map_of(root).items()}
-
-
 def number(entity: str) -> int:
+    """The number of an id."""
     return int(entity[1:])
 
 
 def assign_ids(items: dict[str, SampleItem], folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     """The id of every name, and the table of reserved ids with the new names at its end."""
-    real, reserved = (read_ids(folder / f"{name}_ids.yaml") for name in ("real", "reserved"))
+    real, reserved = (load(folder / f"{name}_ids.yaml") for name in ("real", "reserved"))
     for name in sorted(items.keys() - real.keys() - reserved.keys()):
         last = max(map(number, reserved.values()), default=FIRST_RESERVED - 1)
         reserved[name] = f"Q{last + 1}"
     ids = reserved | real
-    for name, item in items.items():
-        if item.redirect and item.redirect not in ids:
-            raise MistakeError(f"`{name}` redirects to `{item.redirect}`, which is not described")
     if len(set(ids.values())) != len(ids):
         raise MistakeError("real_ids.yaml and reserved_ids.yaml: an id stands there twice")
     return ids, reserved
@@ -427,7 +289,7 @@ def snak(relation: str, value: dict[str, Any] | None, datatype: str) -> dict[str
 
 def qualifier(name: str, point: SampleTime) -> dict[str, Any]:
     found = {"snaktype": point.snak, "property": name}
-    code = digest(name, repr(point))[:40]
+    code = digest(name, f"Point{repr(point).removeprefix('SampleTime')}")[:40]
     if point.snak != "value":
         return found | {"hash": code, "datatype": "time"}
     value = {
@@ -561,7 +423,7 @@ def entity_line(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[st
 
 def property_lines() -> Iterator[dict[str, Any]]:
     named = {name: (label, "wikibase-item") for name, (label, _) in RELATIONS.items()}
-    for name, (label, datatype) in (named | OTHER_PROPERTIES).items():
+    for name, (label, datatype) in (named | _PROPERTIES["others"]).items():
         yield {
             "type": "property",
             "datatype": datatype,
@@ -624,20 +486,19 @@ def build(folder: Path = HERE) -> dict[str, bytes]:
     return files
 
 
-def main() -> int:
-    known = read_ids(HERE / "reserved_ids.yaml").keys()
+def main() -> None:
+    """Write the dumps and the table of ids next to this file."""
+    known = load(HERE / "reserved_ids.yaml").keys()
     try:
         files = build()
     except (MistakeError, yaml.YAMLError) as error:
-        print(error, file=sys.stderr)
-        return 1
+        raise SystemExit(str(error)) from None
     for name, content in files.items():
         (HERE / name).write_bytes(content)
-    table = read_ids(HERE / "reserved_ids.yaml")
-    for name in table.keys() - known:
-        print(f"new name: {name} = {table[name]}")
-    return 0
+    for name, entity in load(HERE / "reserved_ids.yaml").items():
+        if name not in known:
+            print(f"new name: {name} = {entity}")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

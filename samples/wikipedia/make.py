@@ -11,7 +11,6 @@ the same bytes. The form of the page files is explained in `README.md`.
 import bz2
 import hashlib
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -19,12 +18,11 @@ from xml.sax.saxutils import escape, quoteattr
 HERE = Path(__file__).parent
 NAME = "enwiki-20260201-pages-articles-multistream"
 PAGES_IN_A_STREAM = 20
-FIELDS = {
-    "title": r"[^\s_\[\]{}|#<>][^_\[\]{}|#<>]*",
-    "page": r"[1-9]\d*",
-    "revision": r"[1-9]\d*",
-    "timestamp": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ",
-}
+FORM = re.compile(
+    r"---\ntitle: ([^\s_\[\]{}|#<>][^_\[\]{}|#<>\n]*)\npage: ([1-9]\d*)\nrevision: ([1-9]\d*)\n"
+    r"timestamp: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\n---(?:\n(.*))?",
+    re.DOTALL,
+)
 NAMESPACES = {
     -2: "Media", -1: "Special", 0: "", 1: "Talk", 2: "User", 3: "User talk", 4: "Wikipedia",
     5: "Wikipedia talk", 6: "File", 7: "File talk", 8: "MediaWiki", 9: "MediaWiki talk",
@@ -37,7 +35,7 @@ FOOTER = "</mediawiki>\n"
 
 
 class PageError(Exception):
-    """A mistake in a page file; says file, line and what is wrong."""
+    """A mistake in a page file; says file and what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -64,37 +62,18 @@ class SamplePage:
         return "" if match is None else match[1].strip()
 
 
-def read(path: Path) -> SamplePage:
-    """The page of one file: `---`, the four fields, `---`, then the wikitext."""
-    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    found: dict[str, str] = {}
-    for number, (line, (name, form)) in enumerate(
-        zip(lines[1 : 1 + len(FIELDS)], FIELDS.items(), strict=False), 2
-    ):
-        match = re.fullmatch(rf"{name}: ({form})", line)
-        if match is None:
-            raise PageError(f"{path.name}:{number}: expected `{name}: …` in the form {form}")
-        found[name] = match[1]
-    end = len(FIELDS) + 1
-    for number in (0, end):
-        if lines[number : number + 1] != ["---"]:
-            raise PageError(f"{path.name}:{number + 1}: expected `---`")
-    text = "\n".join(lines[end + 1 :])
-    ids = int(found["page"]), int(found["revision"])
-    return SamplePage(found["title"], *ids, found["timestamp"], text)
-
-
 def read_all(folder: Path) -> list[SamplePage]:
-    """Every page by page id; a title or an id that stands twice is a `PageError`."""
+    """Every page by page id: `---`, four fields, `---`, then the wikitext."""
     pages: list[SamplePage] = []
-    seen: dict[str | int, str] = {}
     for path in sorted(folder.glob("*.wiki")):
-        page = read(path)
-        for line, key in ((2, page.title), (3, page.page)):
-            if key in seen:
-                raise PageError(f"{path.name}:{line}: {key} is also in {seen[key]}")
-            seen[key] = path.name
-        pages.append(page)
+        found = FORM.fullmatch(path.read_text(encoding="utf-8").rstrip("\n"))
+        if found is None:
+            raise PageError(f"{path.name}: expected ---, title, page, revision, timestamp, ---")
+        title, page, revision, timestamp, text = found.groups("")
+        pages.append(SamplePage(title, int(page), int(revision), timestamp, text))
+    for key in ("title", "page"):
+        if len({getattr(page, key) for page in pages}) < len(pages):
+            raise PageError(f"two pages have the same {key}")
     return sorted(pages, key=lambda page: page.page)
 
 
@@ -177,16 +156,6 @@ def dump(folder: Path = HERE / "text") -> dict[str, bytes]:
     return {f"{NAME}.xml.bz2": packed, f"{NAME}-index.txt.bz2": bz2.compress(index.encode())}
 
 
-def main() -> None:
-    """Write the dump and its index next to this file."""
-    try:
-        made = dump()
-    except PageError as mistake:
-        sys.exit(str(mistake))
-    for name, packed in made.items():
-        (HERE / name).write_bytes(packed)
-        print(f"wrote {name}, {len(packed)} bytes")
-
-
 if __name__ == "__main__":
-    main()
+    for name, packed in dump().items():
+        (HERE / name).write_bytes(packed)
