@@ -51,20 +51,21 @@ def isal(dump: str) -> None:
     from isal import igzip
 
     buffer = bytearray(8 << 20)
-    with igzip.open(dump, "rb") as file:
+    with igzip.IGzipFile(dump) as file:
         while file.readinto(buffer):
             pass
 
 
 def read(dump: str, out: str, jobs: str) -> dict[str, Any]:
     """Mine a dump; seconds of reading and of making tables, statements, and those with a time."""
-    finish, marks = mine.finish, []
+    module: Any = mine
+    finish, marks = module.finish, []
 
     def marked(*parts: Any, **options: Any) -> Any:
         marks.append(time.perf_counter())
         return finish(*parts, **options)
 
-    mine.finish = marked
+    module.finish = marked
     known = load_relations(ROOT / "templates")
     undated = [name for name, relation in known.items() if relation.undated == "keep"]
     began = time.perf_counter()
