@@ -51,7 +51,7 @@ def isal(dump: str) -> None:
     from isal import igzip
 
     buffer = bytearray(8 << 20)
-    with igzip.IGzipFile(dump) as file:
+    with igzip.IGzipFile(dump) as file:  # type: ignore[no-untyped-call]
         while file.readinto(buffer):
             pass
 

@@ -140,7 +140,15 @@ def main(words: list[str]) -> int:
     if not given.exists():
         make_release(folder / "releases")
         make_predictions(release, given)
-    command: list[str | Path] = [sys.executable, "-m", "factdrift", "score", release, "--predictions", given]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "factdrift",
+        "score",
+        release,
+        "--predictions",
+        given,
+    ]
     [ours] = best([*command, "--out", out, "--cutoff", "2020-12-31"])
     gc.disable()
     wall, processor, expected = timed(lambda: loop(release, given))
