@@ -99,26 +99,11 @@ def test_article_days_are_uniform_over_the_days_available(many: DrawnDates, unev
     assert chi_square(observed, expected) < critical(len(observed) - 1)
 
 
-def test_the_card_shows_that_draws_are_uniform(many: DrawnDates) -> None:
-    """At 0.001, for 10^5 draws of each subset; the line of `train` has too few draws for a test."""
-    figure = card.uniformity(many.folder)
-    shown = {(r["split"], r["subset"]): r for r in figure.rows}
-    assert set(shown) == {(p, s) for p in ("eval", "train") for s in ("past", "recent", "both")} - {
-        ("train", "past"),
-        ("train", "recent"),
-    }
-    for subset in ("recent", "past"):
-        row = shown["eval", subset]
-        lost = many.counts["eval"][subset]["dropped"]["question_day_outside"]
-        assert row["n"] == 100_000 + lost > 100_000
-        assert row["verdict"] == "not rejected"
-        print(row)
-    assert shown["eval", "past"]["cells"] == pytest.approx(14 * 365 * 2 / 3, rel=0.12)
-    assert shown["eval", "both"]["n"] == 200_000 and shown["eval", "both"]["p"] == 1
-    assert "0.001" in figure.caption
+def test_the_card_shows_the_draws_beside_what_is_expected(many: DrawnDates) -> None:
     past, recent = card.day_plots(many.folder)
     assert len(past.data["eval, past"]) == 56 and len(recent.data["eval, recent"]) == 13
-    assert sum(past.data["eval, past"].values()) == shown["eval", "past"]["n"]
+    lost = many.counts["eval"]["past"]["dropped"]["question_day_outside"]
+    assert sum(past.data["eval, past"].values()) == 100_000 + lost > 100_000
     for plot, series in ((past, "eval, past"), (recent, "eval, recent")):
         total = sum(plot.data[series].values())
         assert sum(plot.expected[series].values()) == pytest.approx(total)
@@ -131,62 +116,13 @@ def test_uniformity_of_training_years(uneven: Path, tmp_path: Path) -> None:
     """The year is drawn before the day, so that past days of early years are likelier."""
     amounts = {"eval": NONE, "train": Amount(recent=100_000, past=100_000), "valid": NONE}
     run(uneven, tmp_path, SEED, **amounts)
-    rows = card.uniformity(tmp_path).rows
-    assert [(r["subset"], r["verdict"]) for r in rows] == [
-        ("past", "not rejected"),
-        ("recent", "not rejected"),
-        ("both", "not rejected"),
-    ]
     days = pq.read_table(tmp_path / "article_days.parquet").to_pylist()
+    for subset in ("past", "recent"):
+        mine = [d for d in days if (d["split"], d["subset"]) == ("train", subset)]
+        off = sum((d["drawn"] - d["expected"]) ** 2 / d["expected"] for d in mine)
+        assert off < critical(len(mine) - 1)
     days = [d for d in days if (d["split"], d["subset"]) == ("train", "past")]
     assert days[0]["expected"] > 5 * days[-1]["expected"]
-
-
-def test_draws_that_are_not_uniform_are_rejected() -> None:
-    """Days in proportion to their articles, 5 % more on one day in seven, and a missing day."""
-    rng = np.random.default_rng(1)
-    mean = 100_000 / 700
-    for weights in (
-        np.repeat(np.arange(5.0, 12), 100),
-        np.where(np.arange(700) % 7, 1, 1.2),
-        np.where(np.arange(700) == 350, 0, 1),
-    ):
-        drawn = rng.multinomial(100_000, weights / weights.sum()).tolist()
-        tested = card.chi_square(drawn, [mean] * 700)
-        assert tested and tested.rejected and (tested.n, tested.cells) == (100_000, 700)
-    even = card.chi_square(rng.multinomial(100_000, [1 / 700] * 700).tolist(), [mean] * 700)
-    assert even and not even.rejected
-
-
-@pytest.mark.parametrize(
-    ("drawn", "expected", "cells", "statistic", "p"),
-    [
-        ([10, 10], [10, 10], 2, 0.0, 1.0),
-        ([60, 40], [50, 50], 2, 4.0, 0.0455),
-        ([44, 56, 20, 40], [40, 40, 40, 40], 4, 16.8, 0.000777),
-        ([2, 4, 3, 3], [3, 3, 3, 3], 2, 0.0, 1.0),  # two days a cell
-        ([5, 5, 1], [5, 5, 1], 2, 0.0, 1.0),  # what is left over joins the last cell
-    ],
-)
-def test_chi_square(
-    drawn: list[int], expected: list[float], cells: int, statistic: float, p: float
-) -> None:
-    tested = card.chi_square(drawn, expected)
-    assert tested and (tested.n, tested.cells) == (sum(drawn), cells)
-    assert tested.statistic == pytest.approx(statistic, abs=0.01)
-    assert tested.p == pytest.approx(p, abs=2e-5)
-    assert card.chi_square([4], [4]) is None and card.chi_square([], []) is None
-
-
-@pytest.mark.parametrize(
-    ("recent", "past", "z", "p"),
-    [(50, 50, 0, 1), (60, 40, 2, 0.0455), (40, 60, -2, 0.0455), (50_600, 49_400, 3.79, 0.000148)],
-)
-def test_recent_against_past(recent: int, past: int, z: float, p: float) -> None:
-    tested = card.equal_counts(recent, past)
-    assert tested and tested.n == recent + past and tested.rejected == (p < 0.001)
-    assert tested.statistic == pytest.approx(z, abs=0.01)
-    assert tested.p == pytest.approx(p, abs=2e-5)
 
 
 def test_years_with_more_articles_are_not_favoured(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class CKLClozes(common.CKLBuilder):
         )
         name = (folder / _PREDICTOR).read_text("utf-8")
         about = "Statements with a gap, the answer of a recent article, and a model's prediction."
-        caption = "Gold rows of the layout `ckl_question`, and what became of them."
+        caption = "Gold rows of the layout `ckl_question` by outcome."
         counts = common.counts_of(folder)
         clozes = {"full": FromParquet(folder / "all.parquet")}
         return Dataset(

@@ -147,7 +147,7 @@ class NewLAMAEasyClozes(common.CKLBuilder):
         )
         names = (folder / _DONE_BY).read_text("utf-8").splitlines()
         about = "Sentences of recent articles with a word blanked."
-        caption = "Gold rows of the layout `easy_select`, and what became of them."
+        caption = "Gold rows of the layout `easy_select` by outcome."
         counts = common.counts_of(folder)
         clozes = {"full": FromParquet(folder / "all.parquet")}
         return Dataset(
@@ -262,9 +262,7 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
             )
         )
         about = "Sentences of recent articles with a word blanked, and two questions for it."
-        caption = (
-            "Gold rows of the layouts `easy_select` and `easy_question`, and what became of them."
-        )
+        caption = "Gold rows of the layouts `easy_select` and `easy_question` by outcome."
         counts = common.counts_of(folder)
         paper: dict[str, Scalar] = {"dataset": "new-lama-easy", "rows": counts["rows"]}
         paper["rows in the paper"] = 11_177

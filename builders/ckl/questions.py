@@ -150,7 +150,7 @@ _ABOUT = {
     "questions": "Articles with their questions, to choose from.",
     "words": "Articles with names and dates, one of which can be left out.",
 }
-_COUNTED = "Articles of the recent corpus, and what became of the spans that were asked for."
+_COUNTED = "Articles of the recent corpus, and the spans that were asked for, by outcome."
 
 
 def _unsorted(name: str) -> str:

@@ -11,7 +11,7 @@ from factdrift.builders.core.dataset import FromParquet, Plot, Scalar, Statistic
 from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.prompts import read, shown_prompt
 from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
-from factdrift.builders.wmt.card import day_plots, subsets, uniformity
+from factdrift.builders.wmt.card import day_plots, subsets
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
 _SCORERS = (
@@ -121,7 +121,6 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
     ]
     return (
         subsets(drawn / "draws.parquet"),
-        uniformity(drawn),
         Statistics("generated", "What became of the answer candidates", made),
         Statistics("filters", "Filters", passed, "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),

@@ -49,7 +49,7 @@ class WMTQuestionDates(DatasetBuilder):
                 FromParquet(table / "dropped.parquet"),
                 FromParquet(drawn / "draws_dropped.parquet"),
             ),
-            statistics=(card.subsets(path), card.uniformity(drawn)),
+            statistics=(card.subsets(path),),
             plots=(*card.day_plots(drawn), *card.plots(path)),
         )
 
