@@ -69,27 +69,13 @@ def decide(
     `supported`, yes or no: the old corpus says what the model predicted; then `prediction_is`,
     same or different: that, and the new answer. Otherwise `found`, yes or no: the old corpus says
     something else; then `other_is`, same or different: that, and the new answer. None: not
-    answered. An answer that is missing, that is neither, or that was not asked is refused.
+    answered. Any other answers contradict each other or are missing, and are refused.
     """
     path = (supported, prediction_is, found, other_is)
-    if path in _RULE:
-        return _RULE[path]
-    asked = {"supported": (supported, ("yes", "no"))}
-    if supported == "yes":
-        asked["prediction_is"] = (prediction_is, ("same", "different"))
-    if supported == "no":
-        asked["found"] = (found, ("yes", "no"))
-        if found == "yes":
-            asked["other_is"] = (other_is, ("same", "different"))
-    for name, (value, known) in asked.items():
-        if value is None:
-            return ClozeDecision("refused", f"missing_{name}")
-        if value not in known:
-            return ClozeDecision("refused", f"unknown_{name}")
-    return ClozeDecision("refused", "contradictory")
+    return _RULE.get(path, ClozeDecision("refused", "contradictory"))
 
 
-_RULE = {
+_RULE: Mapping[tuple[str | None, ...], ClozeDecision] = {
     ("yes", "different", None, None): ClozeDecision("updated", "supported"),
     ("yes", "same", None, None): ClozeDecision("discarded", "known_prediction"),
     ("no", None, "no", None): ClozeDecision("new", "not_found"),
@@ -211,12 +197,13 @@ def _expert_view(answers: Answers, shown: Answers, until: date) -> _ExpertView:
         raise DropError("discarded")
     prediction = plain(shown.get("prediction"))
     names = ("supported", "prediction_is", "found", "other_is")
-    supported, prediction_is, found, other_is = (agreed(answers, name) for name in names)
+    path = [agreed(answers, name) for name in names]
     if prediction is None:
-        supported, prediction_is = "no", None
-    decision = decide(supported, prediction_is, found, other_is)
+        path[:2] = ["no", None]
+    decision = decide(*path)
     if decision.fate in ("discarded", "refused"):
-        raise DropError(decision.reason)
+        listed = ", ".join(f"{name}: {value}" for name, value in zip(names, path, strict=True))
+        raise DropError(decision.reason, listed)
     statement = plain(answers.get("statement")) or ""
     if statement.count(BLANK) != 1:
         raise DropError("not_one_blank", statement)
