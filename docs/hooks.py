@@ -23,6 +23,7 @@ DOCUMENTS = {
     "GLOSSARY.md": "glossary.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "samples/quarters/README.md": "quarters.md",
     "README.md": "index.md",
 }
