@@ -23,6 +23,7 @@ DOCUMENTS = {
     "GLOSSARY.md": "glossary.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "samples/quarters/README.md": "quarters.md",
     "README.md": "index.md",
 }
@@ -57,9 +58,10 @@ def relinked(text: str) -> str:
 
 
 def _builders() -> dict[str, Any]:
-    from factdrift.builders.recipes.datasets import BUILDERS
+    from factdrift.builders.recipes.recipe import Builder
 
-    return dict(BUILDERS)
+    models = get_args(get_args(Builder)[0])
+    return {get_args(model.model_fields["builder"].annotation)[0]: model for model in models}
 
 
 def dataset(name: str, model: Any) -> str:
@@ -154,8 +156,7 @@ def recipe_keys() -> str:
              "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
     example = ROOT / "samples/quarters/recipe.yaml"
     lines += [example.read_text("utf-8").rstrip(), "```", ""]
-    roots: list[type[BaseModel]] = [Recipe, *_builders().values()]
-    models = dict.fromkeys(model for root in roots for model in (root, *nested(root)))
+    models: list[type[BaseModel]] = [Recipe, *nested(Recipe)]
     for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
     return "\n".join(lines)

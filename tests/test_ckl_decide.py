@@ -23,7 +23,7 @@ from factdrift.builders.rows import Article, Gold
 from factdrift.builders.wmt.passages import shown_id, texts
 
 N = None
-DECIDED = {
+DECIDED: dict[tuple[str | None, ...], tuple[str, str]] = {
     ("yes", "different", N, N): ("updated", "supported"),
     ("yes", "same", N, N): ("discarded", "known_prediction"),
     ("no", N, "no", N): ("new", "not_found"),

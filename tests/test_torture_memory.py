@@ -18,9 +18,9 @@ def test_what_others_hold_is_theirs() -> None:
     lock = get_context("spawn").Lock()
     held, left = SharedMemory(create=True, size=10), SharedMemory(create=True, size=10)
     left.close()
-    told = list(_left(NOBODY, before))
-    assert f"leaked shared_memory: {left.name}" in told
-    assert f"leaked shared_memory: {held.name}" not in told
+    leaks = list(_left(NOBODY, before))
+    assert f"leaked shared_memory: {left.name}" in leaks
+    assert f"leaked shared_memory: {held.name}" not in leaks
     names = set(_shared_memory()) - set(before)
     assert any(name.startswith("sem.") for name in names)
     with lock:

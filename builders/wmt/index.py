@@ -17,6 +17,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema, regrouped
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
+from factdrift.builders.wmt.lines import days_of
 from factdrift.builders.wmt.minhash import BANDS, similarity
 from factdrift.builders.wmt.raw import ArchiveFile, FileCounts, write_raw
 from factdrift.builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts, writing_tables
@@ -84,9 +85,6 @@ def index(
         (scratch / TABLES[2]).write_text(text + "\n", "utf-8")
     say(f"{summary['articles']:,} articles of {summary['lines']:,} lines")
     return summary
-
-
-# --- Which articles stay ------------------------------------------------------------------------
 
 
 def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[FileCounts]) -> None:
@@ -157,7 +155,9 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
         if not found:
             continue
         for digits in {d for d, _ in found} - known.keys():
-            known[digits] = _days(digits, path)
+            if (day := days_of(digits)) is None:
+                raise UserError(f"{digits.decode()} is not a day", where=path)
+            known[digits] = day
         digest = np.frombuffer(bytes.fromhex(b"".join([h for _, h in found]).decode()), ">u8")
         parts = digest.reshape(-1, 4).astype(np.uint64)
         yield pa.record_batch(
@@ -167,14 +167,6 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
                 "d1": pa.array(np.ascontiguousarray(parts[:, 1])),
             }
         )
-
-
-def _days(digits: bytes, path: Path) -> int:
-    text = digits.decode()
-    try:
-        return int(np.datetime64(f"{text[:4]}-{text[4:6]}-{text[6:]}", "D").astype(np.int64))
-    except ValueError:
-        raise UserError(f"{text} is not a day", where=path) from None
 
 
 def _refuse(path: Path, data: bytes, before: int) -> None:
@@ -216,9 +208,6 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
             min_by(first, (-score, first)) & ((1::BIGINT << 40) - 1)
         FROM near_pairs GROUP BY o
     """)
-
-
-# --- The tables ---------------------------------------------------------------------------------
 
 
 def _write(kind: Any, rows: Iterable[pa.RecordBatch], path: Path) -> None:
