@@ -1,6 +1,6 @@
 """How well the alignment finds what annotators marked.
 
-`python -m factdrift.builders.timeqa.measure FILE` prints it.
+`python -m bench.alignment FILE` prints it.
 
 FILE: TimeQA's human-annotated questions (`human_annotated_train.json[.gz]`, repository
 wenhuchen/Time-Sensitive-QA). Each marked answer is aligned with its page again: its words are the
@@ -34,7 +34,7 @@ from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
 from factdrift.builders.text.words import fold
 from factdrift.builders.timeqa.alignment import Alignment, ObjectNames, align_page
-from factdrift.builders.timeqa.matching import stated
+from factdrift.builders.timeqa.evidence import near, stated
 from factdrift.builders.timeqa.mentions import Mention, PageText
 
 DEVELOP = 0.7
@@ -194,7 +194,7 @@ def aligned(path: Path, label: bool) -> Iterator[AlignedCase]:
         marks = {o: {c.marks for c in history if c.segment.object == o} for o in names}
         for case in history:
             own = case.segment.object
-            mentions, _ = text.named(names_of(names[own], (), None), None)
+            mentions = text.named(names_of(names[own], (), None), None)
             several = len(spans[own]) > 1
             yield AlignedCase(
                 case,
@@ -230,9 +230,9 @@ def counted(found: Sequence[AlignedCase]) -> dict[str, Counter[str]]:
         if first and best and row.start_stated is not None:
             marks = [Mention(*m) for m in case.marks]
             count["start stated: nearest"] += row.start_stated
-            count["start stated: first"] += bool(stated(one.text, first, case.segment)[0])
+            count["start stated: first"] += bool(stated(near(one.text, first), case.segment)[0])
             count["start stated: people"] += any(
-                stated(one.text, m, case.segment)[0] for m in marks
+                stated(near(one.text, m), case.segment)[0] for m in marks
             )
     return counts
 
@@ -254,7 +254,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print a line a figure (develop, held back, all), then so many disagreements of `develop`."""
     if len(arguments) not in (1, 2) or not all(a.isdecimal() for a in arguments[1:]):
         print(
-            "usage: python -m factdrift.builders.timeqa.measure FILE [DISAGREEMENTS]",
+            "usage: python -m bench.alignment FILE [DISAGREEMENTS]",
             file=sys.stderr,
         )
         return 2

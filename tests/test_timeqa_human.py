@@ -117,7 +117,7 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
     kept = ["id", "verification", "segment", "revisions", "suggested", "complete"]
     names = [f.name for f in fields(ReleasedAlignedSegment) if f.name not in kept]
     place = {"rule", "paragraph", "start", "end", "mention", "score"}
-    place |= {"start_stated", "end_stated"}
+    place |= {"start_stated", "end_stated", "evidence", "contradicted"}
     may_change = {
         "object": {"object", "object_label", "aliases"} | place,
         "span": {"object", "object_label", "aliases"} | place,
@@ -127,7 +127,7 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
     }
     seen = set()
     for row in config(done.new, "human_timelines"):
-        before, told = shown[row["segment"]], done.said[row["segment"]]
+        before, verdict = shown[row["segment"]], done.said[row["segment"]]
         seen.add(row["segment"])
         differ = {name for name in names if row[name] != before[name]}
         allowed: set[str] = set().union(*(may_change[kind] for kind in row["revisions"]))
@@ -135,12 +135,12 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
         assert bool(differ) == bool(row["revisions"])
         assert row["verification"] == "human"
         assert row["suggested"] == before["object_label"]
-        if told["verdict"] == "other":
-            (mark,) = told["objects"]
+        if verdict["verdict"] == "other":
+            (mark,) = verdict["objects"]
             assert [row[n] for n in ("paragraph", "start", "end", "mention")] == [
                 mark[n] for n in ("paragraph", "start", "end", "text")
             ]
-        elif told["verdict"] == "unanswerable" or told["time"] == "unknown":
+        elif verdict["verdict"] == "unanswerable" or verdict["time"] == "unknown":
             assert row["rule"] == "none"
         else:
             assert not row["revisions"]
@@ -205,9 +205,12 @@ def test_answers_are_exact_by_the_oracle(done: Run) -> None:
         held = answers(segments, gaps.get(pair, []), time, segments[0].snapshot)
         assert held is not None
         assert {o["id"] for o in row["objects"]} == {segments[i].object for i in held}
-        told = {segments[i].mention for i in held if segments[i].rule != "none"}
-        assert set(row["answers"]["text"]) == told
-        what = "nothing_holds" if not held else "yes" if told else "not_in_page"
+        words = {segments[i].mention for i in held if segments[i].rule != "none"}
+        if row["context_cut"]:
+            assert words and not any(word and word in row["context"] for word in words)
+            words = set()
+        assert set(row["answers"]["text"]) == words
+        what = "nothing_holds" if not held else "yes" if words else "not_in_page"
         assert row["answerable"] == what
         assert all(
             row["context"][at : at + len(text)] == text

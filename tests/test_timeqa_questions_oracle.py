@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from factdrift.builders.rows import AlignedSegment, AlignmentRule, Gap, Segment
+from factdrift.builders.rows import AlignedSegment, AlignmentRule, EvidenceTier, Gap, Segment
 from factdrift.builders.timeqa.questions import Pair, PairQuestion, Questions, ask_pair, perturbed
 from factdrift.builders.timeqa.times import DAY, MONTH, YEAR, Time, bounds, index, select, unit
 from tests import random_histories, spec_oracle
@@ -20,6 +20,7 @@ from tests.test_timeqa_questions import relation
 from tests.timeqa_oracle import PART, Said, Unit, answers, readings, said, verdict
 
 ASKS = ("Which team did <subject> play for <time>?", "<time>, which team had <subject>?")
+EVIDENCE: tuple[EvidenceTier, ...] = ("both", "one")
 RULES: tuple[AlignmentRule, ...] = ("link", "name", "similar", "none")
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 POOL = random_histories.object_pool(Random("objects"))
@@ -32,7 +33,8 @@ def aligned(one: Segment, rule: AlignmentRule) -> AlignedSegment:
         **{name: getattr(one, name) for name in Segment.__slots__},
         object_label=f"Club {one.object}", aliases=(), page=1, revision=2, rule=rule, paragraph=0,
         start=0, end=4, mention="Club", score=None, start_stated=None, end_stated=None,
-        verification="automatic",
+        evidence="none" if rule == "none" else EVIDENCE[len(one.object) % 2], contradicted=False,
+        verification="human",
     )  # fmt: skip
 
 
@@ -182,7 +184,9 @@ def ask_all(
     pair: Pair, pointwise: bool, seed: int
 ) -> tuple[list[PairQuestion], list[PairQuestion], list[str]]:
     about = relation(*ASKS, mode="pointwise" if pointwise else "accumulate")
-    how = Questions(hard=4, variants=1 + seed % 2, unanswerable=0.3, probes=2)
+    how = Questions(
+        hard=4, variants=1 + seed % 2, several=1, unanswerable={"hard": 0.3}, windows=1, probes=2
+    )
     asked, dropped = ask_pair(pair, about, how, seed)
     doubtful = [d.detail or "" for d in dropped if d.reason == "in_doubt"]
     return asked, perturbed(asked, pair, about, how, seed), doubtful

@@ -16,7 +16,7 @@ from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.release import manifest
 from factdrift.builders.wikipedia.read import read_pages
 
-_COLUMNS = ("context", "context_sha256", "title", "subject")
+_COLUMNS = ("context", "context_sha256", "left_out", "title", "subject")
 _LINE_END = "\n"
 _ROWS = 200
 
@@ -56,16 +56,20 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
         texts: dict[str, tuple[int, int]] = {}
         with whole(out) as staging, (staging / "contexts.tmp").open("w+b") as kept:
             for page in typed_rows(Path(scratch) / "pages.parquet", rows.Page, 64):
-                text = _LINE_END.join(p.text for p in page.paragraphs)
-                data = text.encode()
-                texts[text_sha256(text)] = kept.tell(), len(data)
-                texts.setdefault(page.item, (0, 0))
+                data = _LINE_END.join(p.text for p in page.paragraphs).encode()
+                texts[page.item] = kept.tell(), len(data)
                 kept.write(data)
 
-            def text_of(sha256: str) -> str:
-                start, size = texts[sha256]
+            def text_of(item: str, left_out: Sequence[int], sha256: str) -> str | None:
+                """The context of a row; empty where its page is another one, None without one."""
+                if item not in texts:
+                    return None
+                start, size = texts[item]
                 kept.seek(start)
-                return kept.read(size).decode()
+                paragraphs = kept.read(size).decode().split(_LINE_END)
+                lost = frozenset(left_out)
+                text = _LINE_END.join(p for n, p in enumerate(paragraphs) if n not in lost)
+                return text if text_sha256(text) == sha256 else ""
 
             found = changed = missing = 0
             for (name, split), path in zip(splits, paths, strict=True):
@@ -76,15 +80,13 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
                     pq.ParquetWriter(target, table.schema_arrow, compression="zstd") as writer,
                 ):
                     for batch in table.iter_batches(_ROWS):
-                        sums = batch["context_sha256"].to_pylist()
-                        items = batch["subject"].to_pylist()
-                        have = [s in texts for s in sums]
-                        found += sum(have)
-                        changed += sum(
-                            i in texts and not h for i, h in zip(items, have, strict=True)
-                        )
-                        missing += sum(i not in texts for i in items)
-                        filled = [text_of(s) if h else "" for s, h in zip(sums, have, strict=True)]
+                        columns = ("subject", "left_out", "context_sha256")
+                        given = zip(*(batch[n].to_pylist() for n in columns), strict=True)
+                        texts_of_rows = [text_of(*row) for row in given]
+                        found += sum(bool(text) for text in texts_of_rows)
+                        changed += texts_of_rows.count("")
+                        missing += texts_of_rows.count(None)
+                        filled = [text or "" for text in texts_of_rows]
                         place = batch.schema.get_field_index("context")
                         column = pa.array(filled, batch.schema.field(place).type)
                         writer.write_batch(

@@ -68,6 +68,7 @@ from factdrift.builders.rows.timeqa import AlignedSegment as AlignedSegment
 from factdrift.builders.rows.timeqa import AlignmentRule as AlignmentRule
 from factdrift.builders.rows.timeqa import Answerable as Answerable
 from factdrift.builders.rows.timeqa import Difficulty as Difficulty
+from factdrift.builders.rows.timeqa import EvidenceTier as EvidenceTier
 from factdrift.builders.rows.timeqa import NamedSegment as NamedSegment
 from factdrift.builders.rows.timeqa import PageSubject as PageSubject
 from factdrift.builders.rows.timeqa import ParaphrasedQuestion as ParaphrasedQuestion

@@ -12,6 +12,7 @@ Specifier = Literal["in", "between", "before", "after"]
 Difficulty = Literal["easy", "hard"]
 Answerable = Literal["yes", "not_in_page", "nothing_holds"]
 Verification = Literal["automatic", "human"]
+EvidenceTier = Literal["both", "one", "none"]
 Revision = Literal["object", "place", "span", "unanswerable", "time"]
 
 
@@ -43,10 +44,17 @@ class AlignedSegment(Segment):
     mention: Annotated[str | None, "the paragraph's `text[start:end]`"]
     score: Annotated[float | None, "similarity in [0, 1], of the rule `similar`"]
     start_stated: Annotated[
-        bool | None, "whether the start is written near the mention; null: no start or mention"
+        bool | None, "whether its start's year is written near the mention; null: none, or nowhere"
     ]
     end_stated: Annotated[
-        bool | None, "whether the end is written near the mention; null: no end or mention"
+        bool | None,
+        "whether its end's year is; of an open one whether the page leaves it open (`since 2003`)",
+    ]
+    evidence: Annotated[
+        EvidenceTier, "which boundaries the page states near the mention: both, one or none of them"
+    ]
+    contradicted: Annotated[
+        bool, "the dates beside the mention are of another time, or share one boundary alone"
     ]
     verification: Annotated[Verification, "automatic, or human: people checked it"]
 
@@ -102,8 +110,15 @@ class TimeQuestion:
     ]
     answerable: Annotated[
         Answerable,
-        "yes; not_in_page: something holds, but alignment did not find it in the page; "
-        "nothing_holds: no object is known to hold at the time",
+        "yes; not_in_page: something holds, but the context does not name it; nothing_holds: no "
+        "object is known to hold at the time",
+    ]
+    evidence: Annotated[
+        EvidenceTier,
+        "which boundaries of `segment` the page states near its mention: both, one or none",
+    ]
+    context_cut: Annotated[
+        bool, "whether the paragraphs that name an answer are left out of the context"
     ]
     split: Annotated[str, "train, dev or test; a subject is in one of them"]
     difficulty: Annotated[Difficulty, "easy: the specifier is the segment's own boundaries"]
@@ -118,7 +133,7 @@ class TimeQuestion:
     relation_label: Annotated[str, "name of the relation"]
     template: Annotated[str, "relation and place of the variant in its file, from 1: `P54/1`"]
     rules: Annotated[tuple[AlignmentRule, ...], "how each object was found, parallel to objects"]
-    paragraphs: Annotated[tuple[int, ...], "paragraph of each answer span, from 0"]
+    paragraphs: Annotated[tuple[int, ...], "paragraph of the page of each answer span, from 0"]
     segment: Annotated[
         str | None,
         "id of the segment that the question was made from, in `timelines` (of checked facts in "
@@ -129,6 +144,9 @@ class TimeQuestion:
     verification: Annotated[Verification, "automatic, or human: people checked the facts"]
     page: Annotated[int, "page id; 0: not given"]
     revision: Annotated[int, "revision id; 0: not given"]
+    left_out: Annotated[
+        tuple[int, ...], "paragraphs of the page that the context leaves out, from 0"
+    ]
     context_sha256: Annotated[str, "sha256 of the context, hex: it can be checked when rebuilt"]
 
 

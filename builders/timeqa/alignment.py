@@ -8,7 +8,7 @@ page; (b) `name`: a name of the object stands in the text, or where none does an
 (c) `similar`: a passage is similar to one of its names; else `none`: the segment is unanswerable
 from the page. The rule says why the page is taken to mention the object; mentions are its names in
 the text and the links by words that are a name of it (not `his deputy`), and
-`builders.timeqa.matching` gives each segment its own.
+`builders.timeqa.evidence` chooses one for each segment and says what stands beside it.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.schema import arrow_schema, batches, reading
 from factdrift.builders.text.names import Name, is_name, names_of, other_forms
 from factdrift.builders.text.words import name_words
-from factdrift.builders.timeqa.matching import matched, stated
+from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
 from factdrift.builders.timeqa.mentions import Mention, PageText, Passages
 
 PAGES = 32
@@ -79,33 +79,29 @@ def align_page(
     """The segments of the page's subject in order, each with its best mention."""
     text = PageText(page)
     names = _names(segments)
-    titles = {s.object: n.title for s, n in segments}
     passages: Passages | None = None
     forms = _sole({o: other_forms(own) for o, own in names.items()}, names)
     by_object: dict[str, list[rows.Segment]] = {}
     for segment, _ in segments:
         by_object.setdefault(segment.object, []).append(segment)
     found: dict[rows.Segment, tuple[rows.AlignmentRule, Mention | None]] = {}
+    titles = {s.object: n.title for s, n in segments}
     for object_, own in by_object.items():
         title = titles[object_]
         links = text.linked(title)
         linked = [
             m for m in links if is_name(text.texts[m.paragraph][m.start : m.end], names[object_])
         ]
-        shown = _link_texts(text, linked, names, object_)
-        named, refused = text.named([*names[object_], *shown], title)
+        shown = _link_texts(text, linked, names)
         rule: rows.AlignmentRule = "link" if links else "name"
-        mentions: Sequence[Mention] = _joined(linked, named)
+        mentions = _joined(linked, text.named([*names[object_], *shown], title))
         if not mentions:
-            mentions, _ = text.named([f for f in forms[object_] if text.may_hold(f)], title)
+            mentions = text.named([f for f in forms[object_] if text.may_hold(f)], title)
         if not mentions:
             passages = passages or Passages(text)
-            others = [(names[o], t) for o, t in titles.items() if o != object_]
-            similar = passages.most_similar(
-                names[object_], title, others, settings.min_similarity, refused
-            )
+            similar = passages.most_similar(names[object_], settings.min_similarity)
             rule, mentions = "similar", [similar] if similar else []
-        for segment, best in zip(own, matched(text, mentions, own), strict=True):
+        for segment, best in zip(own, evidence_of(text, mentions, own), strict=True):
             found[segment] = (rule if best else "none"), best
     return [_aligned(text, segment, own, *found[segment]) for segment, own in segments]
 
@@ -145,7 +141,7 @@ def _sole(
 
 
 def _link_texts(
-    text: PageText, linked: Sequence[Mention], names: Mapping[str, Sequence[Name]], object_: str
+    text: PageText, linked: Sequence[Mention], names: Mapping[str, Sequence[Name]]
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
     known = {n.words for own in names.values() for n in own}
@@ -160,14 +156,16 @@ def _link_texts(
 
 def _joined(linked: Sequence[Mention], named: Sequence[Mention]) -> list[Mention]:
     """Links, and the names that do not overlap them."""
-    apart = [
-        m
-        for m in named
-        if not any(
-            m.paragraph == k.paragraph and m.start < k.end and k.start < m.end for k in linked
-        )
+    return [
+        *linked,
+        *(
+            m
+            for m in named
+            if not any(
+                m.paragraph == k.paragraph and m.start < k.end and k.start < m.end for k in linked
+            )
+        ),
     ]
-    return [*linked, *apart]
 
 
 def _aligned(
@@ -177,7 +175,7 @@ def _aligned(
     rule: rows.AlignmentRule,
     best: Mention | None,
 ) -> rows.AlignedSegment:
-    start_stated, end_stated = stated(text, best, segment) if best else (None, None)
+    evidence = evidence_columns(text, best, segment)
     return rows.AlignedSegment(
         **{f: getattr(segment, f) for f in _SEGMENT},
         object_label=names.label,
@@ -190,8 +188,7 @@ def _aligned(
         end=best.end if best else None,
         mention=text.texts[best.paragraph][best.start : best.end] if best else None,
         score=best.score if best else None,
-        start_stated=start_stated,
-        end_stated=end_stated,
+        **evidence,
         verification="automatic",
     )
 

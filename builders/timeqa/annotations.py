@@ -30,7 +30,7 @@ from factdrift.builders.core.schema import reading, typed_rows, writing
 from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.given_away import names, side_by_side
 from factdrift.builders.text.words import word_tokens
-from factdrift.builders.timeqa.matching import stated
+from factdrift.builders.timeqa.evidence import evidence_columns
 from factdrift.builders.timeqa.mentions import Mention, PageText
 from factdrift.builders.timeqa.question_tables import (
     LINE_END,
@@ -52,7 +52,7 @@ _OBJECT = ("object", "object_label", "aliases")
 _RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
 _NOWHERE = {
     "rule": "none", "paragraph": None, "start": None, "end": None, "mention": None, "score": None,
-    "start_stated": None, "end_stated": None,
+    "start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False,
 }  # fmt: skip
 _KEPT = tuple(
     f.name for f in fields(rows.TimeQuestion) if f.name not in ("id", "prompt", "question")
@@ -375,10 +375,9 @@ class _Reviser:
 
     def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         paragraph, start, end, text = marked
-        start_stated, end_stated = stated(self._page_text, Mention(paragraph, start, end), segment)
+        evidence = evidence_columns(self._page_text, Mention(paragraph, start, end), segment)
         place = {"paragraph": paragraph, "start": start, "end": end, "mention": text}
-        dates = {"start_stated": start_stated, "end_stated": end_stated}
-        return {"rule": "name", "score": None, **place, **dates}
+        return {"rule": "name", "score": None, **place, **evidence}
 
 
 def _verified(

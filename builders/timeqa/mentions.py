@@ -1,8 +1,8 @@
 """Where a page mentions an object.
 
 Three rules find mentions. Rule (a), `PageText.linked`: a link to the object's page. Rule (b),
-`PageText.named`: one of its names stands in the text. Rule (c), `PassageSearch`: a passage is
-similar to one of its names. Which of them is the evidence of a segment: `builders.timeqa.matching`.
+`PageText.named`: one of its names stands in the text. Rule (c), `Passages`: a passage is
+similar to one of its names. Which of them is the evidence of a segment: `builders.timeqa.evidence`.
 
 Names are found whatever the accents, dashes, quotes, spaces, full stops of initials (`F. C.`,
 `FC`) and, but for the names below, letter case; the offsets are those of the page's own text.
@@ -26,9 +26,9 @@ ln((1 + N) / (1 + d)) + 1, which scikit-learn calls smoothed IDF.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, pairwise
 from math import fsum, log, sqrt
 from typing import NamedTuple
 
@@ -60,7 +60,6 @@ _NEXT_PLACE = re.compile(r", ([^\W\d_][\w'’.&]*)")
 _LAST = re.compile(r"([^\W\d_][\w'’.]*)[ -]$")
 FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 """The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
-_OF = re.compile(r"\s+of (?:the )?([^\W\d_][\w'’.&-]*)")
 
 
 class Mention(NamedTuple):
@@ -77,33 +76,47 @@ class Mention(NamedTuple):
     score: float | None = None
 
 
-def opening_of(page: rows.Page) -> tuple[int, range]:
-    """The first paragraph of text, and the first bracket in it, which tells a life."""
-    for n, one in enumerate(page.paragraphs):
-        if one.kind == "text" and one.text:
-            found = FIRST_BRACKET.match(one.text)
-            return n, range(found.start(1), found.end(1)) if found else range(0)
-    return 0, range(0)
-
-
 class PageText:
-    """One page made ready for the search of names."""
+    """One page: its text made ready for the search of names, its sentences, and its dates."""
 
     def __init__(self, page: rows.Page) -> None:
         self.page = page
         self.texts = [p.text for p in page.paragraphs]
-        parts = [fold_without_marks(t) for t in self.texts]
-        self.folded = "\n".join(text for text, _ in parts)
-        self.starts = [0]
-        for text, _ in parts:
-            self.starts.append(self.starts[-1] + len(text) + 1)
-        self._squeezed = squeeze(self.folded)
-        self._places = {n: places for n, (_, places) in enumerate(parts) if places}
         self._dates: dict[str, Dates] = {}
         self._sentences: dict[int, list[int]] = {}
 
-    def dates(self, text: str) -> Dates:
-        """The dates of a paragraph or a section's title, read once."""
+    @cached_property
+    def _parts(self) -> list[tuple[str, list[int] | None]]:
+        return [fold_without_marks(t) for t in self.texts]
+
+    @cached_property
+    def folded(self) -> str:
+        """The folded paragraphs, joined by line ends."""
+        return "\n".join(text for text, _ in self._parts)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each paragraph begins in the folded text, and one place after the end."""
+        return list(accumulate((len(text) + 1 for text, _ in self._parts), initial=0))
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return squeeze(self.folded)
+
+    def dates(self, paragraph: int) -> Dates:
+        """The dates of a paragraph."""
+        return self._dates_of(self.texts[paragraph])
+
+    def title_dates(self, paragraph: int) -> Dates:
+        """The dates in the title of its innermost section that has some."""
+        title = self.page.paragraphs[paragraph].section
+        while title:
+            title, _, innermost = title.rpartition(" / ")
+            if (dates := self._dates_of(innermost)).written:
+                return dates
+        return Dates((), ())
+
+    def _dates_of(self, text: str) -> Dates:
         if text not in self._dates:
             self._dates[text] = dates_in(text)
         return self._dates[text]
@@ -118,8 +131,12 @@ class PageText:
 
     @cached_property
     def opening(self) -> tuple[int, range]:
-        """The first paragraph of text, and the first bracket in it."""
-        return opening_of(self.page)
+        """The first paragraph of text, and the first bracket in it, which tells a life."""
+        for n, one in enumerate(self.page.paragraphs):
+            if one.kind == "text" and one.text:
+                found = FIRST_BRACKET.match(one.text)
+                return n, range(found.start(1), found.end(1)) if found else range(0)
+        return 0, range(0)
 
     @cached_property
     def _links(self) -> Mapping[str, Sequence[Mention]]:
@@ -135,32 +152,28 @@ class PageText:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(title, ()) if title else ()
 
-    def named(self, names: Sequence[Name], title: str | None) -> tuple[list[Mention], set[int]]:
+    def named(self, names: Sequence[Name], title: str | None) -> list[Mention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
 
-        The second value is the paragraphs where one stands in the name of something else. `title`:
-        of the object's page; links to it do not count as the name of something else.
+        `title`: of the object's page; links to it do not count as the name of something else.
         """
         known = {n.words for n in names}
         found: list[Mention] = []
-        refused: set[int] = set()
         for name in names:
             if "".join(name.words) in self._squeezed:
                 for place in self._places_of(name):
                     paragraph = bisect_right(self.starts, place[0]) - 1
                     start, end = self.span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
-                        end = self._whole(name, paragraph, end)
+                        end = self._with_mark(name, paragraph, end)
                         found.append(Mention(paragraph, start, end, weak=name.weak))
-                    else:
-                        refused.add(paragraph)
         found.sort(key=lambda m: (m.paragraph, m.start, -m.end, m.weak))
         kept: list[Mention] = []
         for one in found:
             last = kept[-1] if kept else None
             if not last or last.paragraph != one.paragraph or last.end <= one.start:
                 kept.append(one)
-        return kept, refused
+        return kept
 
     def may_hold(self, name: Name) -> bool:
         """Whether a name may stand in the page: initials must as they are, without full stops."""
@@ -186,18 +199,18 @@ class PageText:
     def span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""
         start, end = start - self.starts[paragraph], end - self.starts[paragraph]
-        if places := self._places.get(paragraph):
+        if places := self._parts[paragraph][1]:
             start, end = places[start], places[end]
         text = self.texts[paragraph]
         if text[end - 1] == "." and "." not in text[start : end - 1]:
             end -= 1
         return start, end
 
-    def _whole(self, name: Name, paragraph: int, end: int) -> int:
+    def _with_mark(self, name: Name, paragraph: int, end: int) -> int:
         """The end of a span with the mark of its name (`Yahoo!`, `Warner Bros.`, `A (B)`)."""
         mark, last = name.text[-1], name.text.rsplit(None, 1)[-1]
-        whole = mark in "!?)" or (mark == "." and "." not in last[:-1])
-        return end + (whole and self.texts[paragraph][end : end + 1] == mark)
+        is_part = mark in "!?)" or (mark == "." and "." not in last[:-1])
+        return end + (is_part and self.texts[paragraph][end : end + 1] == mark)
 
     def _counts(
         self,
@@ -253,134 +266,56 @@ class Passages:
 
     def __init__(self, page: PageText) -> None:
         self._page = page
-        self._spans: list[tuple[int, int, int]] = []
-        self._words: list[list[str]] = []
-        for n in range(len(page.texts)):
-            offset, length = page.starts[n], page.starts[n + 1] - 1 - page.starts[n]
-            starts = [s for s in page.sentences(n) if s < length] or [0]
-            for start, end in zip(starts, [*starts[1:], length], strict=True):
-                self._spans.append((n, start, end))
-                self._words.append(WORD.findall(page.folded, offset + start, offset + end))
-        self._sets = [frozenset(w) for w in self._words]
-        self._holding = Counter(chain.from_iterable(self._sets))
-        self._lengths: dict[int, float] = {}
+        self._spans = [
+            (n, start, end)
+            for n, text in enumerate(page.texts)
+            for start, end in pairwise([*page.sentences(n), len(text)])
+        ]
+        self._words = [
+            Counter(WORD.findall(fold_in_place(page.texts[n][start:end])))
+            for n, start, end in self._spans
+        ]
+        holding = Counter(word for words in self._words for word in words)
+        count = 1 + len(self._spans)
+        self._idf = {word: log(count / (1 + n)) + 1 for word, n in holding.items()}
+        self._unknown = log(count) + 1
 
-    def most_similar(
-        self,
-        names: Sequence[Name],
-        title: str | None,
-        others: Sequence[tuple[Sequence[Name], str | None]],
-        least: float,
-        excluded: Collection[int],
-    ) -> Mention | None:
-        """Rule (c): the mention most similar to one of an object's names of two words or more.
+    def most_similar(self, names: Sequence[Name], least: float) -> Mention | None:
+        """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
 
-        Its similarity is greater than `least`, its paragraph none of those `excluded`. `title`: of
-        the object's page; `others`: names and title of the subject's other objects, none of which
-        it may name.
+        A passage that shares one word with a name, or at most half of its words, is not similar to
+        it; function words do not count, nor do weak names and names of one word.
         """
-        found: list[Mention] = []
-        elsewhere: list[Mention] | None = None
+        found: list[tuple[float, int, Counter[str]]] = []
         for name in names:
+            wanted = Counter(name.words)
+            content = wanted.keys() - FUNCTION
             if name.weak or len(name.words) < 2:
                 continue
-            for mention in self._similar(name, least, excluded):
-                if elsewhere is None:
-                    elsewhere = self._elsewhere(names, title, others)
-                if not self._names_another(name, mention, elsewhere):
-                    found.append(mention)
-                    break
-        return max(found, key=lambda m: (m.score or 0.0, -m.paragraph), default=None)
+            for n, words in enumerate(self._words):
+                shared = len(content & words.keys())
+                if shared >= 2 and 2 * shared > len(content):
+                    dot = fsum(self._weight(w) ** 2 * c * words[w] for w, c in wanted.items())
+                    score = dot / (self._length(wanted) * self._length(words))
+                    if score > least:
+                        found.append((-round(score, 9), n, wanted))
+        if not found:
+            return None
+        negative, n, wanted = min(found, key=lambda f: f[:2])
+        return Mention(*self._window(n, wanted), score=min(1.0, round(-negative, 6)))
 
-    def _similar(self, name: Name, least: float, excluded: Collection[int]) -> Iterator[Mention]:
-        """The passages that are similar to a name, the most similar first.
-
-        The mention is the shortest stretch with the most weight of the name's words. A passage
-        that shares one word with the name (a first name, a `United`), or at most half of its words
-        ("of the United Kingdom", of a member of its Parliament), is not similar to it; function
-        words do not count. Nor is one that lacks the noun before "of" ("the Bank of England", of
-        its Governor).
-        """
-        wanted = Counter(name.words)
-        length = self._length(wanted)
-        content = frozenset(wanted) - FUNCTION
-        before = name.words[: name.words.index("of")] if "of" in name.words else ()
-        noun = next((word for word in reversed(before) if word not in FUNCTION), None)
-        found: list[tuple[float, int]] = []
-        for n, held in enumerate(self._sets):
-            shared = len(content & held)
-            if shared < 2 or 2 * shared <= len(content) or self._spans[n][0] in excluded:
-                continue
-            if noun and noun not in held:
-                continue
-            counts = Counter(self._words[n])
-            if n not in self._lengths:
-                self._lengths[n] = self._length(counts)
-            dot = fsum(self._idf(w) ** 2 * c * counts[w] for w, c in wanted.items())
-            score = dot / (length * self._lengths[n])
-            if score > least:
-                found.append((-round(score, 9), n))
-        for negative, n in sorted(found):
-            yield Mention(*self._window(n, wanted), score=min(1.0, round(-negative, 6)))
-
-    def _idf(self, word: str) -> float:
-        return log((1 + len(self._spans)) / (1 + self._holding[word])) + 1
+    def _weight(self, word: str) -> float:
+        return self._idf.get(word, self._unknown)
 
     def _length(self, counts: Counter[str]) -> float:
-        return sqrt(fsum((self._idf(w) * c) ** 2 for w, c in counts.items()))
+        return sqrt(fsum((self._weight(w) * c) ** 2 for w, c in counts.items()))
 
     def _window(self, passage: int, wanted: Counter[str]) -> tuple[int, int, int]:
-        """Paragraph, start and end of the shortest stretch with the most weight."""
+        """Paragraph, start and end from the first word of the name to the last."""
         n, start, end = self._spans[passage]
-        offset = self._page.starts[n]
-        found = [
-            (m[0], *self._page.span(n, m.start(), m.end()))
-            for m in WORD.finditer(self._page.folded, offset + start, offset + end)
-            if m[0] in wanted
+        places = [
+            m.span()
+            for m in WORD.finditer(fold_in_place(self._page.texts[n]), start, end)
+            if m[0] in wanted and m[0] not in FUNCTION
         ]
-        windows: list[tuple[float, int, int, int]] = []
-        for i, (_, left, _) in enumerate(found):
-            seen: set[str] = set()
-            weight = 0.0
-            for word, _, right in found[i:]:
-                if word not in seen:
-                    seen.add(word)
-                    weight += self._idf(word)
-                    windows.append((-round(weight, 9), right - left, left, right))
-        _, _, left, right = min(windows)
-        return n, left, right
-
-    def _elsewhere(
-        self,
-        names: Sequence[Name],
-        title: str | None,
-        others: Sequence[tuple[Sequence[Name], str | None]],
-    ) -> list[Mention]:
-        """The mentions of the subject's other objects, and the links to any other page."""
-        own = {n.words for n in names}
-        found = [
-            Mention(n, link.start, link.end, linked=True)
-            for n, paragraph in enumerate(self._page.page.paragraphs)
-            for link in paragraph.links
-            if link.target != title and name_words(without_bracket(link.target)) not in own
-        ]
-        return found + [m for n, other in others for m in self._page.named(n, other)[0]]
-
-    def _names_another(self, name: Name, found: Mention, elsewhere: Sequence[Mention]) -> bool:
-        """Whether what was found is in the name of another thing, or goes on as one ("of Canada").
-
-        A mention of another thing inside it does not count where it is made of the name's own
-        words: a bank, in the title of its governor.
-        """
-        text, known = self._page.texts[found.paragraph], set(name.words)
-        beyond = _OF.match(text, found.end)
-        if beyond and beyond[1][0].isupper() and not known.issuperset(name_words(beyond[1])):
-            return True
-        for m in elsewhere:
-            if m.paragraph != found.paragraph or m.start >= found.end or m.end <= found.start:
-                continue
-            inside = found.start <= m.start and m.end <= found.end
-            whole = (m.start, m.end) == (found.start, found.end)
-            if whole or not inside or not known.issuperset(name_words(text[m.start : m.end])):
-                return True
-        return False
+        return n, places[0][0], places[-1][1]

@@ -17,6 +17,7 @@ from factdrift.builders.core.hashing import share, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import targets
+from factdrift.builders.timeqa.mentions import PageText
 from factdrift.builders.timeqa.questions import (
     STEP,
     Pair,
@@ -26,8 +27,8 @@ from factdrift.builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
+from factdrift.builders.timeqa.stated import PageStates
 from factdrift.builders.timeqa.times import sure_days
-from factdrift.builders.timeqa.told import ReadPage, cues, hinted, life, misdated, told_days
 
 T = TypeVar("T")
 
@@ -101,8 +102,7 @@ def write_questions(
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
         moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        stems = {r: cues(asks.wordings) for r, asks in asking.relations.items()}
-        for pairs, page in _pairs(sources, stems):
+        for pairs, page in _pairs(sources):
             context = PageContext(page, asking.text)
             split = asking.splits.of(page.item, seed)
             for pair in pairs:
@@ -118,13 +118,8 @@ def write_questions(
                     dropped.append(drop if step == STEP else replace(drop, step=step))
 
 
-def _pairs(
-    sources: QuestionSources, stems: Mapping[str, frozenset[str]]
-) -> Iterator[tuple[list[Pair], rows.Page]]:
-    """Every subject's pairs with its page; subjects without a page have no segments by now.
-
-    `stems`: the cues of each relation.
-    """
+def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
+    """Every subject's pairs with its page; subjects without a page have no segments by now."""
     gaps = RowsInOrder(sources.gaps, rows.Gap, "subject")
     subjects = RowsInOrder(sources.subjects, rows.PageSubject, "subject")
     pages = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
@@ -133,29 +128,26 @@ def _pairs(
         about = subjects.at(subject)[0]
         page = pages.at(subject)[0]
         unnamed = gaps.at(subject)
-        began, ended = life(page)
-        lived = about.began or began, about.ended or ended
-        read = ReadPage(page)
-        opening = page.paragraphs[read.opening[0]].text if page.paragraphs else ""
-        the = opening_article(opening, about.label)
+        text = PageText(page)
+        states = PageStates(text)
+        opening = text.texts[text.opening[0]] if text.texts else ""
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
-            gaps_of = tuple(gap for gap in unnamed if gap.relation == relation)
-            ids = tuple(s.id for s in own)
             pairs.append(
                 Pair(
                     subject,
                     about.label,
                     relation,
                     own,
-                    gaps_of,
-                    ids,
-                    told_days(read, own, about.label, stems[relation]),
-                    hinted(read, own, about.label),
-                    misdated(read, own),
-                    lived,
-                    the,
+                    tuple(gap for gap in unnamed if gap.relation == relation),
+                    tuple(s.id for s in own),
+                    states.on,
+                    states.beside(own),
+                    tuple(states.naming(s, about.label) for s in own),
+                    states.lengths,
+                    (about.began, about.ended),
+                    opening_article(opening, about.label),
                 )
             )
         yield pairs, page
@@ -168,19 +160,29 @@ class PageContext:
     """
 
     def __init__(self, page: rows.Page, text: bool) -> None:
-        texts = [p.text for p in page.paragraphs]
-        whole = LINE_END.join(texts)
         self._page = page
-        self._sha256 = text_sha256(whole)
-        self._text = whole if text else ""
-        self._starts = [0, *accumulate(len(text) + len(LINE_END) for text in texts)]
+        self._has_text = text
+        self._made: dict[tuple[int, ...], tuple[str, str]] = {}
+        lengths = (len(p.text) + len(LINE_END) for p in page.paragraphs)
+        self._starts = list(accumulate(lengths, initial=0))
+
+    def _context(self, cut: tuple[int, ...]) -> tuple[str, str]:
+        """The text without these paragraphs, and its checksum."""
+        if cut not in self._made:
+            left_out = frozenset(cut)
+            kept = (p.text for n, p in enumerate(self._page.paragraphs) if n not in left_out)
+            text = LINE_END.join(kept)
+            self._made[cut] = text if self._has_text else "", text_sha256(text)
+        return self._made[cut]
 
     def values(self, one: PairQuestion, split: str) -> dict[str, Any]:
         """The columns of a question (`rows.TimeQuestion`)."""
         answers = one.answers
         first, last = one.time.days()
+        context, sha256 = self._context(one.cut)
         ranked = best_first(one)
-        mentions = tuple(dict.fromkeys(m for _, found in ranked for m in found))
+        places = (m for _, found in ranked for m in found if not one.cut)
+        mentions = tuple(dict.fromkeys(places))
         words = tuple(m.words for m in mentions)
         starts = tuple(self._starts[m.paragraph] + m.start for m in mentions)
         return {
@@ -188,11 +190,13 @@ class PageContext:
             "prompt": one.text,
             "targets": _targets(one, ranked),
             "title": self._page.title,
-            "context": self._text,
+            "context": context,
             "question": one.text,
             "answers": rows.Spans(words, starts),
             "objects": answers.objects,
-            "answerable": answers.answerable,
+            "answerable": one.answerable,
+            "evidence": one.evidence,
+            "context_cut": bool(one.cut),
             "split": split,
             "difficulty": one.difficulty,
             "specifier": one.time.specifier,
@@ -210,7 +214,8 @@ class PageContext:
             "verification": answers.verification,
             "page": self._page.page,
             "revision": self._page.revision,
-            "context_sha256": self._sha256,
+            "left_out": one.cut,
+            "context_sha256": sha256,
         }
 
 
@@ -235,7 +240,8 @@ def best_first(one: PairQuestion) -> list[tuple[rows.Answer, list[Place]]]:
     for j in answers.segments:
         s = segments[j]
         days[s.object] += sure_days(s, one.time)
-        if s.paragraph is not None and s.start is not None and s.mention is not None:
+        is_evidence = j == own or s.evidence != "none" or s.verification == "human"
+        if is_evidence and s.paragraph is not None and s.start is not None and s.mention:
             place = Place(s.paragraph, s.start, s.mention)
             places[s.object][place] = places[s.object].get(place, False) or j == own
     asked_of = None if own is None else segments[own].object
@@ -253,7 +259,7 @@ def _targets(
     one: PairQuestion, ranked: Sequence[tuple[rows.Answer, Sequence[Place]]]
 ) -> tuple[str, ...]:
     """The accepted answers: none where the page does not answer the question."""
-    if one.answers.answerable != "yes":
+    if one.answerable != "yes":
         return ()
     labels = [answer.label for answer, _ in ranked]
     words = [place.words for _, places in ranked for place in places]

@@ -25,12 +25,15 @@ from factdrift.builders.rows import (
     Answerable,
     Difficulty,
     Dropped,
+    EvidenceTier,
     Gap,
     Specifier,
     Verification,
 )
+from factdrift.builders.text.dates import DayInterval
 from factdrift.builders.text.given_away import names, significant
 from factdrift.builders.text.words import word_tokens
+from factdrift.builders.timeqa.stated import is_stated
 from factdrift.builders.timeqa.times import (
     FAR,
     PART,
@@ -49,21 +52,25 @@ from factdrift.builders.timeqa.times import (
     time_text,
     unit_text,
 )
-from factdrift.builders.timeqa.told import Told
 
 STEP = "ask"
-_SEASON = 366
-"""Days by which what a page tells has to miss a pair to be of another one."""
-_UNTOLD = Told()
 _MONTH = 31
+_SEASON = 366
+"""Days by which what a page states has to miss a pair to be of others."""
 _RULES: dict[AlignmentRule, int] = {"link": 0, "name": 1, "similar": 2, "none": 3}
+_TIERS: Sequence[EvidenceTier] = get_args(EvidenceTier)
 _KINDS: tuple[HardKind, ...] = get_args(HardKind)
+_MODES: tuple[Difficulty, ...] = get_args(Difficulty)
 _PURPOSE: dict[HardKind, int] = {kind: bits(kind) for kind in _KINDS}
 _TEMPLATE = {kind: bits("template", kind) for kind in get_args(Specifier)}
 _LEAST_PART = 4
 """Each of several answers to a `between` holds on one in so many of its days, or more."""
 _WINDOWS = 8
-"""Times as often a window is drawn as a moment: most pages tell of most years."""
+"""Times as often a window is drawn as a moment: most pages state most years."""
+_KEPT = 0.5
+"""Share of a page's words that a context at least has whose answer is cut out."""
+_BEFORE = 3652
+"""Days before a window in which the page may state what then goes on."""
 _SHARES = 1 << 20
 """In what whole numbers chances are drawn."""
 _NO_UNIT = TimeUnit(0, 0, 0, 0)
@@ -73,10 +80,9 @@ _NO_UNIT = TimeUnit(0, 0, 0, 0)
 class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
-    `ids`: of the segments, as they are released; `told`: the stretches of days about which the page
-    says something, so that it may answer where no segment does;
-    `hinted`: the segments, by index, that the page does not name but may tell in other words;
-    `misdated`: those whose evidence has dates of another time;
+    `ids`: of the segments, as they are released; `stated`: the dates and stretches that the page
+    states anywhere; `beside`: those in the paragraphs and lists of the evidence; `naming`: for
+    each segment the paragraphs that may name its object; `lengths`: words of each paragraph;
     `life`: first and last day on which the subject certainly was; None: not known;
     `the`: whether the page says "the" before the subject's label; None: it does not say.
     """
@@ -87,9 +93,10 @@ class Pair:
     segments: tuple[AlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     ids: tuple[str, ...] = ()
-    told: Told = _UNTOLD
-    hinted: frozenset[int] = frozenset()
-    misdated: frozenset[int] = frozenset()
+    stated: tuple[DayInterval, ...] = ()
+    beside: tuple[DayInterval, ...] = ()
+    naming: tuple[frozenset[int], ...] = ()
+    lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
     the: bool | None = None
 
@@ -99,55 +106,25 @@ class Pair:
         born, died = self.life
         return born.toordinal() if born else -FAR, died.toordinal() if died else FAR
 
-    def is_told(self, time: Time, line_last: int) -> bool:
-        """Whether the page may answer a question about this time, which lies beside the pair.
+    def may_have_others(self, time: Time, first: int, last: int) -> bool:
+        """Whether the page may name others before the first day, or after the last, of the pair.
 
-        It tells something of these days, or near the evidence what came after the pair's last day
-        and before these days, which may have lasted (`in 2011 she married again`), or anywhere that
-        others came, or something without a date that may have been then.
+        Then a question about `before` or `after` a time has more answers than the pair's.
         """
-        first, last = time.days()
-        assert first and last
-        days = (*self.told.anywhere, *self.told.undated, *self.told.since)
-        return any(begins <= last and first <= ends for begins, ends in days) or any(
-            line_last < begins.toordinal() and begins <= last for begins, _ in self.told.near
-        )
-
-    def is_listed(self, time: Time, answers: Collection[str]) -> bool:
-        """Whether an entry beside the evidence names none of these objects for this time.
-
-        Between two units, in days of neither, for who came before or after has the same years.
-        """
-        first, last = time.first, time.last
-        begins, ends = first.first if first else -FAR, last.last if last else FAR
-        if time.specifier == "between" and first and last and first.last + 1 < last.first:
-            begins, ends = first.last + 1, last.first - 1
-        if time.specifier == "before" and last:
-            ends = last.first - 1
-        if time.specifier == "after" and first:
-            begins = first.last + 1
-        return any(
-            one.first.toordinal() <= ends and begins <= one.last.toordinal()
-            for one in self.told.listed
-            if not any(o in answers for o in one.objects)
-        )
-
-    def is_told_beyond(self, time: Time, first: int, last: int, named: bool) -> bool:
-        """Whether the page may name others before the first day, or after the last, of a pair.
-
-        Then a question about `before` or `after` a time has more answers than the pair's. Where the
-        page does not name the pair's answer (`named` false), any date beyond may be of another. So
-        may a statement without a date that stands before the pair's days, or after them.
-        """
-        days = self.told.near if named else self.told.anywhere
-        undated = self.told.undated
         if time.specifier == "before":
-            early = any(ends.toordinal() < first - _SEASON for _, ends in days)
-            return early or any(ends.toordinal() < first for _, ends in undated)
+            return any(ends.toordinal() < first - _SEASON for _, ends in self.beside)
         if time.specifier == "after":
-            late = any(begins.toordinal() > last + _SEASON for begins, _ in days)
-            return late or any(begins.toordinal() > last for begins, _ in undated)
+            return any(begins.toordinal() > last + _SEASON for begins, _ in self.beside)
         return False
+
+    def cut(self, chosen: Collection[int]) -> tuple[int, ...]:
+        """The paragraphs to leave out so that the page names none of these segments' objects.
+
+        None, where too little of the page would be left.
+        """
+        found = frozenset[int]().union(*(self.naming[j] for j in chosen if self.naming))
+        kept = sum(n for i, n in enumerate(self.lengths) if i not in found)
+        return tuple(sorted(found)) if kept >= _KEPT * sum(self.lengths) else ()
 
 
 class QuestionTemplates(Strict):
@@ -191,11 +168,31 @@ class Questions(Strict):
     months: float = Field(
         default=0.97, ge=0, le=1, description="Share of the moments that are months, not years"
     )
-    unanswerable: float = Field(
-        default=0.15,
+    evidence: EvidenceTier = Field(
+        default="one",
+        description=(
+            "Boundaries of the segment that the page has to state near its mention: both, one (at "
+            "least), or none"
+        ),
+    )
+    several: float = Field(
+        default=0.10,
         ge=0,
-        lt=1,
-        description="Share of a pair's hard questions without an answer in the page",
+        le=1,
+        description="Greatest share of a pair's questions with several answers",
+    )
+    unanswerable: Mapping[Difficulty, Annotated[float, Field(ge=0, lt=1)]] = Field(
+        default={"easy": 0.13, "hard": 0.15},
+        description="Shares of a pair's questions without an answer in their context",
+    )
+    windows: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description=(
+            "Share of the unanswerable hard ones about years beside the pair's own, in which "
+            "nothing holds; the others have their answer cut out of the page"
+        ),
     )
     window_years: int = Field(
         default=10, ge=1, description="How far from a pair's first or last day those may ask"
@@ -228,7 +225,8 @@ class PairQuestion:
     """A question about a pair, without its page.
 
     `segment` is the index of the segment that it was made from (None: a time at which nothing
-    holds). A perturbed question has the id of the original one and a number, from 1.
+    holds). `cut`: the paragraphs that its context leaves out, so that the answer is not there. A
+    perturbed question has the id of the original one and a number, from 1.
     """
 
     id: str
@@ -240,8 +238,19 @@ class PairQuestion:
     segment: int | None
     pair: Pair
     relation_label: str
+    cut: tuple[int, ...] = ()
     original: str | None = None
     number: int | None = None
+
+    @property
+    def answerable(self) -> Answerable:
+        """What answers it in its context."""
+        return "not_in_page" if self.cut else self.answers.answerable
+
+    @property
+    def evidence(self) -> EvidenceTier:
+        """What the page states of the boundaries of its segment."""
+        return "none" if self.segment is None else self.pair.segments[self.segment].evidence
 
 
 def ask_pair(
@@ -249,21 +258,24 @@ def ask_pair(
 ) -> tuple[list[PairQuestion], list[Dropped]]:
     """The easy and hard questions of a pair, in the order of its segments.
 
-    Dropped, one row a segment and specifier, with the reason of the last try: `in_doubt`,
-    `ambiguous` (before and after have one answer; a hard `between` has the same answers with and
-    without its two units; of several objects one holds on few of its days; a day on which another
-    object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are after
-    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment
-    without a boundary that can be printed), `no_room` (hard, of a segment with no moment inside
-    it), `told_otherwise` (the page does not name the answer, and may tell it in other words; or it
-    may name others before or after the pair's), `others_named` (easy, the page names other answers
-    and not the segment's own object).
+    Dropped, one row a segment: `contradicted` (the page has other dates beside the mention),
+    `not_stated` (it states less of the boundaries than `evidence` asks for), `not_found` (it does
+    not name the object). One row a segment and specifier, with the reason of the last try:
+    `in_doubt`, `ambiguous` (before and after have one answer; a hard `between` has the same
+    answers with and without its two units; of several objects one holds on few of its days; a day
+    on which another object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few
+    days are after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy,
+    of a segment without a boundary that can be printed), `no_room` (hard, of a segment with no
+    moment inside it), `others_stated` (the page may name others before or after the pair's). One a
+    question: `several_answers` (over their share).
     """
     asker = _Asker(pair, relation, settings, seed)
-    for i in range(len(pair.segments)):
+    asked = [i for i in range(len(pair.segments)) if asker.is_proved(i)]
+    for i in asked:
         asker.easy(i)
-    for i in range(len(pair.segments)):
+    for i in asked:
         asker.hard(i)
+    asker.limit_several()
     asker.unanswerable()
     return asker.questions, asker.dropped
 
@@ -298,7 +310,6 @@ class _Asker:
         self.questions: list[PairQuestion] = []
         self.dropped: list[Dropped] = []
         self.seen: set[Time] = set()
-        self.answered = self.not_in_page = 0
         # Of the seed, the pair and the segment, and nothing else.
         self.own_key = bits(seed, pair.subject, pair.relation)
         self.keys = [
@@ -323,6 +334,23 @@ class _Asker:
             for specifier in question.times:
                 self.serving.setdefault(specifier, []).append(variant)
 
+    def is_proved(self, i: int) -> bool:
+        """Whether the page proves a segment, or people checked it; else it is dropped."""
+        s = self.pair.segments[i]
+        if s.verification == "human":
+            return True
+        reason = None
+        if s.rule == "none":
+            reason = "not_found"
+        elif self.settings.evidence != "none":
+            if s.contradicted:
+                reason = "contradicted"
+            elif _TIERS.index(s.evidence) > _TIERS.index(self.settings.evidence):
+                reason = "not_stated"
+        if reason:
+            self._drop(reason, i, s.mention)
+        return reason is None
+
     def easy(self, i: int) -> None:
         """One question whose time is the segment's own boundaries."""
         times = easy_times(self.line, i, self.pointwise, self.settings.short_months * _MONTH)
@@ -346,7 +374,7 @@ class _Asker:
         settings = self.settings
         weights = {kind: weight for kind in _KINDS if (weight := settings.mix.get(kind, 0))}
         order = Draws(key)
-        made, told = 0, False
+        made, is_counted = 0, False
         while weights and made < settings.hard:
             kind = _drawn(weights, order)
             del weights[kind]
@@ -357,42 +385,78 @@ class _Asker:
                 if time is None:
                     break
                 if time in self.seen:
-                    told = True
+                    is_counted = True
                     continue
                 reason, last = self.ask(time, i, "hard"), time
                 if reason is None:
                     made += 1
                     break
             if reason and last:
-                told = True
+                is_counted = True
                 self._drop(reason, i, time_text(last, False))
-        if not made and not told:
+        if not made and not is_counted:
             self._drop("no_room", i, None)
 
-    def unanswerable(self) -> None:
-        """Hard questions about years near the pair's own in which nothing is known to hold.
+    def limit_several(self) -> None:
+        """Leave out questions with several answers that are over their share, by their hash."""
+        if (share := self.settings.several) == 1:
+            return
+        left_out: set[str] = set()
+        for mode in _MODES:
+            own = [q for q in self.questions if q.difficulty == mode]
+            several = [q for q in own if len(q.answers.objects) > 1]
+            count = self._count(mode, "several", (len(own) - len(several)) * share / (1 - share))
+            for one in sorted(several, key=lambda q: bits(self.seed, q.id))[count:]:
+                left_out.add(one.id)
+                assert one.segment is not None
+                self._drop("several_answers", one.segment, time_text(one.time, mode == "easy"))
+        self.questions = [q for q in self.questions if q.id not in left_out]
 
-        Of times of which the page tells something near the pair's evidence there are none.
+    def unanswerable(self) -> None:
+        """Make the share of questions without an answer: of windows, and by cutting answers out."""
+        for mode in _MODES:
+            share = self.settings.unanswerable.get(mode, 0.0)
+            own = [q for q in self.questions if q.difficulty == mode]
+            if mode == "hard":
+                windows = share * self.settings.windows
+                for _ in range(self._count(mode, "windows", len(own) * windows / (1 - windows))):
+                    self._window()
+                own = [q for q in self.questions if q.difficulty == mode]
+            without = sum(q.answerable != "yes" for q in own)
+            count = max(0, self._count(mode, "cut", len(own) * share) - without)
+            for one in sorted(own, key=lambda q: bits(self.seed, q.id, "cut")):
+                if count and one.answerable == "yes":
+                    one.cut = self.pair.cut(one.answers.segments)
+                    count -= bool(one.cut)
+
+    def _window(self) -> None:
+        """One hard question about years near the pair's own in which nothing is known to hold.
+
+        None, where the page states a date there, or between there and the pair.
         """
-        share = self.settings.unanswerable
-        wanted = max(0.0, self.answered * share / (1 - share) - self.not_in_page)
-        draws = Draws(self.own_key)
-        count = int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
-        for _ in range(count):
-            for _ in range(self.settings.tries * _WINDOWS):
-                time = outside_time(
-                    self.line,
-                    self.settings.window_years,
-                    self.settings.months,
-                    self.pair.days_of_life,
-                    draws,
-                )
-                if time is None:
-                    return
-                if time in self.seen or self.pair.is_told(time, self.line.last):
-                    continue
-                if self.ask(time, None, "hard") is None:
-                    break
+        draws = Draws(bits(self.own_key, "window", len(self.questions)))
+        for _ in range(self.settings.tries * _WINDOWS):
+            time = outside_time(
+                self.line,
+                self.settings.window_years,
+                self.settings.months,
+                self.pair.days_of_life,
+                draws,
+            )
+            if time is None:
+                return
+            first, last = (d.toordinal() for d in time.days() if d)
+            begin = self.line.last + 1 if first > self.line.last else first - _BEFORE
+            days = date.fromordinal(max(1, begin)), date.fromordinal(last)
+            if time in self.seen or is_stated(self.pair.stated, *days):
+                continue
+            if self.ask(time, None, "hard") is None:
+                return
+
+    def _count(self, mode: Difficulty, purpose: str, wanted: float) -> int:
+        """A number of questions: the wanted one, whose fraction is a chance of one more."""
+        draws = Draws(bits(self.own_key, mode, purpose))
+        return int(wanted) + (draws.below(_SHARES) < wanted % 1 * _SHARES)
 
     def ask(self, time: Time, i: int | None, difficulty: Difficulty) -> str | None:
         """Keep the questions about this time; else return the reason why there is none.
@@ -402,14 +466,10 @@ class _Asker:
         settled = self.settle(time, i, difficulty)
         if isinstance(settled, str):
             return settled
-        answerable = self.answers(settled).answerable
-        ends = self.line.first, self.line.last
-        if difficulty == "hard" and self.pair.is_told_beyond(time, *ends, answerable == "yes"):
-            return "told_otherwise"
-        if answerable == "not_in_page" and not self.pair.hinted.isdisjoint(settled):
-            return "told_otherwise"
-        if difficulty == "easy" and answerable == "yes" and i not in self.named(settled):
-            return "others_named"
+        if difficulty == "hard" and self.pair.may_have_others(
+            time, self.line.first, self.line.last
+        ):
+            return "others_stated"
         variants = self.serving.get(time.specifier)
         if not variants:
             return "no_template"
@@ -443,9 +503,6 @@ class _Asker:
                 )
             )
         self.seen.add(time)
-        if reason is None and difficulty == "hard":
-            self.answered += answerable == "yes"
-            self.not_in_page += answerable == "not_in_page"
         return reason
 
     def perturbed(self, original: PairQuestion) -> Iterator[PairQuestion]:
@@ -484,6 +541,7 @@ class _Asker:
                     i,
                     self.pair,
                     self.relation.label,
+                    original.cut,
                     original.id,
                     number,
                 )
@@ -512,17 +570,7 @@ class _Asker:
             return "ambiguous"
         if not self.pointwise and is_partial(time, chosen, objects, _LEAST_PART):
             return "ambiguous"
-        if self.pair.is_listed(time, {self.pair.segments[j].object for j in found}):
-            return "told_otherwise"
-        if not self.pair.misdated.isdisjoint(found):
-            return "told_otherwise"
         return found
-
-    def named(self, chosen: Sequence[int]) -> set[int]:
-        """Those of some segments whose objects the page names as an answer."""
-        segments = self.pair.segments
-        found = {segments[j].object for j in chosen if segments[j].rule != "none"}
-        return {j for j in chosen if segments[j].object in found}
 
     def gives_away(self, chosen: Sequence[int], variant: int, when: str, text: str) -> bool:
         """Whether a question holds the name of one of its answers, or a word of it."""

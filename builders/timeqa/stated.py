@@ -1,0 +1,100 @@
+"""What a page states beside the evidence of a history: other dates, and where it names objects.
+
+A question that is to have no answer must have none in its context. A window in which nothing is
+known to hold is asked about only where the page states no date near it (`PageStates.on`), and a
+question whose answer is cut out of the context loses every paragraph that names it in any form
+(`PageStates.naming`).
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import cached_property
+
+from factdrift.builders import rows
+from factdrift.builders.text.data import data, words
+from factdrift.builders.text.dates import DayInterval, of_birth
+from factdrift.builders.text.names import ADDED, GENERIC, initials
+from factdrift.builders.text.words import name_words
+from factdrift.builders.timeqa.mentions import PageText
+
+_KINDS = words(data("words")["kinds_in_names"])
+_TELLING = 4
+"""Letters of a word that tells an object."""
+_YEAR = 367
+"""Days of what is no decade or century."""
+
+
+class PageStates:
+    """What one page states, read once for all histories of its subject."""
+
+    def __init__(self, page: PageText) -> None:
+        self.page = page
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The number of words of each paragraph."""
+        return tuple(len(text.split()) for text in self.page.texts)
+
+    @cached_property
+    def on(self) -> tuple[DayInterval, ...]:
+        """Every date and stretch that the page states: no birth, decade or century."""
+        return tuple(sorted({d for n in range(len(self.page.texts)) for d in self._days(n)}))
+
+    def beside(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
+        """Those of the paragraphs that hold evidence, and of the lists and tables that do."""
+        paragraphs = self.page.page.paragraphs
+        holding = {s.paragraph for s in segments if s.paragraph is not None}
+        listed = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
+        return tuple(
+            sorted(
+                {
+                    days
+                    for n, one in enumerate(paragraphs)
+                    if n in holding or (one.kind != "text" and (one.section, one.kind) in listed)
+                    for days in self._days(n)
+                }
+            )
+        )
+
+    def _days(self, paragraph: int) -> Iterator[DayInterval]:
+        text, dates = self.page.texts[paragraph], self.page.dates(paragraph)
+        opening, bracket = self.page.opening
+        for one in (*dates.stretches, *dates.written):
+            is_life = paragraph == opening and one.start in bracket
+            if is_life or of_birth(text, one):
+                continue
+            if one in dates.stretches or (one.last - one.first).days < _YEAR:
+                yield one.first, one.last
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        """The folded words of each paragraph, of its section's titles and of what it links to."""
+        return [
+            frozenset(name_words(" ".join((p.text, p.section, *(k.target for k in p.links)))))
+            for p in self.page.page.paragraphs
+        ]
+
+    def naming(self, segment: rows.AlignedSegment, subject: str) -> frozenset[int]:
+        """The paragraphs that may name an object: all that have a word by which it is known.
+
+        Such words are those of its label, its aliases and the page's own words for it that are
+        neither short, nor of a kind of things (`University`), nor in the label of the subject; and
+        its initials. Where it has none, all of its label.
+        """
+        names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
+        short = {w for name in names if (form := initials(name)) for w in name_words(form)}
+        own = {w for name in names for w in name_words(name)}
+        known = {w for w in own if len(w) >= _TELLING} - GENERIC - ADDED - _KINDS
+        known -= frozenset(name_words(subject))
+        known |= short | {w for name in names if len(some := name_words(name)) == 1 for w in some}
+        label = frozenset(name_words(segment.object_label))
+        return frozenset(
+            n
+            for n, words_ in enumerate(self._words)
+            if not known.isdisjoint(words_) or (label and label <= words_)
+        )
+
+
+def is_stated(days: Sequence[DayInterval], first: date, last: date) -> bool:
+    """Whether one of these dates or stretches touches the days from `first` to `last`."""
+    return any(begins <= last and first <= ends for begins, ends in days)
