@@ -70,7 +70,7 @@ def career(chance: Random, subject: str) -> Iterator[AlignedSegment]:
         yield AlignedSegment(
             subject, "P54", f"Q{thing}", *first, *last, is_open, False, False, (f"{subject}${n}",),
             SNAPSHOT, f"Rovers {thing}", (f"{thing} FC", f"R{thing}"), n, n, chance.choice(RULES),
-            n, 0, 6, "Rovers", None, None, None, "automatic",
+            n, 0, 6, "Rovers", None, None, None, "both", False, "automatic",
         )  # fmt: skip
         if is_open:
             return

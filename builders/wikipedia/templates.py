@@ -1,7 +1,7 @@
 """Templates of a page, from the innermost out: their text, an infobox's lines, or nothing.
 
 The names of the templates of the English Wikipedia whose text belongs into a sentence are in
-`templates.yaml`, each with the function that renders it; flags, measures, succession boxes and the
+`templates.yaml`, each with the function that renders it; flags, succession boxes and the
 parameters of infoboxes have tables and modules of their own. Dates are written out as readers of
 the page see them, without an age.
 """
@@ -15,7 +15,6 @@ from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
 from factdrift.builders.wikipedia import flags, successions
 from factdrift.builders.wikipedia.flags import link as _link
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
-from factdrift.builders.wikipedia.measures import converted, shortly
 
 Arguments = dict[str, str]
 """The arguments of a template, by name or place (`1`, `2`, …)."""
@@ -45,6 +44,21 @@ _DEPTH = 40
 _WIDTH = re.compile(r"[\d.]+ *(?:em|px|%)?")
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename")
 _LIST_MARKS = re.compile(r"^[*#:;\s]+", re.M)
+_BETWEEN = {
+    "-": "–",
+    "–": "–",
+    "to": " to ",
+    "and": " and ",
+    "and(-)": " and ",
+    "or": " or ",
+    "x": " × ",
+    "by": " by ",
+    "+/-": " ± ",
+}
+"""What stands between two values of a measure."""
+_UNITS = {"C": "°C", "F": "°F", "sqmi": "sq mi", "e6km2": "million km2", "e6sqmi": "million sq mi"}
+_LARGE = {"ft": "in", "lb": "oz", "st": "lb", "mi": "ft", "yd": "ft"}
+"""Units that a smaller one may follow: `6 ft 2 in`."""
 _ENDS = {"divorced": "div.", "divorce": "div.", "div": "div.", "died": "d.", "death": "d."}
 
 
@@ -206,12 +220,31 @@ def _titled(given: Arguments) -> str:
 
 
 def _height(given: Arguments) -> str:
-    """`{{height|m=1.88}}`, `{{height|ft=6|in=2}}`: both ways of saying it."""
+    """`{{height|m=1.88}}`, `{{height|ft=6|in=2}}`."""
     if given.get("ft"):
         inches = given.get("in") or "0"
-        return shortly({"1": given["ft"], "2": "ft", "3": inches, "4": "in", "5": "m"})
+        return f"{given['ft']} ft {inches} in"
     code = "m" if given.get("m") else "cm"
-    return shortly({"1": given.get(code, ""), "2": code, "3": "ftin"})
+    return f"{given.get(code, '')} {code}"
+
+
+def _measure(given: Arguments) -> str:
+    """`{{convert|5|km|mi}}`, `{{convert|6|ft|2|in|m}}`, `{{cvt|5|to|10|km}}`: as it is given."""
+    words = _places(given)
+    shown: list[str] = words[:1]
+    for n, word in enumerate(words[1:], 1):
+        if word in _BETWEEN and words[n + 1 :]:
+            shown.append(_BETWEEN[word])
+        elif shown[-1] in _BETWEEN.values():
+            shown.append(word)
+        else:
+            shown.append(f" {_UNITS.get(word, word)}")
+            small = words[n + 1 : n + 3]
+            if word in _LARGE and small[1:] == [_LARGE[word]]:
+                shown.append(f" {small[0]} {small[1]}")
+            break
+    mid = words[-1] if given.get("adj") == "mid" and words[-1:] != shown else ""
+    return "".join(shown) + mid
 
 
 def _season(page: str, given: Arguments) -> str:
@@ -526,8 +559,7 @@ _RENDER: dict[str, Render] = {
     "athlete": flags.athlete,
     "joined": _joined,
     "whole": _whole,
-    "convert": converted,
-    "cvt": shortly,
+    "convert": _measure,
     "height": _height,
     "flag": flags.flag,
     "sortname": _sortname,
