@@ -17,7 +17,6 @@ import pytest
 from bench import alignment as measure
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine, engine
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
@@ -617,23 +616,6 @@ def test_many_segments_without_a_page(tmp_path: Path) -> None:
     assert counts == {"aligned": 1, "dropped": 30_000}
     dropped = pq.read_table(tmp_path / "out/dropped.parquet").column("subject").to_pylist()
     assert dropped == [f"Q{n}" for n in range(10_000, 40_000)]
-
-
-def test_wrong_files_are_told(tmp_path: Path) -> None:
-    good = write(tmp_path / "p", rows.Page, [page("Text.", "Q1")])
-    twice = write(tmp_path / "t", rows.Page, [page("Text.", "Q1"), page("Text.", "Q1")])
-    back = write(tmp_path / "b", rows.NamedSegment, [named(q, "Q1", "A") for q in ("Q10", "Q9")])
-    fine = write(tmp_path / "f", rows.NamedSegment, [named("Q1", "Q1", "A")])
-    (tmp_path / "text").write_text("no Parquet")
-    for pages, segments, said in (
-        (tmp_path / "none", fine, "no such file"),
-        (tmp_path / "text", fine, "not a Parquet file"),
-        (fine, fine, "no column item, title"),
-        (twice, fine, "item Q1 stands twice"),
-        (good, back, "subject Q9 stands after Q10"),
-    ):
-        with pytest.raises(UserError, match=said):
-            align_file(pages, segments, tmp_path / "out", Alignment())
 
 
 @pytest.fixture(scope="module")

@@ -15,34 +15,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import ibis
 import ibis.expr.types as ir
-import msgspec
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import Field
 
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
-from factdrift.builders.core.schema import arrow_schema, batches, reading
+from factdrift.builders.core.schema import arrow_schema, typed_rows, writing
 from factdrift.builders.text.names import Name, is_name, names_of, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
+from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import Mention, PageText, Passages
 
 PAGES = 32
-"""Pages of a piece of work."""
-_SEGMENTS = 8_192
-"""Segments without a page that are held before they become a piece of work."""
-_GROUP = 65_536
-"""Least rows of a row group."""
+"""Subjects of a piece of work."""
 _PAIR = ["subject", "relation"]
 DROPPED_ORDER = ("reason", "subject", "relation")
 """Total order of the dropped rows of `keep_pairs`, for `Engine.write`."""
@@ -193,6 +185,10 @@ def _aligned(
     )
 
 
+Piece = Sequence[tuple[rows.Page | None, Sequence[rows.NamedSegment]]]
+"""Subjects with their segments, some of them without a page."""
+
+
 def align_file(
     pages: Path, segments: Path, out: Path, settings: Alignment, jobs: int = 1
 ) -> Mapping[str, int]:
@@ -201,137 +197,45 @@ def align_file(
     Writes `aligned.parquet` (`rows.AlignedSegment`, in the order of the segments) and
     `dropped.parquet` (`rows.Dropped`: the segments whose subject has no page, reason `no_page`)
     into the folder `out`. Memory holds a few pages a process; the bytes do not depend on `jobs`.
-    Returns the number of rows of each. `UserError` where a file is missing, is no Parquet, lacks a
-    column or is out of order, or an item has two pages.
+    Returns the number of rows of each.
     """
     out.mkdir(parents=True, exist_ok=True)
-    kinds = {"aligned": rows.AlignedSegment, "dropped": rows.Dropped}
-    counts = dict.fromkeys(kinds, 0)
-    writers = {
-        name: pq.ParquetWriter(out / f"{name}.parquet", arrow_schema(row), compression="zstd")
-        for name, row in kinds.items()
-    }
-    held: dict[str, list[pa.RecordBatch]] = {name: [] for name in kinds}
-
-    def write(name: str, least: int) -> None:
-        """Write what is held as one row group, if it has so many rows."""
-        count = sum(batch.num_rows for batch in held[name])
-        if count >= least:
-            writers[name].write_table(pa.Table.from_batches(held[name]))
-            counts[name] += count
-            held[name] = []
-
-    try:
-        done = ordered_map(
-            partial(_align_piece, settings=settings), _pieces(pages, segments), jobs=jobs
-        )
-        for made in done:
-            for name, some in zip(kinds, made, strict=True):
-                held[name] += some
-                write(name, _GROUP)
-        for name in kinds:
-            write(name, 1)
-    finally:
-        for writer in writers.values():
-            writer.close()
+    counts = {"aligned": 0, "dropped": 0}
+    with (
+        writing(out / "aligned.parquet", rows.AlignedSegment) as aligned,
+        writing(out / "dropped.parquet", rows.Dropped) as dropped,
+    ):
+        work = partial(_align_piece, settings=settings)
+        for made in ordered_map(work, _pieces(pages, segments), jobs=jobs):
+            for row in made:
+                is_dropped = isinstance(row, rows.Dropped)
+                (dropped if is_dropped else aligned).append(row)
+                counts["dropped" if is_dropped else "aligned"] += 1
     return counts
 
 
-class _Piece(NamedTuple):
-    """A piece of work: a few pages and segments, as rows; some segments may have no page."""
+def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
+    """The pieces of work in order of the subject; every segment is in one of them."""
+    paged = RowsInOrder(pages, rows.Page, "item", batch=PAGES)
+    flow = groupby(typed_rows(segments, rows.NamedSegment), key=attrgetter("subject"))
+    subjects = ((next(iter(paged.at(subject)), None), tuple(own)) for subject, own in flow)
+    while piece := tuple(islice(subjects, PAGES)):
+        yield piece
 
-    pages: Sequence[pa.RecordBatch]
-    segments: Sequence[dict[str, Any]]
 
-
-def _align_piece(
-    piece: _Piece, settings: Alignment
-) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
+def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment | rows.Dropped]:
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
-    segments: dict[str, list[tuple[rows.Segment, ObjectNames]]] = {}
-    for segment in msgspec.convert(piece.segments, list[rows.NamedSegment]):
-        names = ObjectNames(segment.object_label, segment.aliases, segment.object_title)
-        segments.setdefault(segment.subject, []).append((segment, names))
-    aligned: list[rows.AlignedSegment] = []
-    for batch in piece.pages:
-        for row in batch.to_pylist():
-            if own := segments.pop(row["item"], None):
-                aligned += align_page(msgspec.convert(row, rows.Page), own, settings)
-    dropped = (
-        rows.Dropped(
-            step="align",
-            reason="no_page",
-            item=f"{segment.subject}/{segment.relation}/{segment.object}",
-            subject=segment.subject,
-            relation=segment.relation,
-            period=None,
-            score=None,
-            detail=" ".join(segment.statements) or None,
-        )
-        for own in segments.values()
-        for segment, _ in own
-    )
-    return list(batches(rows.AlignedSegment, aligned)), list(batches(rows.Dropped, dropped))
-
-
-def _pieces(pages: Path, segments: Path) -> Iterator[_Piece]:
-    """The pieces of work in order of the subject; every segment is in one of them.
-
-    Items and subjects ascend by length, then text (Q9 before Q10).
-    """
-    flow = (
-        row
-        for batch in _batches(segments, rows.NamedSegment, _SEGMENTS, "subject", several=True)
-        for row in batch.to_pylist()
-    )
-    subjects = groupby(flow, key=itemgetter("subject"))
-    following = next(subjects, None)
-    for batch in _batches(pages, rows.Page, PAGES, "item"):
-        items = batch.column("item").to_pylist()
-        found: list[dict[str, Any]] = []
-        without_page: list[dict[str, Any]] = []
-        while following and _order(following[0]) <= _order(items[-1]):
-            (found if following[0] in items else without_page).extend(following[1])
-            following = next(subjects, None)
-            if len(without_page) >= _SEGMENTS:
-                yield _Piece((), without_page)
-                without_page = []
-        if found or without_page:
-            yield _Piece((batch,), [*found, *without_page])
-    rest = chain(following[1] if following else (), (row for _, own in subjects for row in own))
-    while without_page := list(islice(rest, _SEGMENTS)):
-        yield _Piece((), without_page)
-
-
-def _batches(
-    path: Path, row: Any, size: int, ordered_by: str, several: bool = False
-) -> Iterator[pa.RecordBatch]:
-    """A Parquet file in batches, whose columns and the order of one of them are checked."""
-    if not path.is_file():
-        raise UserError("no such file", where=path)
-    names = arrow_schema(row).names
-    try:
-        file = reading(path)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"not a Parquet file ({error})", where=path) from error
-    with file:
-        if missing := [n for n in names if n not in file.schema_arrow.names]:
-            raise UserError(f"no column {', '.join(missing)} for {row.__name__}", where=path)
-        before: tuple[int, str] = (0, "")
-        for batch in file.iter_batches(size, columns=names):
-            for value in batch.column(ordered_by).to_pylist():
-                key = _order(value)
-                if key < before or (key == before and not several):
-                    what = "twice" if key == before else f"after {before[1]}"
-                    hint = f"sort it by {ordered_by}: shorter ids first, then by text"
-                    raise UserError(f"{ordered_by} {value} stands {what}", where=path, hint=hint)
-                before = key
-            if batch.num_rows:
-                yield batch
-
-
-def _order(item: str) -> tuple[int, str]:
-    return len(item), item
+    made: list[rows.AlignedSegment | rows.Dropped] = []
+    for page, own in piece:
+        if page:
+            names = (ObjectNames(s.object_label, s.aliases, s.object_title) for s in own)
+            made += align_page(page, list(zip(own, names, strict=True)), settings)
+            continue
+        for s in own:
+            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
+            pair = s.subject, s.relation
+            made.append(rows.Dropped("align", "no_page", item, *pair, None, None, detail))
+    return made
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:

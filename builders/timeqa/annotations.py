@@ -31,12 +31,12 @@ from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.given_away import names, side_by_side
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import evidence_columns
+from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import Mention, PageText
 from factdrift.builders.timeqa.question_tables import (
     LINE_END,
     AskSettings,
     QuestionSources,
-    RowsInOrder,
     write_questions,
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,7 @@ from factdrift.builders.core.hashing import share, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import targets
+from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageText
 from factdrift.builders.timeqa.questions import (
     STEP,
@@ -29,8 +30,6 @@ from factdrift.builders.timeqa.questions import (
 )
 from factdrift.builders.timeqa.stated import PageStates
 from factdrift.builders.timeqa.times import sure_days
-
-T = TypeVar("T")
 
 SPLITS = ("train", "dev", "test")
 GROUP = 256
@@ -264,21 +263,3 @@ def _targets(
     labels = [answer.label for answer, _ in ranked]
     words = [place.words for _, places in ranked for place in places]
     return targets(labels, words, *(answer.aliases for answer, _ in ranked))
-
-
-class RowsInOrder(Generic[T]):
-    """The rows of a sorted file by a key; keys are asked for in ascending order."""
-
-    def __init__(self, path: Path, row: type[T], key: str, batch: int = 4096) -> None:
-        self._groups = groupby(typed_rows(path, row, batch), key=attrgetter(key))
-        self._next: tuple[str, list[T]] | None = None
-
-    def at(self, key: str) -> list[T]:
-        """The rows with this key; none where the file has none."""
-        wanted = len(key), key
-        while self._next is None or (len(self._next[0]), self._next[0]) < wanted:
-            group = next(self._groups, None)
-            if group is None:
-                return []
-            self._next = group[0], list(group[1])
-        return self._next[1] if self._next[0] == key else []
