@@ -9,7 +9,7 @@ After: TimeQA (paper 001), section 2.1 (human verification).
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from factdrift.builders import rows
 from factdrift.builders.core.hashing import row_id, text_sha256
-from factdrift.builders.core.schema import reading, typed_rows, writing
+from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.given_away import names, side_by_side
 from factdrift.builders.text.words import word_tokens
@@ -45,7 +43,7 @@ STEP, _ASK = "human", "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
-_PAGES, _QUESTIONS = 256, 64
+_QUESTIONS = 64
 """Rows read at a time: each may hold a page."""
 _SEEN = ("subject", "relation", "valid_from", "valid_to", "suggested", "mention")
 _OBJECT = ("object", "object_label", "aliases")
@@ -84,30 +82,33 @@ def write_checked(
     verdicts, lost = read_verdicts(_of_segments(gold, paraphrases))
     outcomes += lost
     revised: Counter[str] = Counter()
-    timelines_of_checked, pages = out / "shown.parquet", out / "pages.parquet"
-    known = _of(timelines, "id", verdicts, ["id", "subject"])
-    outcomes["no_such_row"] += len(verdicts) - known.num_rows
-    subjects = set(known["subject"].to_pylist())
-    _write_subset(timelines, "subject", subjects, timelines_of_checked)
-    _write_subset(sources.pages, "item", subjects, pages)
+    known = 0
     with ExitStack() as stack:
         facts = stack.enter_context(writing(out / FACTS, rows.VerifiedSegment))
         asked = stack.enter_context(writing(out / SEGMENTS, rows.ReleasedAlignedSegment))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
-        for history, page in _histories(timelines_of_checked, pages):
-            for row in _checked(history, verdicts, page, outcomes, revised):
+        in_order = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
+        flow = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
+        for (subject, _), some in groupby(flow, key=attrgetter("subject", "relation")):
+            history = list(some)
+            seen = sum(s.id in verdicts for s in history)
+            if not seen:
+                continue
+            known += seen
+            for row in _checked(history, verdicts, in_order.at(subject)[0], outcomes, revised):
                 if isinstance(row, rows.Dropped):
                     dropped.append(row)
                     continue
                 facts.append(row)
                 if row.complete:
                     asked.append(row)
-    checked = replace(sources, segments=out / SEGMENTS, pages=pages)
+    outcomes["no_such_row"] += len(verdicts) - known
+    checked = replace(sources, segments=out / SEGMENTS)
     (out / ASKED).mkdir()
     unperturbed = asking.questions.model_copy(update={"probes": 0})
     asking = asking.model_copy(update={"questions": unperturbed})
     write_questions(checked, out / ASKED, asking, _ASK)
-    with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _PAGES) as into:
+    with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as into:
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
             into.append(question)
     summary = {"gold": {name: dict(sorted(n.items())) for name, n in counts.items()}}
@@ -121,34 +122,6 @@ def _of_segments(gold: Sequence[Path], paraphrases: "Paraphrases") -> Iterator[r
             paraphrases.add(row)
         else:
             yield row
-
-
-def _of(path: Path, column: str, values: Collection[str], columns: list[str]) -> pa.Table:
-    """Some columns of the rows of a file that have one of these values."""
-    chosen = pc.field(column).isin(pa.array(sorted(values), pa.string()))
-    return ds.dataset(path, format="parquet").to_table(columns=columns, filter=chosen)
-
-
-def _write_subset(path: Path, column: str, values: Collection[str], out: Path) -> None:
-    """Write the rows of a file that have one of these values, in their order."""
-    wanted = pa.array(sorted(values), pa.string())
-    with reading(path) as file, pq.ParquetWriter(out, file.schema_arrow) as into:
-        for batch in file.iter_batches(_PAGES):
-            subset = batch.filter(pc.is_in(batch.column(column), value_set=wanted))
-            if subset.num_rows:
-                into.write_batch(subset)
-
-
-def _histories(
-    timelines: Path, pages: Path
-) -> Iterator[tuple[list[rows.ReleasedAlignedSegment], rows.Page]]:
-    """The segments of each pair with the page of its subject."""
-    in_order = RowsInOrder(pages, rows.Page, "item", batch=16)
-    flow = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
-    for subject, segments in groupby(flow, key=attrgetter("subject")):
-        page = in_order.at(subject)[0]
-        for _, history in groupby(segments, key=attrgetter("relation")):
-            yield list(history), page
 
 
 def _checked(

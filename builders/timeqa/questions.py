@@ -32,6 +32,7 @@ from factdrift.builders.rows import (
 )
 from factdrift.builders.text.dates import DayInterval
 from factdrift.builders.text.given_away import names, significant
+from factdrift.builders.text.render import question
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.stated import is_stated
 from factdrift.builders.timeqa.times import (
@@ -46,7 +47,6 @@ from factdrift.builders.timeqa.times import (
     is_changeover,
     is_partial,
     outside_time,
-    question_frame,
     select,
     select_touching,
     time_text,
@@ -323,15 +323,11 @@ class _Asker:
             names(s.object_label, (*s.aliases, s.mention) if s.mention else s.aliases)
             for s in pair.segments
         ]
-        words = frozenset(word_tokens(pair.subject_label))
-        self.subject_words = significant(words)
-        self.frames = [
-            question_frame(q.ask, pair.subject_label, words, pair.the) for q in relation.questions
-        ]
-        self.templates = [f"{relation.relation}/{n + 1}" for n in range(len(self.frames))]
+        self.subject_words = significant(word_tokens(pair.subject_label))
+        self.templates = [f"{relation.relation}/{n + 1}" for n in range(len(relation.questions))]
         self.serving: dict[Specifier, list[int]] = {}
-        for variant, question in enumerate(relation.questions):
-            for specifier in question.times:
+        for variant, asks in enumerate(relation.questions):
+            for specifier in asks.times:
                 self.serving.setdefault(specifier, []).append(variant)
 
     def is_proved(self, i: int) -> bool:
@@ -483,8 +479,8 @@ class _Asker:
         reason: str | None = "gives_answer"
         for n in range(min(self.settings.variants, len(variants))):
             variant = variants[(at + n) % len(variants)]
-            text = self.frames[variant].text(when)
-            if self.gives_away(settled, variant, when, text):
+            text = self.text(variant, when)
+            if self.gives_away(settled, text):
                 continue
             reason = None
             template = self.templates[variant]
@@ -525,9 +521,9 @@ class _Asker:
             if isinstance(settled, str):
                 continue
             when = time_text(time, False)
-            text = self.frames[variant].text(when)
+            text = self.text(variant, when)
             answers = self.answers(settled)
-            if self.gives_away(settled, variant, when, text):
+            if self.gives_away(settled, text):
                 continue
             if [o.id for o in answers.objects] == [o.id for o in original.answers.objects]:
                 number += 1
@@ -572,11 +568,15 @@ class _Asker:
             return "ambiguous"
         return found
 
-    def gives_away(self, chosen: Sequence[int], variant: int, when: str, text: str) -> bool:
+    def text(self, variant: int, when: str) -> str:
+        """The question of a template at a time."""
+        ask = self.relation.questions[variant].ask
+        return question(ask, self.pair.subject_label, when, self.pair.the)
+
+    def gives_away(self, chosen: Sequence[int], text: str) -> bool:
         """Whether a question holds the name of one of its answers, or a word of it."""
-        words, time = self.frames[variant].words, when.lower().split()
-        subject = self.subject_words
-        return any(self.names[j].given_away(subject, words, time, text) for j in chosen)
+        words = frozenset(word_tokens(text))
+        return any(self.names[j].given_away(self.subject_words, words, (), text) for j in chosen)
 
     def answers(self, chosen: Sequence[int]) -> AnswerSet:
         """The answers that some segments make; questions with the same ones share them."""

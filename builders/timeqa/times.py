@@ -23,9 +23,6 @@ from typing import Literal, NamedTuple
 from factdrift.builders.core.hashing import Draws
 from factdrift.builders.rows import AlignedSegment, Gap, Segment, Specifier
 from factdrift.builders.text import dates
-from factdrift.builders.text.data import data, words
-from factdrift.builders.text.render import Part, Placeholder, parse_question, question
-from factdrift.builders.text.words import word_tokens
 
 DAY, MONTH, YEAR, PART = 0, 1, 2, 3
 """Grains, from fine to coarse; a part is the years 0 to 3 or 7 to 9 of a decade."""
@@ -39,9 +36,7 @@ _EDGE = 366 * (_AROUND + 2)
 """Days at either end of the calendar that have no such units."""
 _YOUTH = 18 * 366
 """Days after its beginning in which nobody asks what a subject did, nor who led it."""
-_ARTICLES = words(data("words")["articles"])
 _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
-_PLACEHOLDER = "\0"
 _PARTS = ((0, 3), (7, 9))
 """First and last year of the early and of the late part of a decade."""
 _ERA = date(1000, 1, 1).toordinal()
@@ -117,14 +112,14 @@ def index(grain: int, day: int) -> int:
     return when.year if grain == YEAR else when.year * 12 + when.month - 1
 
 
-def units_within(first: int, last: int) -> tuple[range, range, range]:
-    """Indexes of the days, months and years of the calendar that lie wholly in these days."""
+def units_within(first: int, last: int) -> tuple[range, range]:
+    """Indexes of the months and years of the calendar that lie wholly in these days."""
     first, last = max(first, 2), min(last, _MOST - 366)
     if first > last:
-        return range(0), range(0), range(0)
+        return range(0), range(0)
     before, after = date.fromordinal(first - 1), date.fromordinal(last + 1)
     months = range(before.year * 12 + before.month, after.year * 12 + after.month - 1)
-    return range(first, last + 1), months, range(before.year + 1, after.year)
+    return months, range(before.year + 1, after.year)
 
 
 @lru_cache(1 << 16)
@@ -334,10 +329,9 @@ class Timeline:
             for s, b in at_last
         )
 
-    def grain(self, i: int) -> int:
-        """The coarser precision of a segment's boundaries; the end of an open one has none."""
-        known = (self.starts[i],) if self.open[i] else (self.starts[i], self.ends[i])
-        return max(YEAR if u is None else u.grain for u in known)
+    def is_of_segment(self, place: int, day: int) -> bool:
+        """Whether a bound of some segment, and not of a gap alone, is this day."""
+        return any(s[place] == day for s in self.spans[: len(self.open)])
 
     def inside(self, i: int) -> tuple[int, int]:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
@@ -388,12 +382,11 @@ def hard_time(
     if pointwise:
         return _around_point(line, i, kind, by_month, draws)
     first, last = line.inside(i)
-    grain = line.grain(i)
     if kind == "between":
-        return _draw_between(grain, first, last, by_month, draws)
+        return _draw_between(first, last, by_month, draws)
     edge = _edge(line, i, kind)
     fine = edge is not None and (edge.grain != YEAR or not by_month)
-    drawn = None if fine and draws.below(2) else _draw_unit(grain, first, last, by_month, draws)
+    drawn = None if fine and draws.below(2) else _draw_unit(first, last, by_month, draws)
     moment = drawn or edge
     if moment is None:
         return None
@@ -414,51 +407,42 @@ def outside_time(
     reach = years * 1461 // 4
     born, until = life[0] + _YOUTH, min(line.snapshot, life[1])
     sides = []
-    if min(line.first, life[0]) > -FAR and (a := _edge_grain(line, 0)) is not None:
-        sides.append((a, max(line.first - reach, born), min(line.first - 1, until)))
-    if line.last < FAR and line.ended and (b := _edge_grain(line, 1)) is not None:
-        sides.append((b, line.last + 1, min(line.last + reach, until)))
+    if min(line.first, life[0]) > -FAR and line.is_of_segment(0, line.first):
+        sides.append((max(line.first - reach, born), min(line.first - 1, until)))
+    if line.last < FAR and line.ended and line.is_of_segment(3, line.last):
+        sides.append((line.last + 1, min(line.last + reach, until)))
     if not sides:
         return None
-    grain, first, last = sides[draws.below(len(sides))]
-    grain = max(grain, MONTH)  # nobody asks who led a city on one Sunday
+    first, last = sides[draws.below(len(sides))]
     by_month = draws.below(_THOUSAND) < months * _THOUSAND
-    if draws.below(2) and (two := _draw_between(grain, first, last, by_month, draws)):
+    if draws.below(2) and (two := _draw_between(first, last, by_month, draws)):
         return two
-    moment = _draw_unit(grain, first, last, by_month, draws)
+    moment = _draw_unit(first, last, by_month, draws)
     return _in_unit(moment) if moment else None
 
 
-def _draw_unit(grain: int, first: int, last: int, by_month: bool, draws: Draws) -> TimeUnit | None:
-    """A unit that lies wholly in these days; a day only where `grain` is that."""
-    chosen, units = _units(grain, first, last, 1, by_month)
-    return unit(chosen, units[draws.below(len(units))]) if units else None
+def _draw_unit(first: int, last: int, by_month: bool, draws: Draws) -> TimeUnit | None:
+    """A month or year that lies wholly in these days."""
+    grain, units = _units(first, last, 1, by_month)
+    return unit(grain, units[draws.below(len(units))]) if units else None
 
 
-def _draw_between(grain: int, first: int, last: int, by_month: bool, draws: Draws) -> Time | None:
-    """Two units of one grain in these days, the first before the second.
-
-    They are never days: nobody asks who led a city from one Sunday to the next.
-    """
-    chosen, units = _units(max(grain, MONTH), first, last, 2, by_month)
+def _draw_between(first: int, last: int, by_month: bool, draws: Draws) -> Time | None:
+    """Two months or years in these days, the first before the second."""
+    grain, units = _units(first, last, 2, by_month)
     if not units:
         return None
     a, b = draws.below(len(units)), draws.below(len(units) - 1)
     b += b >= a
-    return Time("between", unit(chosen, units[min(a, b)]), unit(chosen, units[max(a, b)]))
+    return Time("between", unit(grain, units[min(a, b)]), unit(grain, units[max(a, b)]))
 
 
-def _units(grain: int, first: int, last: int, least: int, by_month: bool) -> tuple[int, range]:
-    """A grain of which at least so many units lie in these days, and their indexes.
-
-    Months or years, else days where boundaries are days; none where nothing has room.
-    """
-    days, months, years = units_within(first, last)
+def _units(first: int, last: int, least: int, by_month: bool) -> tuple[int, range]:
+    """A grain of which at least so many units lie in these days, and their indexes, or none."""
+    months, years = units_within(first, last)
     if len(years) >= least and not by_month:
         return YEAR, years
-    if len(months) >= least:
-        return MONTH, months
-    return DAY, days if grain == DAY and len(days) >= least else range(0)
+    return MONTH, months if len(months) >= least else range(0)
 
 
 def _draw_part(line: Timeline, i: int, pointwise: bool, draws: Draws) -> Time | None:
@@ -519,18 +503,6 @@ def _edge(line: Timeline, i: int, kind: HardKind) -> TimeUnit | None:
     return None
 
 
-def _edge_grain(line: Timeline, side: int) -> int | None:
-    """The grain of the first start (side 0) or of the last end (1); None: it is that of a gap."""
-    edge, boundaries = (line.first, line.starts) if side == 0 else (line.last, line.ends)
-    place = 0 if side == 0 else 3
-    found = [
-        YEAR if u is None else u.grain
-        for u, span in zip(boundaries, line.spans, strict=False)
-        if span[place] == edge
-    ]
-    return max(found) if found else None
-
-
 def _in_unit(at: TimeUnit) -> Time:
     return Time("in", at, at)
 
@@ -559,47 +531,3 @@ def time_text(time: Time, easy: bool) -> str:
     if time.specifier == "in":
         return dates.asked("on" if first.grain == DAY else "in", unit_text(first))
     return dates.asked("from" if easy else "between", unit_text(first), unit_text(last))
-
-
-class QuestionFrame(NamedTuple):
-    """A question about one subject with a place for its time.
-
-    `words`: those that its text may have, of the template and of the subject.
-    """
-
-    template: str
-    label: str
-    before: str | None
-    after: str
-    words: frozenset[str]
-    the: bool | None = None
-
-    def text(self, time: str) -> str:
-        """The question at a time."""
-        if self.before is None:
-            return question(self.template, self.label, time, self.the)
-        return f"{self.before}{time}{self.after}"
-
-
-def question_frame(
-    template: str, label: str, words: frozenset[str], the: bool | None = None
-) -> QuestionFrame:
-    """A template filled with its subject, once for all times.
-
-    `words`: of the subject; `the`: whether it takes the article, None: by its name.
-    """
-    made = question(template, label, _PLACEHOLDER, the)
-    head, fixed = _parsed(template)
-    # A time that opens the sentence takes a capital, so each is rendered by itself.
-    if made.count(_PLACEHOLDER) != 1 or (isinstance(head, Placeholder) and head.role == "time"):
-        return QuestionFrame(template, label, None, "", words | fixed, the)
-    before, after = made.split(_PLACEHOLDER)
-    return QuestionFrame(template, label, before, after, words | fixed)
-
-
-@lru_cache
-def _parsed(template: str) -> tuple[Part, frozenset[str]]:
-    """The first part of a template, and all its words except those of the subject."""
-    parts = parse_question(template)
-    fixed = " ".join(p for p in parts if isinstance(p, str))
-    return parts[0], frozenset((*word_tokens(fixed), *_ARTICLES))
