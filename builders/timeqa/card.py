@@ -6,13 +6,18 @@ from pathlib import Path
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Plot, Scalar, Statistics
 from factdrift.builders.text.dates import MONTHS
+from factdrift.builders.timeqa.shortcuts import shortcuts
 
 _PAPER = "The paper has about 20,000 questions a mode over 70 relations, 12 % unanswerable."
 _RULES = (
     "Of the segments of kept histories. `link`: the object is linked; `name`: a name of it "
     "stands in the text; `similar`: a passage is similar (TF-IDF); `none`: not found."
 )
-_STATED = "Null: the segment has no such boundary, or no mention."
+_STATED = (
+    "Boundaries of the segments of kept histories that the page states near the mention, and "
+    "whether the dates directly beside it are others."
+)
+_PROOF = "Boundaries that the page states near the mention of the segment that a question is about."
 _CHANGES = {
     "object": "another object",
     "place": "the same object, other words of the page",
@@ -38,6 +43,7 @@ _CHECKED = (
     "Answers are worked out from the checked segments by the same rules as those of `easy` and "
     "`hard`. A segment whose time the page does not give is taken as not in the page."
 )
+_PROVED = ("evidence", "contradicted")
 _ANSWERABLE = ("difficulty", "answerable")
 _ASKS = ("in", "between", "before", "after", "part of a decade", "a month named", "no answer")
 _ORIGINAL: Mapping[tuple[str, str], float] = {
@@ -60,15 +66,18 @@ _MIX = (
 
 
 def statistics(asked: Path, aligned: Path) -> tuple[Statistics, ...]:
-    """Questions by mode and what answers them, specifiers, alignment rules, stated dates."""
+    """Questions by mode, what answers them, specifiers, alignment, evidence and shortcuts."""
     questions, segments = asked / "questions.parquet", aligned / "segments.parquet"
     found = "How segments were found in the page"
-    boundaries = "Whether the mention states the boundaries"
     return (
         _shares(questions, _ANSWERABLE, "answerable", "What answers them", _PAPER),
         _mix(questions),
         _shares(segments, ("rule",), "rules", found, _RULES),
-        _shares(segments, ("start_stated", "end_stated"), "stated", boundaries, _STATED),
+        _shares(
+            segments, ("evidence", "contradicted"), "evidence", "What the page states", _STATED
+        ),
+        _shares(questions, ("difficulty", "evidence"), "proof", "What proves the answers", _PROOF),
+        shortcuts(questions, segments),
     )
 
 
