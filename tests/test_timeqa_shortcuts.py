@@ -1,0 +1,73 @@
+"""Shortcuts on the card of TimeQA, by hand."""
+
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from factdrift.builders.timeqa.shortcuts import most_similar, shortcuts
+
+SEGMENTS = [
+    ("Q2", date(2000, 1, 1), date(2003, 1, 1)),
+    ("Q3", date(2003, 1, 1), date(2004, 1, 1)),
+    ("Q2", date(2004, 1, 1), date(2005, 1, 1)),
+    ("Q4", date(2006, 1, 1), None),
+]
+RIGHT = [
+    (["Q2"], "yes", date(2001, 6, 1), ("first", "most frequent", "nearest year", "latest begun")),
+    (["Q4"], "yes", date(2018, 1, 1), ("last", "nearest year", "latest begun", "longest held")),
+    (["Q3"], "yes", date(2003, 9, 1), ("nearest year", "latest begun")),
+    (["Q3", "Q4"], "yes", date(2005, 12, 1), ("last", "longest held")),
+    (["Q2"], "not_in_page", date(2001, 6, 1), ()),
+    ([], "nothing_holds", date(1999, 6, 1), ()),
+]
+
+
+@pytest.mark.parametrize(("objects", "answerable", "day", "wanted"), RIGHT)
+def test_which_shortcuts_are_right(
+    objects: list[str], answerable: str, day: date, wanted: tuple[str, ...], tmp_path: Path
+) -> None:
+    answers = {"text": ["Hull"] * (answerable == "yes"), "answer_start": []}
+    question = {
+        "id": "a", "difficulty": "hard", "subject": "Q1", "relation": "P54",
+        "answerable": answerable, "objects": [{"id": o} for o in objects], "time_first": day,
+        "time_last": None, "question": "Who played in Hull?", "context": "A. He was in Hull.",
+        "answers": answers,
+    }  # fmt: skip
+    row = pa.struct([("id", pa.string())])
+    table = pa.Table.from_pylist([question])
+    place = table.schema.get_field_index("objects")
+    typed = pa.array([question["objects"]], pa.list_(row))
+    pq.write_table(table.set_column(place, "objects", typed), tmp_path / "q.parquet")
+    pq.write_table(
+        pa.Table.from_pylist(
+            [
+                {"subject": "Q1", "relation": "P54", "object": o, "start_first": a,
+                 "end_first": b, "end_last": b, "snapshot": date(2019, 1, 1)}
+                for o, a, b in SEGMENTS
+            ]
+        ),
+        tmp_path / "s.parquet",
+    )  # fmt: skip
+    [found] = shortcuts(tmp_path / "q.parquet", tmp_path / "s.parquet").rows
+    names = ("first", "last", "most frequent", "nearest year", "latest begun", "longest held")
+    assert {name for name in names if found[name]} == set(wanted)
+    assert found["rows"] == 1
+    share = len(objects) / 3 if answerable == "yes" else 0
+    assert found["random"] == pytest.approx(share)
+    assert found["best sentence"] == (answerable == "yes")
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "wanted"),
+    [
+        ("Who led Hull in 2003?", "Leeds won.\nIn 2003 Ann led Hull. It rained.",
+         "In 2003 Ann led Hull. "),
+        ("Who?", "Leeds won.\nHull won.", "Leeds won."),
+        ("Where is the rare word?", "Nobody ran.\nA rare thing.", "A rare thing."),
+    ],
+)  # fmt: skip
+def test_the_most_similar_sentence(question: str, context: str, wanted: str) -> None:
+    assert most_similar(question, context) == wanted
