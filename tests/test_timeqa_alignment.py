@@ -227,6 +227,8 @@ STATED: list[tuple[str, str | None, str | None, Evidence]] = [
     ("From 2003 on with Leeds United.", None, "2009", (None, False, "none", False)),
     ("From 2003 on with Leeds United.", "2003-07", "2009", (True, False, "one", False)),
     ("From 12 July 2003 with Leeds United.", "2003-07", "2009", (True, False, "one", False)),
+    ("In May 2003 with Leeds United.", "2003-07", "2009", (False, False, "none", False)),
+    ("In July 2003 with Leeds United.", "2003-07-12", "2009", (True, False, "one", False)),
     ("With Leeds United. He came in 2003. He left.", "2003", "2009", (True, False, "one", False)),
     ("In 2003 he came. He liked it. At Leeds United. He left. He died in 2009.", "2003", "2009",
      (False, False, "none", False)),

@@ -29,6 +29,7 @@ _CLOSE = 0.5
 _FIRST, _LINKED = 1.75, 0.75
 _CONTRADICTED = 1.0
 """What a mention loses that stands beside the dates of another time alone."""
+_MONTH = 31
 _BESIDE = 4
 """Characters at most between a mention and a date that is surely its own: `Leeds (2003)`."""
 
@@ -125,17 +126,22 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
 
 
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
-    """Whether the years of start and end are written near; None where there is no such boundary.
+    """Whether start and end are written near; None where there is no such boundary.
 
-    The end of an open segment is stated by a stretch without an end (`since 2003`).
+    Their year is enough; a month or a day has to be theirs. The end of an open segment is stated by a stretch without an end (`since 2003`).
     """
     start, end = boundaries(segment)
     written = (*dates.sentence.written, *dates.around.written)
     stretches = (*dates.sentence.stretches, *dates.around.stretches)
-    ended = touches(written, _year(end)) if end else None
+    ended = _states(written, end) if end else None
     if segment.end_open and start:
         ended = any(s.last == date.max and touches([_opening(s)], _year(start)) for s in stretches)
-    return (touches(written, _year(start)) if start else None), ended
+    return (_states(written, start) if start else None), ended
+
+
+def _states(written: Sequence[Written], boundary: DayInterval) -> bool:
+    years = [w for w in written if (w.last - w.first).days > _MONTH]
+    return touches(years, _year(boundary)) or touches(written, boundary)
 
 
 def evidence_columns(
