@@ -64,6 +64,7 @@ from factdrift.builders.rows.pages import Link as Link
 from factdrift.builders.rows.pages import Page as Page
 from factdrift.builders.rows.pages import Paragraph as Paragraph
 from factdrift.builders.rows.pages import ParagraphKind as ParagraphKind
+from factdrift.builders.rows.timeqa import AddedParagraph as AddedParagraph
 from factdrift.builders.rows.timeqa import AlignedSegment as AlignedSegment
 from factdrift.builders.rows.timeqa import AlignmentRule as AlignmentRule
 from factdrift.builders.rows.timeqa import Answerable as Answerable

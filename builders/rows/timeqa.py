@@ -84,6 +84,15 @@ class Spans:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedParagraph:
+    """A paragraph of another page in a context."""
+
+    title: Annotated[str, "title of its page"]
+    paragraph: Annotated[int, "its place in that page, from 0"]
+    text: Annotated[str, "the paragraph, as it stands in the context"]
+
+
+@dataclass(frozen=True, slots=True)
 class TimeQuestion:
     """A question about one subject and relation at a time, over the subject's page."""
 
@@ -97,7 +106,11 @@ class TimeQuestion:
         RENDERED,
     ]
     title: Annotated[str, "title of the page"]
-    context: Annotated[str, "the page's paragraphs, joined by line ends; empty with `text: false`"]
+    context: Annotated[
+        str,
+        "the page's paragraphs, then those of `added`, joined by line ends; empty with "
+        "`text: false`",
+    ]
     question: Annotated[str, "the question with its time specifier", RENDERED]
     answers: Annotated[
         Spans,
@@ -146,6 +159,10 @@ class TimeQuestion:
     revision: Annotated[int, "revision id; 0: not given"]
     left_out: Annotated[
         tuple[int, ...], "paragraphs of the page that the context leaves out, from 0"
+    ]
+    added: Annotated[
+        tuple[AddedParagraph, ...],
+        "paragraphs of other pages behind those of the page, that hold no answer (`pool`)",
     ]
     context_sha256: Annotated[str, "sha256 of the context, hex: it can be checked when rebuilt"]
 

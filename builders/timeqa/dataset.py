@@ -9,9 +9,10 @@ from typing import Annotated, ClassVar, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from factdrift.builders import rows
+from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.core.schema import reading
@@ -47,12 +48,19 @@ _FACTS = (
 _PARAPHRASED = "Questions in people's words, with the answers of the question that they were shown."
 
 
+class PoolContext(Strict):
+    """A context of the page and so many paragraphs of other pages."""
+
+    pool: int = Field(ge=1, description="Paragraphs of other pages in a context")
+
+
 class TimeQA(DatasetBuilder):
     """Parameters of the dataset (Chen et al. 2021); relations without questions are not asked.
 
     `relations`: property ids, or `all`; `min_segments`: dated segments that make a fact
     time-evolving; `text`: false, where the release is to have page and revision ids, offsets and
-    checksums, and the pages' text stays out.
+    checksums, and the pages' text stays out; `context`: the `page`, or `pool: N` for N paragraphs
+    of other pages behind it that are close to the question and name no object of its history.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering",)
@@ -66,6 +74,13 @@ class TimeQA(DatasetBuilder):
     questions: Questions = Questions()
     splits: Splits = Splits()
     text: bool = True
+    context: Literal["page"] | PoolContext = "page"
+
+    @model_validator(mode="after")
+    def _pool_has_text(self) -> "TimeQA":
+        if self.context != "page" and not self.text:
+            raise ValueError("a `pool` needs `text: true`: other pages are not put back")
+        return self
 
     def build(self, run: Run) -> Dataset:
         """Mine, find the histories, read their pages, align, ask; anew where people checked."""
@@ -92,6 +107,7 @@ class TimeQA(DatasetBuilder):
                 splits=self.splits,
                 text=self.text,
                 seed=run.seed,
+                pool=0 if self.context == "page" else self.context.pool,
             ),
         )
         dataset = _dataset(run, asked)

@@ -128,7 +128,8 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
     """Whether start and end are written near; None where there is no such boundary.
 
-    Their year is enough; a month or a day has to be theirs. The end of an open segment is stated by a stretch without an end (`since 2003`).
+    Their year is enough; a month or a day has to be theirs. The end of an open segment is stated
+    by a stretch without an end (`since 2003`).
     """
     start, end = boundaries(segment)
     written = (*dates.sentence.written, *dates.around.written)

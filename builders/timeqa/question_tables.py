@@ -17,8 +17,10 @@ from factdrift.builders.core.hashing import share, text_sha256
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageText
+from factdrift.builders.timeqa.pool import Pool, pool_of
 from factdrift.builders.timeqa.questions import (
     STEP,
     Pair,
@@ -28,7 +30,7 @@ from factdrift.builders.timeqa.questions import (
     ask_pair,
     perturbed,
 )
-from factdrift.builders.timeqa.stated import PageStates
+from factdrift.builders.timeqa.stated import Naming, PageStates
 from factdrift.builders.timeqa.times import sure_days
 
 SPLITS = ("train", "dev", "test")
@@ -65,7 +67,8 @@ class Splits(Strict):
 class AskSettings(Strict):
     """How the questions of a release are asked; `text`: whether rows hold the text of their page.
 
-    `relations`: the questions of each, by property id.
+    `relations`: the questions of each, by property id; `pool`: paragraphs of other pages that a
+    context has.
     """
 
     relations: Mapping[str, QuestionTemplates]
@@ -73,6 +76,7 @@ class AskSettings(Strict):
     splits: Splits
     text: bool
     seed: int
+    pool: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,9 @@ def write_questions(
         asked = stack.enter_context(writing(out / "questions.parquet", rows.TimeQuestion, GROUP))
         moved = stack.enter_context(writing(out / "probes.parquet", rows.TimeProbe, GROUP))
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
+        pool = stack.enter_context(pool_of(sources.pages, asking.pool))
         for pairs, page in _pairs(sources):
-            context = PageContext(page, asking.text)
+            context = PageContext(page, asking.text, pool, asking.pool)
             split = asking.splits.of(page.item, seed)
             for pair in pairs:
                 relation = asking.relations[pair.relation]
@@ -158,9 +163,12 @@ class PageContext:
     Without `text` the rows have its offsets and its checksum, and the text itself is left out.
     """
 
-    def __init__(self, page: rows.Page, text: bool) -> None:
+    def __init__(
+        self, page: rows.Page, text: bool, pool: Pool | None = None, size: int = 0
+    ) -> None:
         self._page = page
         self._has_text = text
+        self._pool, self._size = pool, size
         self._made: dict[tuple[int, ...], tuple[str, str]] = {}
         lengths = (len(p.text) + len(LINE_END) for p in page.paragraphs)
         self._starts = list(accumulate(lengths, initial=0))
@@ -174,11 +182,30 @@ class PageContext:
             self._made[cut] = text if self._has_text else "", text_sha256(text)
         return self._made[cut]
 
+    def _added(self, one: PairQuestion) -> tuple[rows.AddedParagraph, ...]:
+        """The paragraphs of other pages in the context of a question.
+
+        None of them may name an object of its history.
+        """
+        if self._pool is None:
+            return ()
+        names = [Naming(s, one.pair.subject_label) for s in one.pair.segments]
+
+        def is_wanted(item: str, text: str) -> bool:
+            words = frozenset(name_words(text))
+            return item != self._page.item and not any(n.may_be_in(words) for n in names)
+
+        return self._pool.search(one.text, self._size, is_wanted)
+
     def values(self, one: PairQuestion, split: str) -> dict[str, Any]:
         """The columns of a question (`rows.TimeQuestion`)."""
         answers = one.answers
         first, last = one.time.days()
+        added = self._added(one)
         context, sha256 = self._context(one.cut)
+        if added:
+            context = LINE_END.join((context, *(p.text for p in added)))
+            sha256 = text_sha256(context)
         ranked = best_first(one)
         places = (m for _, found in ranked for m in found if not one.cut)
         mentions = tuple(dict.fromkeys(places))
@@ -214,6 +241,7 @@ class PageContext:
             "page": self._page.page,
             "revision": self._page.revision,
             "left_out": one.cut,
+            "added": added,
             "context_sha256": sha256,
         }
 

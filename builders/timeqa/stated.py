@@ -75,24 +75,32 @@ class PageStates:
         ]
 
     def naming(self, segment: rows.AlignedSegment, subject: str) -> frozenset[int]:
-        """The paragraphs that may name an object: all that have a word by which it is known.
+        """The paragraphs that may name an object (`Naming`)."""
+        names = Naming(segment, subject)
+        return frozenset(n for n, words_ in enumerate(self._words) if names.may_be_in(words_))
 
-        Such words are those of its label, its aliases and the page's own words for it that are
-        neither short, nor of a kind of things (`University`), nor in the label of the subject; and
-        its initials. Where it has none, all of its label.
-        """
+
+class Naming:
+    """The words by which an object is known, `subject` being the label of its subject.
+
+    They are those of its label, its aliases and the page's own words for it that are neither
+    short, nor of a kind of things (`University`), nor in the label of the subject; and its
+    initials. All words of its label name it too.
+    """
+
+    def __init__(self, segment: rows.AlignedSegment, subject: str) -> None:
         names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
         short = {w for name in names if (form := initials(name)) for w in name_words(form)}
         own = {w for name in names for w in name_words(name)}
         known = {w for w in own if len(w) >= _TELLING} - GENERIC - ADDED - _KINDS
         known -= frozenset(name_words(subject))
-        known |= short | {w for name in names if len(some := name_words(name)) == 1 for w in some}
-        label = frozenset(name_words(segment.object_label))
-        return frozenset(
-            n
-            for n, words_ in enumerate(self._words)
-            if not known.isdisjoint(words_) or (label and label <= words_)
-        )
+        single = {w for name in names if len(some := name_words(name)) == 1 for w in some}
+        self._known = known | short | single
+        self._label = frozenset(name_words(segment.object_label))
+
+    def may_be_in(self, words_: frozenset[str]) -> bool:
+        """Whether a paragraph of these words may name the object."""
+        return not self._known.isdisjoint(words_) or bool(self._label and self._label <= words_)
 
 
 def is_stated(days: Sequence[DayInterval], first: date, last: date) -> bool:
