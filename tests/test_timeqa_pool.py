@@ -38,7 +38,7 @@ def pages(tmp_path: Path) -> Path:
         (1, "Q9", "?", ["Page Q2/0"]),
         (2, "Q2", "?", ["Page Q3/0", "Page Q1/0"]),
         (3, "Q9", "Cy", ["Page Q1/0", "Page Q1/1", "Page Q2/1"]),
-        (9, "Q9", "Hull", []),
+        (9, "Q9", "Hull", ["Page Q2/1"]),
     ],
 )
 def test_the_closest_paragraphs_that_may_be_taken(
