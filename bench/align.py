@@ -52,34 +52,34 @@ def name(chance: random.Random) -> str:
     return " ".join([*words, chance.choice(_ADDED)])
 
 
-def sentence(chance: random.Random, said: str, day: str) -> tuple[str, int]:
+def sentence(chance: random.Random, named: str, day: str) -> tuple[str, int]:
     """A sentence that says a name and a date, and where the name begins."""
     left = " ".join(chance.choices(_WORDS, k=chance.randint(5, 9))).capitalize() + " "
     right = " ".join(chance.choices(_WORDS, k=chance.randint(5, 9)))
-    return f"{left}{said} {right} {day}.", len(left)
+    return f"{left}{named} {right} {day}.", len(left)
 
 
 def page(number: int, chance: random.Random) -> tuple[rows.Page, list[rows.NamedSegment]]:
     """A subject's page and its segments."""
     segments = list(timeline(number, chance))
-    said = []
+    named = []
     for n, one in enumerate(segments):
         shown = (one.object_label, one.object_label, one.aliases[0], one.object_label.split()[0])
         text = shown[n % 4] if n < 5 else None
         if text:
             years = f"in {one.start_first:%Y}" if n % 2 else "later"
-            said += [(text, years, one.object_title if n < 2 else None)] * 2
-    while len(said) < 135:
+            named += [(text, years, one.object_title if n < 2 else None)] * 2
+    while len(named) < 135:
         title = name(chance)
-        said.append((title, f"in {chance.randint(1950, 2020)}", title))
-    chance.shuffle(said)
+        named.append((title, f"in {chance.randint(1950, 2020)}", title))
+    chance.shuffle(named)
     paragraphs: list[rows.Paragraph] = []
-    for start in range(0, len(said), 4):
+    for start in range(0, len(named), 4):
         kind: rows.ParagraphKind = "text"
         if start % 12 == 0:
             kind = "list" if start else "infobox"
         text, links = "", []
-        for shown_text, day, title_of in said[start : start + (4 if kind == "text" else 1)]:
+        for shown_text, day, title_of in named[start : start + (4 if kind == "text" else 1)]:
             more, at = sentence(chance, shown_text, day)
             text += " " if text else ""
             if title_of and (title_of != shown_text or chance.random() < 0.5):
