@@ -58,10 +58,9 @@ def relinked(text: str) -> str:
 
 
 def _builders() -> dict[str, Any]:
-    from factdrift.builders.recipes.recipe import Builder
+    from factdrift.builders.recipes.datasets import BUILDERS
 
-    models = get_args(get_args(Builder)[0])
-    return {get_args(model.model_fields["builder"].annotation)[0]: model for model in models}
+    return dict(BUILDERS)
 
 
 def dataset(name: str, model: Any) -> str:
@@ -156,7 +155,8 @@ def recipe_keys() -> str:
              "names the file and the line.", "", "## A whole recipe", "", "```yaml"]  # fmt: skip
     example = ROOT / "samples/quarters/recipe.yaml"
     lines += [example.read_text("utf-8").rstrip(), "```", ""]
-    models: list[type[BaseModel]] = [Recipe, *nested(Recipe)]
+    roots: list[type[BaseModel]] = [Recipe, *_builders().values()]
+    models = dict.fromkeys(model for root in roots for model in (root, *nested(root)))
     for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
     return "\n".join(lines)

@@ -304,9 +304,9 @@ def test_the_days_that_a_page_states() -> None:
     years = [(first.year, last.year) for first, last in states.on]
     once = [1990, 1991, 1992, 1999, 2003]
     assert years == sorted([*((y, y) for y in once), (1992, 9999)])
-    assert [first.year for first, _ in states.beside([row])] == [2003]
+    assert [first.year for first, _ in states.near_evidence([row])] == [2003]
     listed = replace(row, paragraph=5)
-    assert [first.year for first, _ in states.beside([listed])] == [1999, 2003]
+    assert [first.year for first, _ in states.near_evidence([listed])] == [1999, 2003]
     assert states.lengths == (4, 11, 7, 5, 2, 3, 1)
 
 

@@ -18,7 +18,7 @@ from factdrift.builders.rows import AlignedSegment, Gap, Gold, ReleasedAlignedSe
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
 from tests.gold_rows import config, figure, gold, items, write
-from tests.timeqa_oracle import TIME, Said, answers, said
+from tests.timeqa_oracle import TIME, AskedTime, answers, asked_time
 
 RECIPE = ROOT / "builders/recipes/timeqa.yaml"
 CHANGES = ("object", "place", "span", "unanswerable", "time")
@@ -74,11 +74,11 @@ class Run:
         self.old = folder / "releases/timeqa/1.0.0"
         pages = next(self.build.glob("pages-*/pages.parquet"))
         self.items = items("verify_facts", self.old, folder / "hits", number=150, pages=pages)
-        self.said: dict[str, Mapping[str, Any]] = {}
+        self.judged: dict[str, Mapping[str, Any]] = {}
         found = []
         for number, item in enumerate(self.items):
-            self.said[item.row] = judge(item, number)
-            found.append(gold("verify_facts", item.row, item.fields, self.said[item.row]))
+            self.judged[item.row] = judge(item, number)
+            found.append(gold("verify_facts", item.row, item.fields, self.judged[item.row]))
         self.checked = len(found)
         write(folder / "judgments/verify_facts", [*found, *self.useless(found)])
         self.release(folder / "releases")
@@ -127,7 +127,7 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
     }
     seen = set()
     for row in config(done.new, "human_timelines"):
-        before, verdict = shown[row["segment"]], done.said[row["segment"]]
+        before, verdict = shown[row["segment"]], done.judged[row["segment"]]
         seen.add(row["segment"])
         differ = {name for name in names if row[name] != before[name]}
         allowed: set[str] = set().union(*(may_change[kind] for kind in row["revisions"]))
@@ -144,7 +144,7 @@ def test_what_changed_is_what_people_verified(done: Run) -> None:
             assert row["rule"] == "none"
         else:
             assert not row["revisions"]
-    assert seen == set(done.said)
+    assert seen == set(done.judged)
 
 
 def test_the_revision_rate_is_of_every_kind(done: Run) -> None:
@@ -225,8 +225,8 @@ def config_of(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def time_of(question: str, days: tuple[date | None, date | None]) -> Said:
-    found = [said(m[0]) for m in TIME.finditer(question)]
+def time_of(question: str, days: tuple[date | None, date | None]) -> AskedTime:
+    found = [asked_time(m[0]) for m in TIME.finditer(question)]
     return next(one for one in found if one.days() == days)
 
 
@@ -304,8 +304,8 @@ def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path
         [gold("paraphrase", one["id"], {"question": one["question"]}, rewording)],
     )
     words = ("--out", tmp_path / "r", "--build", done.build)
-    said = run("release", RECIPE, "--gold", tmp_path / "alone", *words)
-    assert "gold rows of paraphrase: 1 taken\n" in said.stderr
+    ran = run("release", RECIPE, "--gold", tmp_path / "alone", *words)
+    assert "gold rows of paraphrase: 1 taken\n" in ran.stderr
     new = tmp_path / "r/timeqa/1.0.0"
     assert compare(done.old, new).rows["paraphrased"]["added"] == 1
     assert not (new / "data/human").exists()
@@ -317,6 +317,6 @@ def test_paraphrases_alone_and_facts_that_wait_for_an_expert(done: Run, tmp_path
     assert not config(new, "human") + config(new, "human_timelines")
     assert figure(new, "gold") == [{"layout": "verify_facts", "outcome": "open", "rows": 1}]
     write(tmp_path / "other", [gold("judge_question", "a", {}, {})])
-    said = run("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
-    assert said.returncode == 1
-    assert "no gold rows of verify_facts or paraphrase" in said.stderr
+    ran = run("release", RECIPE, "--gold", tmp_path / "other", *words, ok=False)
+    assert ran.returncode == 1
+    assert "no gold rows of verify_facts or paraphrase" in ran.stderr

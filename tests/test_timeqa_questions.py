@@ -350,8 +350,8 @@ def test_before_and_after_are_not_asked_where_the_page_states_others() -> None:
         (2012, {"before"}),
         (2011, {"before", "after"}),
     ):
-        beside = ((date(year, 1, 1), date(year, 12, 31)),) if year else ()
-        pair = Pair("Q1", "Ann Lee", "P54", (one,), beside=beside)
+        dates = ((date(year, 1, 1), date(year, 12, 31)),) if year else ()
+        pair = Pair("Q1", "Ann Lee", "P54", (one,), near_evidence=dates)
         asked, dropped = ask_pair(pair, relation(), Questions(hard=4, unanswerable={}), SEED)
         kinds = {a.time.specifier for a in asked if a.difficulty == "hard"} - {"in", "between"}
         assert kinds == wanted
@@ -409,14 +409,18 @@ def test_answers_are_cut_out_of_the_page() -> None:
 def test_no_window_where_the_page_states_a_date() -> None:
     first = segment("Q2", "2003", "2005")
     life = (date(1950, 1, 1), None)
-    for years, wanted in (
-        ((), {*range(1993, 2003), *range(2006, 2016)}),
-        ((2008,), {*range(1993, 2003), 2006, 2007}),
-        ((1996,), {*range(1993, 1996), *range(2006, 2016)}),
-        ((1985, 2006), {1996, *range(1996, 2003)}),
+    early, late = {*range(1993, 2003)}, {*range(2006, 2016)}
+    for stated, near, wanted in (
+        ((), (), early | late),
+        ((2008,), (), early | late - {2008}),
+        ((1996,), (), early - {1996} | late),
+        ((), (2008,), early | {2006, 2007}),
+        ((), (1985, 2006), {*range(1996, 2003)}),
     ):
-        stated = tuple((date(y, 1, 1), date(y, 12, 31)) for y in years)
-        pair = Pair("Q1", "Ann Lee", "P54", (first,), stated=stated, life=life)
+        days = [tuple((date(y, 1, 1), date(y, 12, 31)) for y in of) for of in (stated, near)]
+        pair = Pair(
+            "Q1", "Ann Lee", "P54", (first,), stated=days[0], near_evidence=days[1], life=life
+        )
         found = [a for seed in range(300) for a in ask_pair(pair, relation(), WINDOWS, seed)[0]]
         empty = [a for a in found if a.answerable == "nothing_holds"]
         assert {d.year for a in empty for d in a.time.days() if d} == wanted

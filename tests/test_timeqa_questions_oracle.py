@@ -17,10 +17,10 @@ from tests import random_histories, spec_oracle
 from tests.histories import Interval, day
 from tests.history_tables import gap_rows, segment_rows
 from tests.test_timeqa_questions import relation
-from tests.timeqa_oracle import PART, Said, Unit, answers, readings, said, verdict
+from tests.timeqa_oracle import PART, AskedTime, Unit, answers, asked_time, readings, verdict
 
 ASKS = ("Which team did <subject> play for <time>?", "<time>, which team had <subject>?")
-EVIDENCE: tuple[EvidenceTier, ...] = ("both", "one")
+TIERS: tuple[EvidenceTier, ...] = ("both", "one", "none")
 RULES: tuple[AlignmentRule, ...] = ("link", "name", "similar", "none")
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 POOL = random_histories.object_pool(Random("objects"))
@@ -28,14 +28,21 @@ NO_SHRINK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
 def aligned(one: Segment, rule: AlignmentRule) -> AlignedSegment:
-    """A segment with names and the rule that found it."""
+    """A segment with names, the rule that found it, and what the page states, by its dates."""
+    number = (one.start_first or one.end_last or one.snapshot).toordinal() + len(one.object)
     return AlignedSegment(
         **{name: getattr(one, name) for name in Segment.__slots__},
         object_label=f"Club {one.object}", aliases=(), page=1, revision=2, rule=rule, paragraph=0,
         start=0, end=4, mention="Club", score=None, start_stated=None, end_stated=None,
-        evidence="none" if rule == "none" else EVIDENCE[len(one.object) % 2], contradicted=False,
-        verification="human",
+        evidence="none" if rule == "none" else TIERS[number % 5 % 3], contradicted=number % 7 == 0,
+        verification="human" if number % 2 else "automatic",
     )  # fmt: skip
+
+
+def is_proved(one: AlignedSegment) -> bool:
+    """Whether people checked a segment, or the page states a boundary of it and nothing else."""
+    stated = one.rule != "none" and one.evidence in ("both", "one") and not one.contradicted
+    return one.verification == "human" or stated
 
 
 def near(seed: int) -> Pair:
@@ -78,13 +85,13 @@ def _known(chance: Random, at: date) -> Interval:
     return day(at.strftime(kind)) if kind else (None, None)
 
 
-def check(a: PairQuestion, pair: Pair, pointwise: bool) -> Said:
+def check(a: PairQuestion, pair: Pair, pointwise: bool) -> AskedTime:
     """One row against its own text and all readings of its pair."""
     template = ASKS[int(a.template.removeprefix("P54/")) - 1].replace("<subject>", "Ann Lee")
     head, _, tail = template.partition("<time>")
     text = a.text.removeprefix(head).removesuffix(tail)
     text = text[0].lower() + text[1:]
-    time = said(text)
+    time = asked_time(text)
     assert a.text == f"{head}{text if head else text[0].upper() + text[1:]}{tail}"
     assert time.kind == a.time.specifier
     assert time.days() == a.time.days()
@@ -108,18 +115,19 @@ def check(a: PairQuestion, pair: Pair, pointwise: bool) -> Said:
         assert len(things) == 1
     if time.kind == "between" and a.difficulty == "hard":
         whole = Unit(time.units[0].first, time.units[1].last, YEAR)
-        assert answers(pair.segments, pair.gaps, Said("in", (whole,)), snapshot) == found
+        assert answers(pair.segments, pair.gaps, AskedTime("in", (whole,)), snapshot) == found
     if a.segment is None:
         assert a.difficulty == "hard" and not things
         outside(time, pair)
     else:
-        assert a.segment in found
+        assert a.segment in found and is_proved(pair.segments[a.segment])
+        assert a.evidence == pair.segments[a.segment].evidence
         own = pair.segments[a.segment]
         (boundaries if a.difficulty == "easy" else inside)(time, text, own, pointwise)
     return time
 
 
-def outside(time: Said, pair: Pair) -> None:
+def outside(time: AskedTime, pair: Pair) -> None:
     """A window is at most ten years from the first or the last day that is known."""
     known: list[AlignedSegment | Gap] = [*pair.segments, *pair.gaps]
     starts, ends = [s.start_first for s in known], [s.end_last for s in known]
@@ -132,7 +140,7 @@ def outside(time: Said, pair: Pair) -> None:
     )
 
 
-def boundaries(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:
+def boundaries(time: AskedTime, text: str, own: AlignedSegment, pointwise: bool) -> None:
     """Easy: each unit is a boundary at its precision, or the first month of a short segment."""
     start, end = (own.start_first, own.start_last), (own.end_first, own.end_last)
     units = [(u.first, u.last) for u in time.units]
@@ -149,7 +157,7 @@ def boundaries(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> N
         assert units[0] in (start, end) or (short and month)
 
 
-def inside(time: Said, text: str, own: AlignedSegment, pointwise: bool) -> None:
+def inside(time: AskedTime, text: str, own: AlignedSegment, pointwise: bool) -> None:
     """Hard: strictly inside, or for before and after at its end or start.
 
     A month may be finer than the boundaries, a day may not.
@@ -189,6 +197,8 @@ def ask_all(
     )
     asked, dropped = ask_pair(pair, about, how, seed)
     doubtful = [d.detail or "" for d in dropped if d.reason == "in_doubt"]
+    unproved = [d for d in dropped if d.reason in ("contradicted", "not_found", "not_stated")]
+    assert len(unproved) == sum(not is_proved(s) for s in pair.segments)
     return asked, perturbed(asked, pair, about, how, seed), doubtful
 
 
@@ -204,19 +214,19 @@ def test_every_row_is_so_under_every_reading(
     asked, moved, doubtful = ask_all(pair, pointwise, seed)
     origins = {a.id: a for a in asked}
     assert len(origins) == len(asked)
-    said_of = {a.id: check(a, pair, pointwise) for a in asked}
+    time_of = {a.id: check(a, pair, pointwise) for a in asked}
     for p in moved:
         origin = origins[p.original or ""]
-        assert check(p, pair, pointwise) != said_of[origin.id]
+        assert check(p, pair, pointwise) != time_of[origin.id]
         assert (p.answers.objects, p.segment, p.time.specifier) == (
             origin.answers.objects, origin.segment, origin.time.specifier,
         )  # fmt: skip
     assert len({p.id for p in moved} | set(origins)) == len(moved) + len(origins)
     if not pair.gaps:
-        dropped_rightly([said(t) for t in doubtful], pair)
+        dropped_rightly([asked_time(t) for t in doubtful], pair)
 
 
-def dropped_rightly(times: Sequence[Said], pair: Pair) -> None:
+def dropped_rightly(times: Sequence[AskedTime], pair: Pair) -> None:
     """What was dropped as in doubt is so: some segment neither surely answers nor surely not."""
     for time in times:
         snapshot = pair.segments[0].snapshot
@@ -283,7 +293,7 @@ def test_select_on_a_small_calendar(kind: str) -> None:
             "after": Time("after", a, None),
         }[kind]
         units = (a, b) if kind == "between" else (a,)
-        words = said(_text(kind, [(date.fromordinal(u.first), u.grain) for u in units]))
+        words = asked_time(_text(kind, [(date.fromordinal(u.first), u.grain) for u in units]))
         found = select(time, [bounds(one)], snapshot.toordinal())
         ours = None if found is None else bool(found)
         theirs = verdict(one, words, snapshot)

@@ -32,7 +32,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Said:
+class AskedTime:
     """A specifier as its text says it; `before` and `after` have one unit, `in` too."""
 
     kind: str
@@ -46,19 +46,19 @@ class Said:
         return self.units[0].first, self.units[-1].last
 
 
-def said(text: str) -> Said:
+def asked_time(text: str) -> AskedTime:
     """The time that a specifier's text means."""
     found = TIME.fullmatch(text)
     assert found, f"no time: {text!r}"
     if found["part"]:
         year = int(found["decade"])
         first, last = (year, year + 3) if found["part"] == "early" else (year + 7, year + 9)
-        return Said("in", (Unit(date(first, 1, 1), date(last, 12, 31), PART),))
+        return AskedTime("in", (Unit(date(first, 1, 1), date(last, 12, 31), PART),))
     if found["pair"]:
-        return Said("between", (_unit(found, 2), _unit(found, 3)))
+        return AskedTime("between", (_unit(found, 2), _unit(found, 3)))
     one = _unit(found, 1)
     assert (found["kind"] == "on") == (one.length == DAY) or found["kind"] in ("before", "after")
-    return Said("in" if found["kind"] == "on" else found["kind"], (one,))
+    return AskedTime("in" if found["kind"] == "on" else found["kind"], (one,))
 
 
 def _unit(found: re.Match[str], n: int) -> Unit:
@@ -99,7 +99,7 @@ def readings(one: AlignedSegment | Gap, days: Iterable[date]) -> Iterator[tuple[
             yield start, end
 
 
-def verdict(one: AlignedSegment | Gap, time: Said, snapshot: date) -> bool | None:
+def verdict(one: AlignedSegment | Gap, time: AskedTime, snapshot: date) -> bool | None:
     """Whether a segment answers a time under every reading (True), none, or some (None)."""
     days = [d for u in time.units for d in (u.first, u.last)] + [snapshot]
     found = {_answers(s, e, one.end_open, time, snapshot) for s, e in readings(one, days)}
@@ -108,7 +108,7 @@ def verdict(one: AlignedSegment | Gap, time: Said, snapshot: date) -> bool | Non
     return found.pop() if len(found) == 1 else None
 
 
-def _answers(start: date, end: date, is_open: bool, time: Said, snapshot: date) -> bool | None:
+def _answers(start: date, end: date, is_open: bool, time: AskedTime, snapshot: date) -> bool | None:
     a, b = time.units[0], time.units[-1]
     if time.kind == "in":
         return start <= a.last and end >= a.first
@@ -130,7 +130,7 @@ def _answers(start: date, end: date, is_open: bool, time: Said, snapshot: date) 
 
 
 def answers(
-    segments: Sequence[AlignedSegment], gaps: Sequence[Gap], time: Said, snapshot: date
+    segments: Sequence[AlignedSegment], gaps: Sequence[Gap], time: AskedTime, snapshot: date
 ) -> set[int] | None:
     """The places of the segments that surely answer; None: one or a gap is in doubt."""
     found = set()

@@ -291,9 +291,10 @@ def revise(
     pairs = zip(history, given, strict=True)
     found = [reviser.revised(segment, verdict) if verdict else None for segment, verdict in pairs]
     if all(one and one.reason is None for one in found):
-        whole = [one.segments for one in found if one]
+        complete = [one.segments for one in found if one]
         return [
-            RevisedSegment(tuple(replace(s, complete=True) for s in segments)) for segments in whole
+            RevisedSegment(tuple(replace(s, complete=True) for s in segments))
+            for segments in complete
         ]
     return found
 
@@ -378,8 +379,8 @@ def _revision(
         return ("object",)
     if segment.rule == "none":
         return ("span",)
-    same = marked[:3] == (segment.paragraph, segment.start, segment.end)
-    return () if same else ("place",)
+    is_known = marked[:3] == (segment.paragraph, segment.start, segment.end)
+    return () if is_known else ("place",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,9 +92,9 @@ def _mix(questions: Path) -> Statistics:
     """
     month = rf"\b({'|'.join(MONTHS)}) (AD )?\d"
     asked: dict[tuple[str, str], int] = {}
-    whole: dict[str, int] = {}
+    total: dict[str, int] = {}
     for mode, asks, without, named, n in duck.query(query, [month, str(questions)]):
-        whole[mode] = whole.get(mode, 0) + n
+        total[mode] = total.get(mode, 0) + n
         for kind, counts in ((asks, True), ("a month named", named), ("no answer", without)):
             asked[mode, kind] = asked.get((mode, kind), 0) + n * counts
     rows: list[dict[str, Scalar]] = [
@@ -102,7 +102,7 @@ def _mix(questions: Path) -> Statistics:
             "difficulty": mode,
             "asks": kind,
             "rows": asked[mode, kind],
-            "share": asked[mode, kind] / whole[mode],
+            "share": asked[mode, kind] / total[mode],
             "share of the original": _ORIGINAL.get((mode, kind)),
         }
         for mode, kind in sorted({*asked, *_ORIGINAL}, key=lambda k: (k[0], _ASKS.index(k[1])))
@@ -119,11 +119,11 @@ def checked_statistics(
     `asked`: the file of those questions; `summary`: of `annotations.write_checked`.
     """
     revised: Mapping[str, int] = summary["revised"]  # type: ignore[assignment]
-    whole = revised.get("segments", 0)
+    total = revised.get("segments", 0)
     rate: list[Mapping[str, Scalar]] = [
-        {"change": about, "segments": revised.get(kind, 0), "share": revised.get(kind, 0) / whole}
+        {"change": about, "segments": revised.get(kind, 0), "share": revised.get(kind, 0) / total}
         for kind, about in _CHANGES.items()
-        if whole
+        if total
     ]
     gold: list[Mapping[str, Scalar]] = [
         {"layout": layout, "outcome": outcome, "rows": n}
@@ -133,7 +133,7 @@ def checked_statistics(
     ]
     title = "What answers the checked questions"
     return (
-        Statistics("revisions", "Revision rate: what people changed", rate, _RATE.format(whole)),
+        Statistics("revisions", "Revision rate: what people changed", rate, _RATE.format(total)),
         _shares(asked, _ANSWERABLE, "human_answerable", title, _CHECKED),
         Statistics("gold", "What became of the gold rows", gold, _GOLD),
     )
@@ -155,9 +155,9 @@ def plots(asked: Path) -> tuple[Plot, ...]:
 def _shares(path: Path, by: tuple[str, ...], name: str, title: str, caption: str) -> Statistics:
     """Rows by the values of some columns; the shares of several columns are within the first's."""
     columns = ", ".join(by)
-    whole = f"partition by {by[0]}" if len(by) > 1 else ""
+    total = f"partition by {by[0]}" if len(by) > 1 else ""
     query = f"""
-        select {columns}, count(*), count(*) / sum(count(*)) over ({whole})
+        select {columns}, count(*), count(*) / sum(count(*)) over ({total})
         from read_parquet(?) group by {columns} order by {columns}
     """  # noqa: S608
     rows: list[dict[str, Scalar]] = []

@@ -147,7 +147,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     tuple(gap for gap in unnamed if gap.relation == relation),
                     tuple(s.id for s in own),
                     states.on,
-                    states.beside(own),
+                    states.near_evidence(own),
                     tuple(states.naming(s, about.label) for s in own),
                     states.lengths,
                     (about.began, about.ended),

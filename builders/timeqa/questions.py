@@ -81,8 +81,8 @@ class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
     `ids`: of the segments, as they are released; `stated`: the dates and stretches that the page
-    states anywhere; `beside`: those in the paragraphs and lists of the evidence; `naming`: for
-    each segment the paragraphs that may name its object; `lengths`: words of each paragraph;
+    states anywhere; `near_evidence`: those in the paragraphs and lists of the evidence; `naming`:
+    for each segment the paragraphs that may name its object; `lengths`: words of each paragraph;
     `life`: first and last day on which the subject certainly was; None: not known;
     `the`: whether the page says "the" before the subject's label; None: it does not say.
     """
@@ -94,7 +94,7 @@ class Pair:
     gaps: tuple[Gap, ...] = ()
     ids: tuple[str, ...] = ()
     stated: tuple[DayInterval, ...] = ()
-    beside: tuple[DayInterval, ...] = ()
+    near_evidence: tuple[DayInterval, ...] = ()
     naming: tuple[frozenset[int], ...] = ()
     lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
@@ -112,9 +112,9 @@ class Pair:
         Then a question about `before` or `after` a time has more answers than the pair's.
         """
         if time.specifier == "before":
-            return any(ends.toordinal() < first - _SEASON for _, ends in self.beside)
+            return any(ends.toordinal() < first - _SEASON for _, ends in self.near_evidence)
         if time.specifier == "after":
-            return any(begins.toordinal() > last + _SEASON for begins, _ in self.beside)
+            return any(begins.toordinal() > last + _SEASON for begins, _ in self.near_evidence)
         return False
 
     def cut(self, chosen: Collection[int]) -> tuple[int, ...]:
@@ -428,7 +428,8 @@ class _Asker:
     def _window(self) -> None:
         """One hard question about years near the pair's own in which nothing is known to hold.
 
-        None, where the page states a date there, or between there and the pair.
+        None, where the page states a date there; or near the evidence one between there and the
+        pair, or of the years before it.
         """
         draws = Draws(bits(self.own_key, "window", len(self.questions)))
         for _ in range(self.settings.tries * _WINDOWS):
@@ -443,8 +444,12 @@ class _Asker:
                 return
             first, last = (d.toordinal() for d in time.days() if d)
             begin = self.line.last + 1 if first > self.line.last else first - _BEFORE
-            days = date.fromordinal(max(1, begin)), date.fromordinal(last)
-            if time in self.seen or is_stated(self.pair.stated, *days):
+            until = date.fromordinal(last)
+            if (
+                time in self.seen
+                or is_stated(self.pair.stated, date.fromordinal(first), until)
+                or is_stated(self.pair.near_evidence, date.fromordinal(max(1, begin)), until)
+            ):
                 continue
             if self.ask(time, None, "hard") is None:
                 return

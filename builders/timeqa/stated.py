@@ -40,7 +40,7 @@ class PageStates:
         """Every date and stretch that the page states: no birth, decade or century."""
         return tuple(sorted({d for n in range(len(self.page.texts)) for d in self._days(n)}))
 
-    def beside(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
+    def near_evidence(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
         """Those of the paragraphs that hold evidence, and of the lists and tables that do."""
         paragraphs = self.page.page.paragraphs
         holding = {s.paragraph for s in segments if s.paragraph is not None}

@@ -318,12 +318,6 @@ def _party(given: Arguments) -> str:
     return _link(name, given.get("2") or re.sub(r"\s*\([^()]*\)$", "", name))
 
 
-def _goals(given: Arguments) -> str:
-    """`{{goal|5||60|pen.}}`: minutes, each with a note."""
-    found = [(given.get(str(n), ""), given.get(str(n + 1), "")) for n in range(1, 20, 2)]
-    return ", ".join(f"{m}'" + (f" ({note})" if note else "") for m, note in found if m)
-
-
 def _medal(kind: str, given: Arguments) -> str:
     what = ", ".join(_places(given))
     return f"\n{kind} medal: {what}\n" if what else f"{kind} medal"
@@ -332,24 +326,6 @@ def _medal(kind: str, given: Arguments) -> str:
 def _any_medal(given: Arguments) -> str:
     kind = given.get("1", "")
     return _medal(kind, {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
-
-
-def _squad_player(given: Arguments) -> str:
-    """`{{fs player|no=9|nat=ENG|name=[[A]]|pos=FW}}`: a line of a squad."""
-    text = " ".join(_some(given, "no", "pos", "name"))
-    about = ", ".join(_some(given, "nat", "other"))
-    return f"\n* {text} ({about})\n" if about else f"\n* {text}\n"
-
-
-def _crew(given: Arguments) -> str:
-    """`{{spaceflight crew}}`: a line for each astronaut."""
-    lines = []
-    for n in range(1, 12):
-        for phase in ("", "_up", "_all", "_down"):
-            if name := given.get(f"crew{n}{phase}"):
-                role = given.get(f"position{n}{phase}") or given.get(f"position{n}") or ""
-                lines.append(f"{role}: {name}" if role else name)
-    return "\n" + "\n".join(f"* {line}" for line in lines) + "\n"
 
 
 def _sortname(given: Arguments) -> str:
@@ -452,28 +428,10 @@ def _stretch(given: Arguments) -> str:
     return " – ".join(e for e in ends if e)
 
 
-def _birth_by_age(given: Arguments) -> str:
-    """`{{birth based on age as of date|20|1990|5|6}}`: 1969 or 1970."""
-    age, year = given.get("1", ""), given.get("2", "")
-    if not (age.isdecimal() and year.isdecimal()):
-        return ""
-    born = int(year) - int(age)
-    return f"{born - 1} or {born}"
-
-
-def _named_date(given: Arguments) -> str:
-    """`{{for year month day|year=1990|month=5|day=6}}`."""
-    return _written(*(given.get(k, "") for k in ("year", "month", "day")))
-
-
 def _old_style(given: Arguments) -> str:
     """`{{OldStyleDate|12 February|1809|31 January}}`."""
     new, year, old = (given.get(k, "") for k in ("1", "2", "3"))
     return " ".join(s for s in (new, f"[O.S. {old}]" if old else "", year) if s)
-
-
-def _on_timeline(given: Arguments) -> str:
-    return ": ".join(_some(given, "date", "event"))
 
 
 def _sortable(given: Arguments) -> str:
@@ -530,10 +488,7 @@ _RENDER: dict[str, Render] = {
     "born_later": _born_later,
     "stretch": _stretch,
     "years": lambda given: "–".join(_some(given, "1", "2")),
-    "birth_by_age": _birth_by_age,
-    "named_date": _named_date,
     "old_style": _old_style,
-    "timeline": _on_timeline,
     "first": lambda given: given.get("1", ""),
     "second": lambda given: given.get("2", ""),
     "last": _first_of("3", "2", "1"),
@@ -541,7 +496,6 @@ _RENDER: dict[str, Render] = {
     "quote": _quote,
     "quoted": _quoted,
     "titled": _titled,
-    "isotope": lambda given: "-".join(_some(given, "1", "2")),
     "together": lambda given: "".join(_places(given)),
     "any_ship": _any_ship,
     "ship_class": _ship_class,
@@ -549,10 +503,7 @@ _RENDER: dict[str, Render] = {
     "district": _district,
     "ordinal": _ordinal,
     "party": _party,
-    "goals": _goals,
     "any_medal": _any_medal,
-    "squad_player": _squad_player,
-    "crew": _crew,
     "link": lambda given: _link(given.get("1", ""), given.get("2", "")),
     "flagcountry": partial(flags.flag, spelt=True),
     "games": flags.of_games,
