@@ -1,6 +1,7 @@
 """The steps of `temporal-reasoning`: candidates, then rows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar
@@ -59,7 +60,7 @@ class ReasoningCandidates(Step):
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             paged = entities.filter(entities.enwiki.notnull())
             segments = segments.semi_join(paged, segments.subject == paged.id)
-            segments = segments.select(list(rows.Segment.__dataclass_fields__))
+            segments = segments.select([one.name for one in fields(rows.Segment)])
             known = knowledge(segments, gaps, _BEFORE, self.last, self.seed, _MANY)
             known = known._replace(
                 states=eng.keep(known.states),

@@ -260,7 +260,7 @@ def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "no submission could be taken" in done.stderr
     assert "results.jsonl: no submissions in it" in done.stderr + done.stdout
-    with pytest.raises(UserError, match=r"no batches here\n.*make hits"):
+    with pytest.raises(UserError, match=r"no batches here\n.*factdrift hits"):
         import_results([str(path)], hits=tmp_path / "none", out=tmp_path / "j")
 
 

@@ -52,7 +52,7 @@ def query(**given):
 
 cli.from_make = lambda environment: {}
 cli.app = query
-from factdrift.builders.__main__ import main
+from factdrift.__main__ import main
 main()
 """
 

@@ -149,7 +149,7 @@ class Finder:
             signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
-from factdrift.builders.__main__ import main
+from factdrift.__main__ import main
 main()
 """
 

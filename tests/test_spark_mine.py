@@ -155,7 +155,7 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
     batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
     sent = tmp_path / "sent"
     sent.write_bytes(cloudpickle.dumps((tasks._task("{}", [4, 5]), batch)))  # type: ignore[no-untyped-call]
-    script = "import pickle, sys; sys.modules['builders'] = None\n"
+    script = "import pickle, sys; sys.modules['factdrift'] = None\n"
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['said'] for found in task([batch]) for row in found.to_pylist()])"
     (tmp_path / "node.py").write_text(script)

@@ -5,7 +5,7 @@ Their judgments are gold rows of `ckl_expert`; by the rule `decide` a cloze is u
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -388,7 +388,7 @@ class Decisions(common.GoldStep):
         )
         if judgment.marked is None or judgment.old_answer is None:
             return base
-        shared = {name: getattr(base, name) for name in rows.LamaCloze.__dataclass_fields__}
+        shared = {one.name: getattr(base, one.name) for one in fields(rows.LamaCloze)}
         shared["grounds"] = "supported" if judgment.decision.reason == "supported" else "found"
         return rows.UpdatedCloze(
             **shared,

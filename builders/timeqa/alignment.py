@@ -234,7 +234,7 @@ def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment 
         for s in own:
             item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
             pair = s.subject, s.relation
-            made.append(rows.Dropped("align", "no_page", item, *pair, None, None, detail))
+            made.append(rows.Dropped("align", "no_page", item, *pair, detail=detail))
     return made
 
 
