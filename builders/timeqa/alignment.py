@@ -232,9 +232,16 @@ def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment 
             made += align_page(page, list(zip(own, names, strict=True)), settings)
             continue
         for s in own:
-            item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
-            pair = s.subject, s.relation
-            made.append(rows.Dropped("align", "no_page", item, *pair, detail=detail))
+            made.append(
+                rows.Dropped(
+                    step="align",
+                    reason="no_page",
+                    item=f"{s.subject}/{s.relation}/{s.object}",
+                    subject=s.subject,
+                    relation=s.relation,
+                    detail=" ".join(s.statements) or None,
+                )
+            )
     return made
 
 
