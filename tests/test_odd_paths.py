@@ -41,6 +41,7 @@ GOOD: Mapping[str, tuple[str, ...]] = {
     "diff": ("{release}", "{release}"),
     "tasks": ("{release}", "--for", "lm-eval", "--out", "{new}/t"),
     "export": ("{release}", "--format", "dynamic-templama", "--to", "{new}/e"),
+    "new": ("two-hop", "--out", "{new}/n"),
     "push": ("{release}", "--repo", "me/mine", "--dry-run"),
     "templates": (),
     "hits": ("{layout}", "--dataset", "{rows}", "--out", "{new}/h", "--build", "{new}/b"),

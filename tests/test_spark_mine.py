@@ -223,7 +223,7 @@ GONE = """
 import os, sys
 class Gone:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "builders" and os.path.exists({mark!r}):
+        if name.partition(".")[0] == "factdrift" and os.path.exists({mark!r}):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 if "pyspark.daemon" in sys.orig_argv:
     sys.meta_path.insert(0, Gone())
