@@ -30,7 +30,7 @@ def write_skeleton(name: str, out: Path) -> Path:
     }
     with disk_errors(folder), whole(folder) as staging:
         for path in sorted(SKELETON.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
+            if path.is_file() and "__pycache__" not in path.parts:
                 place = staging / _renamed(path.relative_to(SKELETON).as_posix(), names)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text(_renamed(path.read_text("utf-8"), names), encoding="utf-8")
