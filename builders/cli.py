@@ -240,7 +240,8 @@ def clean(
 @command()
 def mine(
     dump: Annotated[
-        list[str] | None, typer.Argument(help="Dump files, globs of shards, or folders.")
+        list[str] | None,
+        typer.Argument(help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day."),
     ] = None,
     *,
     out: Annotated[Path, typer.Option(help="Folder for statements.parquet and entities.parquet.")],
@@ -293,22 +294,26 @@ def mine(
     if endpoint:
         from factdrift.builders.wikidata.sparql import mine_sparql
 
-        day = snapshot_of([], snapshot) if snapshot else None
+        asked_day = snapshot_of([], snapshot) if snapshot else None
         mined = mine_sparql(
             endpoint,
             out,
             relations=wanted,
             user_agent=user_agent,
             cache=out / "answers",
-            snapshot=day,
+            snapshot=asked_day,
             memory=memory,
         )
     else:
+        from factdrift.builders.core.inputs import without_day
         from factdrift.builders.recipes.recipe import fetched
         from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
         from factdrift.builders.wikidata.mine import mine as mine_dump
 
-        dumps = fetched("wikidata", dump or [], out / "inputs", say)
+        paths, day = without_day(dump or [])
+        if day and snapshot not in (None, day):
+            raise UserError(f"two days are given: {day} and {snapshot}")
+        dumps = fetched("wikidata", paths, out / "inputs", say)
         shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
         given: dict[str, Any] = {"jobs": jobs, "say": say}
@@ -318,12 +323,12 @@ def mine(
                 raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
             mined = merge(shares, out, memory=memory, **given)
         elif shard:
-            given |= {"undated": undated, "snapshot": snapshot}
+            given |= {"undated": undated, "snapshot": snapshot or day}
             mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
             return
         else:
-            given |= {"undated": undated, "snapshot": snapshot}
+            given |= {"undated": undated, "snapshot": snapshot or day}
             mined = mine_dump(dumps, out, memory=memory, reading=reading, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
 

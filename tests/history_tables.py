@@ -9,7 +9,7 @@ from typing import Any
 import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
-from factdrift.builders.facts.timeline import Rule, Rules
+from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.rows import Entity, Fact, Gap, Segment
 from factdrift.builders.rows.facts import GapReason
 from tests import spec_oracle
@@ -24,7 +24,7 @@ class Tables:
     facts: list[Fact] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
     entities: dict[str, Entity] = field(default_factory=dict)
-    rules: dict[str, Rule] = field(default_factory=dict)
+    rules: dict[str, TimeRule] = field(default_factory=dict)
 
     def read(self, engine: Engine, folder: Path) -> tuple[ir.Table, ir.Table, ir.Table, Rules]:
         """As tables of an engine, with the rules."""
@@ -46,7 +46,7 @@ def tables(histories: Iterable[History], snapshot: date) -> Tables:
     made = Tables()
     for history in histories:
         relation = history.relation
-        made.rules[relation.id] = Rule(
+        made.rules[relation.id] = TimeRule(
             exclusive=relation.exclusive,
             ends_with=relation.ends_with,  # type: ignore[arg-type]
             undated=relation.undated,  # type: ignore[arg-type]

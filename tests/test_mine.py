@@ -279,15 +279,49 @@ def test_a_long_chain_of_redirects(tmp_path: Path) -> None:
     assert found.counts["counts"]["redirect_loops"] == 0
 
 
-def test_what_stands_twice_counts_once(tmp_path: Path) -> None:
-    player = item("Q1", "A", member_of("Q2"))
-    poorer = {**item("Q2", "Older name")}
-    found, _, facts = tables(
-        [player, player, poorer, item("Q2", "Name", {"P1": [statement("Q9")]})], tmp_path
-    )
-    assert facts == ["Q1 Q2"]
-    assert found.counts["counts"]["duplicates"] == 1
-    assert {e["id"]: e["label"] for e in rows(found.entities)}["Q2"] == "Name"
+@pytest.mark.parametrize(
+    ("revisions", "label"),
+    [((0, 0), "second"), ((7, 8), "second"), ((8, 7), "first"), ((7, 7), "second")],
+)
+def test_of_two_lines_of_an_entity_the_later_revision_counts(
+    revisions: tuple[int, int], label: str, tmp_path: Path
+) -> None:
+    """Else the later line; its statements alone are there, whatever the other says."""
+    two = [
+        item("Q1", name, {"P54": [statement(club, "2000", id=f"Q1${name}")]}, lastrevid=revision)
+        for name, club, revision in zip(("first", "second"), ("Q2", "Q3"), revisions, strict=True)
+    ]
+    clubs = [item("Q2", "A club"), item("Q3", "Another")]
+    heard: list[str] = []
+    dump = compressed(array([two[0], *clubs, two[1]]), tmp_path / "dump.json")
+    found = run(dump, tmp_path / "out", tuning=SMALL, say=heard.append)
+    assert [s["statement"] for s in rows(found.statements)] == [f"Q1${label}"]
+    assert {e["id"]: e["label"] for e in rows(found.entities)}["Q1"] == label
+    assert found.counts["counts"]["repeated_entities"] == 1
+    assert heard[-1].startswith("1 lines passed over")
+
+
+@pytest.mark.parametrize(
+    ("edited", "later", "message"),
+    [
+        ("2026-01-08T23:59:59Z", 0, None),
+        ("2026-01-09T00:00:00Z", 0, "last edited on 2026-01-09"),
+        ("", 10, None),
+        ("", 11, "11 of its 91 starts are later, to 2027-01-01"),
+    ],
+)
+def test_a_day_before_what_the_dump_says_is_refused(
+    edited: str, later: int, message: str | None, tmp_path: Path
+) -> None:
+    """A dump is written for days, and what is planned may begin after it."""
+    plans = [statement("Q10", "2027", id=f"Q1$later-{n}") for n in range(later)]
+    found = [*world(), item("Q1", "A", {"P54": plans}, modified=edited)]
+    dump = compressed(array(found), tmp_path / "dump.json")
+    if message is None:
+        assert not any("edited" in key for key in run(dump, tmp_path / "out").counts["counts"])
+    else:
+        with pytest.raises(UserError, match=message):
+            run(dump, tmp_path / "out")
 
 
 def test_a_statement_with_two_terms_is_two_facts(tmp_path: Path) -> None:
@@ -366,10 +400,13 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
 
 
 def test_the_command_line_reads_shares_and_merges_them(tmp_path: Path) -> None:
-    path = compressed(array(world(3)), tmp_path / "20260101.json.gz")
+    path = compressed(array(world(3)), tmp_path / "dump.json.gz")
+    dated = f"{path}@2026-01-01"
     for n in (1, 2):
-        command("mine", path, "--shard", f"{n}/2", "--out", tmp_path / str(n))
+        command("mine", dated, "--shard", f"{n}/2", "--out", tmp_path / str(n))
     done = command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "both")
     assert "statements of 2026-01-01" in done.stderr + done.stdout
-    wrong = command("mine", path, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
+    wrong = command("mine", dated, "--shard", "3/2", "--out", tmp_path / "3", ok=False)
     assert "not a share: '3/2'" in wrong.stderr
+    wrong = command("mine", dated, "--snapshot", "2026-01-02", "--out", tmp_path / "3", ok=False)
+    assert "two days are given: 2026-01-01 and 2026-01-02" in wrong.stderr

@@ -216,7 +216,7 @@ def test_a_reading_process_whose_run_is_gone_says_nothing(
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     memory = reader.Memory(1, 4096)
-    work = reader.Work((), tmp_path / "gone", (), TUNING)
+    work = reader.DumpReading((), tmp_path / "gone", (), TUNING)
     process = context.Process(target=reader._work, args=(theirs, reader._Task(work, memory, ())))
     process.start()
     theirs.close()

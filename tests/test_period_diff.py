@@ -14,14 +14,14 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import names
 from factdrift.builders.facts import period_diff as pd
-from factdrift.builders.facts.timeline import Rule, timeline
+from factdrift.builders.facts.timeline import TimeRule, timeline
 from factdrift.builders.rows import Delta, Dropped, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
 
 NOW = date(2022, 9, 15)
 P = Period.parse
 
-RULES = {"P6": Rule(exclusive=True)}
+RULES = {"P6": TimeRule(exclusive=True)}
 
 Case = tuple[str, list[Fact | Gap], dict[str, str], dict[str, str]]
 """The window's ends, what is stated, the rows expected by period, the drops by period."""

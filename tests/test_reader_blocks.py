@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factdrift.builders.wikidata.parts import read_parts
-from factdrift.builders.wikidata.reader import Reader, Tuning, Work
+from factdrift.builders.wikidata.reader import DumpReading, Reader, Tuning
 from factdrift.builders.wikidata.shards import Block, Cutter, lines, open_shard
 
 
@@ -110,7 +110,7 @@ class Stops:
 def test_half_a_block_is_forgotten(looks: int, tmp_path: Path) -> None:
     """A rerun reads it again, from its start."""
     text = b"".join(b'{"id":"Q%d","type":"item"}\nnot JSON\n' % n for n in range(6))
-    reader = Reader(Work((tmp_path / "dump",), tmp_path, ("P6",), Tuning()))
+    reader = Reader(DumpReading((tmp_path / "dump",), tmp_path, ("P6",), Tuning()))
     reader.read(0, Block(0, len(text)), memoryview(text))
     stops: Any = Stops(text, looks)
     with pytest.raises(KeyboardInterrupt):

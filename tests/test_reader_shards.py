@@ -128,6 +128,8 @@ def test_find_shards(tmp_path: Path) -> None:
         ("20260230.json", None, "is not a day"),
         ("20261109.json", "2026-02-30", "not a snapshot day: '2026-02-30'"),
         ("20261109.json", "yesterday", "not a snapshot day: 'yesterday'"),
+        ("20261109.json", "9998-01-01", "day 9998-01-01 is after today"),
+        ("99980101.json", None, "day 9998-01-01 is after today"),
     ],
 )
 def test_snapshot_of(names: str, given: str | None, expected: str) -> None:

@@ -12,12 +12,12 @@ import pytest
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dump, changes, seen
-from factdrift.builders.facts.timeline import Rule
+from factdrift.builders.facts.timeline import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
-EXCLUSIVE = {"P6": Rule(exclusive=True)}
+EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
 
 Stated = tuple[str, str | None]
 """Start and end; no end is open, a boundary `?` is unknown; None: not in that dump."""

@@ -17,7 +17,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import GOING, Left, mine
-from factdrift.builders.wikidata.reader import Work
+from factdrift.builders.wikidata.reader import DumpReading
 from tests import test_spark_cluster as clusters
 from tests.conftest import run as command
 from tests.dumps import array, compressed, world
@@ -39,7 +39,7 @@ class Nodes:
         self.of, self.places, self.changed = of, places or list(range(of)), changed
         self.said: list[str] = []
 
-    def __call__(self, given: Work, todo: Left) -> None:
+    def __call__(self, given: DumpReading, todo: Left) -> None:
         (given.parts / GOING).touch()
         about = json.dumps({**json.loads(tasks.told(given, self.of)), **self.changed})
         self.said = [tasks.read_share(about, place) for place in self.places]

@@ -11,11 +11,11 @@ import pytest
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.statements import (
     TIMES,
-    Dated,
-    Held,
-    Interval,
     Kind,
+    LifeDate,
     Snak,
+    StatedTimes,
+    Validity,
     held,
     life,
     unusable,
@@ -45,13 +45,13 @@ def snaks(text: str) -> list[Snak]:
     return [Snak(*special[t]) if t in special else Snak("value", day(t)) for t in text.split()]
 
 
-def interval(text: str) -> Interval:
+def interval(text: str) -> Validity:
     """`start..end`; `?` unknown, `open` no end stated; `@day` a sighting; `/2019`: no first day."""
     if text[0] == "@":
         seen = None if text == "@?" else day(text[1:])
-        return Interval(None, seen and seen.last, seen and seen.first, None, False, True)
+        return Validity(None, seen and seen.last, seen and seen.first, None, False, True)
     start, end = text.split("..")
-    return Interval(*side(start), *side("?" if end == "open" else end), end == "open", False)
+    return Validity(*side(start), *side("?" if end == "open" else end), end == "open", False)
 
 
 def side(text: str) -> tuple[date | None, date | None]:
@@ -132,12 +132,12 @@ def times(text: str) -> dict[str, list[Snak]]:
 def test_what_a_statement_says(given: str, expected: str) -> None:
     found = held(times(given))
     if expected == "@/2005-12-31!":  # seen in 2005, and ended in 2007 at the earliest
-        one = Interval(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
-        assert found == Held([one], False)
+        one = Validity(None, date(2005, 12, 31), date(2007, 1, 1), None, False, True)
+        assert found == StatedTimes([one], False)
     elif expected == "!":
-        assert found == Held([], True)
+        assert found == StatedTimes([], True)
     else:
-        assert found == Held([interval(e) for e in expected.split()], False)
+        assert found == StatedTimes([interval(e) for e in expected.split()], False)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def ours(snak: spec_oracle.Snak) -> Snak:
     return Snak("value", point(text, snak.precision, JULIAN if snak.julian else GREGORIAN))
 
 
-def as_told(found: Held, mode: str) -> tuple[list[Any], bool]:
+def as_told(found: StatedTimes, mode: str) -> tuple[list[Any], bool]:
     """Our intervals as the oracle's facts, those of points as `facts.stated` makes them."""
     facts, contradictory = [], found.contradictory
     for start_first, start_last, end_first, end_last, end_open, sighting in found.intervals:
@@ -224,7 +224,7 @@ def test_the_oracle_says_the_same_of_lives() -> None:
             ranks = ("normal", "preferred", "deprecated", "normal")
             number = chance.choice((0, 1, 2, 3))
             dates[p] = tuple((chance.choice(ranks), chance.choice(values)) for _ in range(number))
-        given = [[Dated(rank, ours(s)) for rank, s in dates[p]] for p in ("P569", "P571")]
+        given = [[LifeDate(rank, ours(s)) for rank, s in dates[p]] for p in ("P569", "P571")]
         for latest in (True, False):
             told = spec_oracle.life_date(spec_oracle.Entity("Q1", True, dates), dates, latest)
             made = life(given, latest)

@@ -110,7 +110,7 @@ def compare(
 ) -> ir.Table:
     """Every comparison of neighbouring periods of a window, equal neighbours in one row.
 
-    `segments`, `gaps`: of a `timeline.Timeline`; `window`: consecutive periods, as from
+    `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
     `buildable`. `include_possible`: A_t takes possible objects too; then gaps alone raise doubt.
 
     Columns: `subject`, `relation` as numbers; `first`, `last` (index of the first and last t+1);

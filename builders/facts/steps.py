@@ -97,7 +97,7 @@ class Timelines(Step):
     name: ClassVar[str] = "timelines"
 
     facts: Facts
-    rules: Mapping[str, timeline.Rule]
+    rules: Mapping[str, timeline.TimeRule]
 
     def make(self, out: Path, at: Workspace) -> None:
         """Merge the facts of these relations into segments."""
@@ -185,10 +185,10 @@ def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
     return Timelines(facts=of, rules=rules(relations))
 
 
-def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.Rule]:
+def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     """What the templates of the relations say of time."""
     return {
-        r: timeline.Rule(
+        r: timeline.TimeRule(
             exclusive=relation.exclusive, ends_with=relation.ends_with, undated=relation.undated
         )
         for r, relation in relations.items()

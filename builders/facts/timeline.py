@@ -55,7 +55,7 @@ _UNBOUNDED = ("undated", "contradictory")
 """Reasons of gaps that may have held at any time."""
 
 
-class Rule(Strict):
+class TimeRule(Strict):
     """What a relation's template says of time; see `builders.facts.relations.Relation`."""
 
     exclusive: bool = False
@@ -63,11 +63,11 @@ class Rule(Strict):
     undated: Literal["keep", "drop"] = "drop"
 
 
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, TimeRule]
 """By property id; a relation that is not named has the defaults."""
 
 
-class Timeline(NamedTuple):
+class TimelineTables(NamedTuple):
     """`rows.Segment` and `rows.Gap`; an undated gap whose object has no name has no object."""
 
     segments: ir.Table
@@ -95,7 +95,7 @@ def timeline(
     gaps: ir.Table | None = None,
     entities: ir.Table | None = None,
     rules: Rules | None = None,
-) -> Timeline:
+) -> TimelineTables:
     """The timelines of one snapshot: of `rows.Fact` and `rows.Gap`, with `rows.Entity` for lives.
 
     What both tables come from is computed once (`Engine.keep`).
@@ -104,7 +104,7 @@ def timeline(
     items = _items(facts, gaps, rules)
     items = _begun(_exclusive(_lived(items, entities, rules), rules))
     items = engine.keep(items)
-    return Timeline(_segments(items), _gaps(items, entities))
+    return TimelineTables(_segments(items), _gaps(items, entities))
 
 
 def hull(rows: ir.Table, by: Sequence[str]) -> ir.Table:
@@ -140,7 +140,7 @@ def runs(
     follow one another, so it is certain exactly from the period of its `start_last` to that of its
     `end_first`, and possible from that of its `start_first` to that of its `end_last`.
 
-    `segments`, `gaps`: of a `Timeline`; `window`: consecutive periods. Columns: `subject`,
+    `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`,
     `relation` as numbers; `at` to `until` (indexes, together the window); `objects`, the certain
     ones (with `include_possible` the possible too), and `doubts`, why what is possible only is so
     (`doubt`), both sorted numbers. Pairs with nothing in the window have no runs.

@@ -15,7 +15,7 @@ from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import OURS, ClozeTemplates, Relation, select, worded
 from factdrift.builders.facts.steps import Facts
 from factdrift.builders.invariant import card, invariant
-from factdrift.builders.invariant.steps import ClozeRows, InvariantFacts, TrexFacts
+from factdrift.builders.invariant.steps import InvariantClozeRows, InvariantFacts, TrexFacts
 from factdrift.builders.text import views
 from factdrift.builders.text.views import ClozeBuilder
 
@@ -53,7 +53,7 @@ class InvariantLAMA(ClozeBuilder):
         relations = select(steps.all_relations(run), self.relations, run.templates)
         templates = worded(relations, self.wording, run.templates)
         facts = self._facts(run, relations, templates)
-        cloze = ClozeRows(
+        cloze = InvariantClozeRows(
             facts=facts,
             templates=templates,
             blank=self.blank,

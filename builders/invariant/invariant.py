@@ -248,7 +248,7 @@ def left_out(found: ir.Table) -> ir.Table:
     ).select(arrow_schema(rows.Dropped).names)
 
 
-class Renderer:
+class InvariantRenderer:
     """Makes `rows.InvariantCloze` of `rows.NamedInvariant`, one row a variant, in their order."""
 
     def __init__(

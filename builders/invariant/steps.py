@@ -13,7 +13,7 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import snapshot_diff, steps
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts
-from factdrift.builders.facts.timeline import Rule, Rules
+from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
 from factdrift.builders.text.views import Views
 
@@ -43,7 +43,7 @@ class InvariantFacts(Step):
 
     source: TrexFacts | tuple[Facts, ...]
     relations: tuple[str, ...]
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, TimeRule]
     common_nouns: tuple[str, ...]
     many: tuple[str, ...]
     require_pages: bool
@@ -75,7 +75,7 @@ class InvariantFacts(Step):
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
 
 
-class ClozeRows(Step):
+class InvariantClozeRows(Step):
     """The facts as cloze rows, one a template: `cloze.parquet` (`rows.InvariantCloze`).
 
     `templates`: property id -> label and cloze sentences.
@@ -93,7 +93,7 @@ class ClozeRows(Step):
         source: Literal["trex", "wikidata"] = (
             "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata"
         )
-        renderer = invariant.Renderer(self.templates, source, self.blank, self.views)
+        renderer = invariant.InvariantRenderer(self.templates, source, self.blank, self.views)
         renderer.file(at.folder(self.facts) / "facts.parquet", out / "cloze.parquet")
 
 

@@ -13,9 +13,12 @@ PAPER = (
 LOST = "Of the paper's rows about 94.6 % are lost to `single_token_any`, which is its rule."
 
 
-def statistics(cloze: Path) -> tuple[Statistics, ...]:
-    """Comparisons a period and split, and what each tokenizer view loses."""
-    return (_periods(cloze), views.statistics(cloze, LOST))
+def statistics(cloze: Path, clipped: str) -> tuple[Statistics, ...]:
+    """Comparisons a period and split, and what each tokenizer view loses.
+
+    `clipped`: that the window ends sooner than was asked for, if it does.
+    """
+    return (_periods(cloze, clipped), views.statistics(cloze, LOST))
 
 
 def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
@@ -41,7 +44,7 @@ def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-def _periods(cloze: Path) -> Statistics:
+def _periods(cloze: Path, clipped: str) -> Statistics:
     query = """
         select period, count(*) filter (split = 'unchanged'), count(*) filter (split = 'updated'),
             count(*) filter (split = 'new'), count(*) filter (split = 'deleted'), count(*)
@@ -61,5 +64,5 @@ def _periods(cloze: Path) -> Statistics:
                 "share updated": updated / n,
             }
         )
-    caption = "One a subject, relation and period. " + PAPER
+    caption = "One a subject, relation and period. " + PAPER + (clipped and f" {clipped}")
     return Statistics("periods", "Comparisons a period", rows, caption)

@@ -96,6 +96,9 @@ class DynamicTempLAMA(ClozeBuilder):
         templates = worded(relations, self.wording, run.templates)
         facts = steps.facts(run, "dump", relations)
         window = self._periods(run.inputs["dump"].snapshot)
+        clipped = self._clipped(window[-1], run.inputs["dump"].snapshot)
+        if clipped:
+            run.workspace.say(f"  {clipped}")
         changes = PeriodChanges(
             facts=facts,
             timelines=steps.timelines(facts, relations),
@@ -135,7 +138,7 @@ class DynamicTempLAMA(ClozeBuilder):
                 Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
             ),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
-            statistics=(*card.statistics(path), mining({"dump": run.folder(facts)})),
+            statistics=(*card.statistics(path, clipped), mining({"dump": run.folder(facts)})),
             plots=card.plots(path, periods),
         )
 
@@ -144,6 +147,16 @@ class DynamicTempLAMA(ClozeBuilder):
         first, last = (Period.parse(p) if p else None for p in (w.first, w.last))
         count = w.latest + 1 if w.latest else None
         return period_diff.buildable(first, last, snapshot, count, w.granularity)
+
+    def _clipped(self, last: Period, snapshot: date) -> str:
+        """That the window ends sooner than the recipe says; nothing where it does not."""
+        wanted = self.window.last
+        if wanted is None or Period.parse(wanted) <= last:
+            return ""
+        return (
+            f"The window ends with {last}, not {wanted}: no later period had ended on {snapshot}, "
+            "the day of the dump."
+        )
 
 
 def _split(name: str, path: Path, periods: Sequence[str]) -> Table:

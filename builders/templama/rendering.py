@@ -17,7 +17,7 @@ from factdrift.builders.text.render import query
 from factdrift.builders.text.views import Views
 
 
-class Renderer:
+class ClozeRenderer:
     """Makes `rows.Cloze` of `rows.NamedDelta`, one row a variant, in the order of the input.
 
     The rows of one batch are counted together.

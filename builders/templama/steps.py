@@ -100,7 +100,7 @@ class ClozeRows(Step):
 
     def make(self, out: Path, at: Workspace) -> None:
         """Render every comparison with every template of its relation."""
-        renderer = rendering.Renderer(self.templates, self.granularity, self.blank, self.views)
+        renderer = rendering.ClozeRenderer(self.templates, self.granularity, self.blank, self.views)
         renderer.file(at.folder(self.changes) / "deltas.parquet", out / "cloze.parquet")
 
 

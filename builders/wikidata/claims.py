@@ -19,6 +19,8 @@ class Claims:
         self.statements: list[RawStatement] = []
         self.dropped: list[Dropped] = []
         self.counts: Counter[str] = Counter()
+        self.line = 0
+        """What is read now: the line of a dump, or 0."""
 
     def claim(
         self, name: str, subject: str, relation: str, target: str | None, rank: Rank, times: Times
@@ -27,21 +29,18 @@ class Claims:
 
         `name` is its id.
         """
+        about = (name, subject, relation, target)
         if not times or not any(times.values()):
-            self.statements.append(
-                RawStatement(name, subject, relation, target, *UNDATED, rank, "undated")
-            )
+            self.statements.append(RawStatement(*about, *UNDATED, rank, "undated", self.line))
             return
         if unusable(times):
             self.counts[f"{relation}/coarse_time"] += 1
-        said = held(times)
-        for one in said.intervals:
-            self.statements.append(RawStatement(name, subject, relation, target, *one, rank, None))
-        if said.contradictory:
+        stated = held(times)
+        for one in stated.intervals:
+            self.statements.append(RawStatement(*about, *one, rank, None, self.line))
+        if stated.contradictory:
             self.drop("contradictory", name, subject, relation, shown(times))
-            self.statements.append(
-                RawStatement(name, subject, relation, target, *UNDATED, rank, "contradictory")
-            )
+            self.statements.append(RawStatement(*about, *UNDATED, rank, "contradictory", self.line))
 
     def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
         """Drop a statement, with at most 200 characters of why."""

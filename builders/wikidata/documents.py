@@ -15,7 +15,7 @@ from msgspec.structs import astuple
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.text.references import without_references
 from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
-from factdrift.builders.wikidata.statements import TIMES, Dated, Snak, life
+from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point
 
 _ITEM, _TIME = "wikibase-entityid", "time"
@@ -66,6 +66,8 @@ class _Document(Named, gc=False):
     entity: str | None = None
     redirect: str | None = None
     redirects: _Redirects | list[Raw] | None = None
+    lastrevid: int = 0
+    modified: str = ""
 
 
 class Document(Struct, gc=False):
@@ -73,14 +75,15 @@ class Document(Struct, gc=False):
 
     `type`: `item`, `property`, or what else it says. `groups`: the statements of each relation
     about items that has a time or is kept without; `passed`: how many statements the other
-    relations about items have.
+    relations about items have; `edited`: when it was last edited, as it is written.
     """
 
     type: str
     entity: RawEntity | None
-    groups: Mapping[str, Sequence["Raw | Told"]] = {}
+    groups: Mapping[str, Sequence["Raw | JudgedClaim"]] = {}
     passed: Mapping[str, int] = {}
     redirects: Sequence[tuple[str, str]] = ()
+    edited: str = ""
 
 
 class _Sitelink(Struct, gc=False):
@@ -127,14 +130,14 @@ class Qualifiers(Struct, gc=False):
     P12506: list[_Snak] | UnsetType = UNSET
 
 
-class Statement(Struct, gc=False):
+class ClaimJson(Struct, gc=False):
     mainsnak: _Snak
     id: str | None = None
     rank: str | None = None
     qualifiers: Qualifiers | list[Raw] | None = None
 
 
-class Told(Struct, gc=False):
+class JudgedClaim(Struct, gc=False):
     """A statement that was judged: its id, why it is passed over, the item it names, its times."""
 
     id: str
@@ -200,7 +203,7 @@ _timed = msgspec.json.Decoder(_Timed).decode
 _sitelinks = msgspec.json.Decoder(_Sitelinks).decode
 _sitelink = msgspec.json.Decoder(_Sitelink | None).decode
 _sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
-read_statement = msgspec.json.Decoder(Statement).decode
+read_statement = msgspec.json.Decoder(ClaimJson).decode
 _date = msgspec.json.Decoder(_Date).decode
 _one_snak = msgspec.json.Decoder(_Snak).decode
 _time_snak = msgspec.json.Decoder(_TimeSnak).decode
@@ -220,7 +223,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
             raise ValueError("no entity id")
         return Document("", None, redirects=[(document.entity, document.redirect)])
     claims = document.claims if isinstance(document.claims, dict) else {}
-    groups: dict[str, Sequence[Raw | Told]] = {}
+    groups: dict[str, Sequence[Raw | JudgedClaim]] = {}
     passed = {}
     for relation, group in claims.items():
         if not group or no_item(group[0]):
@@ -230,7 +233,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
         else:
             passed[relation] = len(group)
     links, title = _links(document.sitelinks)
-    told = document.redirects
+    redirect = document.redirects
     entity = RawEntity(
         document.id,
         *names(document),
@@ -240,15 +243,17 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
         _page(claims.get("P31", ())),
         None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
+        revision=document.lastrevid,
     )
     return Document(
         document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
         entity,
         groups,
         passed,
-        [(told.source, told.to or document.id)]
-        if isinstance(told, _Redirects) and told.source
+        [(redirect.source, redirect.to or document.id)]
+        if isinstance(redirect, _Redirects) and redirect.source
         else (),
+        document.modified,
     )
 
 
@@ -336,18 +341,18 @@ def _links(raw: Raw) -> tuple[int, str | None]:
     return count, read_title(_sitelinks(text).enwiki)
 
 
-def lives(dates: Mapping[str, Sequence[Dated]]) -> tuple[PartialDate | None, PartialDate | None]:
+def lives(dates: Mapping[str, Sequence[LifeDate]]) -> tuple[PartialDate | None, PartialDate | None]:
     """When an entity began and when it ended, by its dates; see `statements.life`."""
     began = life([dates[p] for p in BIRTHS if p in dates], latest=True)
     return began, life([dates[p] for p in DEATHS if p in dates], latest=False)
 
 
-def _dated(claims: Sequence[Raw]) -> list[Dated]:
+def _dated(claims: Sequence[Raw]) -> list[LifeDate]:
     found = []
     for raw in claims:
         with suppress(ValueError):
             date = _date(raw)
-            found.append(Dated(date.rank, _snak(date.mainsnak)))
+            found.append(LifeDate(date.rank, _snak(date.mainsnak)))
     return found
 
 
@@ -393,9 +398,9 @@ def _page(claims: Iterable[Raw]) -> Kind | None:
     return None
 
 
-def read_told(raw: Raw) -> Told:
+def read_told(raw: Raw) -> JudgedClaim:
     """A statement, judged; `ValueError` where it is malformed."""
     statement = read_statement(raw)
     given = statement.qualifiers
     times = None if isinstance(given, list) else given
-    return Told(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)
+    return JudgedClaim(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)

@@ -6,13 +6,17 @@ from msgspec import Raw
 
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.wikidata.claims import Claims, usable_rank
-from factdrift.builders.wikidata.documents import Told, read_document, read_told, times
+from factdrift.builders.wikidata.documents import JudgedClaim, read_document, read_told, times
 from factdrift.builders.wikidata.parts import RawEntity
 from factdrift.builders.wikidata.quick import QuickReader
 from factdrift.builders.wikidata.statements import shown
 
 _COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
 """What entities of a type are counted as."""
+
+
+EDITED = "edited/"
+"""Before the day on which entities were last edited: how many were is counted so."""
 
 
 class Rows(Claims):
@@ -28,8 +32,12 @@ class Rows(Claims):
         self._quick = QuickReader(self._undated) if quick else None
         self.entities: list[RawEntity] = []
 
-    def read(self, line: memoryview | bytes) -> None:
-        """Add one entity or redirect; `ValueError` where the line is neither."""
+    def read(self, line: memoryview | bytes, number: int = 0) -> None:
+        """Add one entity or redirect; `ValueError` where the line is neither.
+
+        `number`: the place of the line in the dump; the later of two is the greater.
+        """
+        self.line = number
         found = self._quick.read(line) if self._quick else None
         document = found or read_document(line, self._undated)
         entity = document.entity
@@ -38,7 +46,10 @@ class Rows(Claims):
             self.counts[counted] += 1
             if counted not in ("items", "properties"):
                 return
+            entity.line = number
             self.entities.append(entity)
+            if document.edited:
+                self.counts[EDITED + document.edited[:10]] += 1
         for source, target in document.redirects:
             self.counts["redirects"] += 1
             self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
@@ -49,9 +60,9 @@ class Rows(Claims):
                 for raw in group:
                     self._claim(entity.id, relation, raw)
 
-    def _claim(self, subject: str, relation: str, raw: Raw | Told) -> None:
+    def _claim(self, subject: str, relation: str, raw: Raw | JudgedClaim) -> None:
         try:
-            told = raw if isinstance(raw, Told) else read_told(raw)
+            told = raw if isinstance(raw, JudgedClaim) else read_told(raw)
         except ValueError as error:
             item = f"{subject}/{relation}"
             self.drop("malformed_statement", item, subject, relation, str(error))

@@ -11,20 +11,32 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.wikidata.entities import EDITED
 from factdrift.builders.wikidata.parts import read_parts
-from factdrift.builders.wikidata.tables import count, judge, load, resolve_redirects, write
+from factdrift.builders.wikidata.tables import (
+    count,
+    judge,
+    later_starts,
+    load,
+    resolve_redirects,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import duckdb
 
+_WRITING = timedelta(days=7)
+"""A dump is named by the day on which its writing began, and is edited meanwhile."""
+_PLANNED = 10
+"""So many starts, or one in a hundred, may be after the day of a dump: what is planned."""
 TABLES = ("statements.parquet", "entities.parquet", "dropped.parquet", "mined.json")
 
 
@@ -59,6 +71,7 @@ def finish(
     relation. Writes `statements.parquet`, `entities.parquet`, `dropped.parquet` (`rows.Statement`
     and so on, sorted) and `mined.json` into `out`: all of them, or, on an error, none of them.
 
+    `UserError` also where `snapshot` is before the newest edit, or starts that cannot be plans.
     `undated`: the relations whose undated statements are kept in any case; `relations`: those
     that were asked for, None: all; `memory`: DuckDB's limit; `scratch`: a folder for what does not
     fit, by default `out/build`. Source: TimeQA (arXiv 2108.06314) section 2.1.
@@ -70,10 +83,17 @@ def finish(
     counts: Counter[str] = Counter()
     for about in read_parts(parts).values():
         counts.update(about.counts)
+    edited = max((key for key in counts if key.startswith(EDITED)), default="").removeprefix(EDITED)
+    if edited > str(snapshot + _WRITING):
+        raise _too_early(snapshot, f"an entity in it was last edited on {edited}")
+    counts = Counter({key: n for key, n in counts.items() if not key.startswith(EDITED)})
     with _connect(scratch / "spill", memory, threads) as con:
         load(con, parts)
         counts["redirect_loops"] = resolve_redirects(con)
         counts.update(judge(con, undated))
+        later, dated, newest = later_starts(con, snapshot)
+        if later > _PLANNED and later * 100 > dated:
+            raise _too_early(snapshot, f"{later:,} of its {dated:,} starts are later, to {newest}")
         write(con, temporary, snapshot)
         counts.update(count(con, temporary))
     summary = _summary(snapshot, undated, relations, counts)
@@ -85,6 +105,11 @@ def finish(
     temporary.rmdir()
     statements, entities, dropped, mined = (out / name for name in TABLES)
     return Mined(statements, entities, dropped, mined, snapshot, summary)
+
+
+def _too_early(snapshot: date, why: str) -> UserError:
+    hint = "say the day on which the dump was made, with --snapshot-date or as PATH@YYYY-MM-DD"
+    return UserError(f"the snapshot day {snapshot} is before what the dump says: {why}", hint=hint)
 
 
 @contextmanager

@@ -17,7 +17,15 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import Mined, finish
 from factdrift.builders.wikidata.parts import Blocks, read_parts, write_part
-from factdrift.builders.wikidata.reader import READING, Alone, Processes, Share, Slot, Tuning, Work
+from factdrift.builders.wikidata.reader import (
+    READING,
+    DumpReading,
+    OneProcess,
+    Processes,
+    Share,
+    Slot,
+    Tuning,
+)
 from factdrift.builders.wikidata.shards import Cutter, find_shards, open_shard, snapshot_of
 
 _VERSION = 3
@@ -36,7 +44,7 @@ class Left(NamedTuple):
     files: list[int]
 
 
-Reading = Callable[[Work, Left], None]
+Reading = Callable[[DumpReading, Left], None]
 """What makes parts of all that is left."""
 
 
@@ -128,7 +136,7 @@ def merge(
         raise UserError(f"not all shares are here: {names} is missing", hint="give every folder")
     parts = out / "build" / first["parts"]
     files = tuple(map(Path, first["files"]))
-    given = Work(files, parts, tuple(first["undated"]), Tuning())
+    given = DumpReading(files, parts, tuple(first["undated"]), Tuning())
     with _reading(given, out):
         for folder in shares:
             hidden = shutil.ignore_patterns(".*")
@@ -148,7 +156,7 @@ def _work(
     checksums: Sequence[str] | None,
     tuning: Tuning | None,
     share: Share,
-) -> tuple[Work, date]:
+) -> tuple[DumpReading, date]:
     """What is to be read, and the day of it."""
     files = find_shards(dumps)
     day = snapshot_of(files, snapshot)
@@ -156,11 +164,11 @@ def _work(
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
     tuning = tuning or Tuning()
     parts = base / f"parts-{_key(files, checksums, undated, tuning)}"
-    return Work(tuple(files), parts, tuple(sorted(set(undated))), tuning, share), day
+    return DumpReading(tuple(files), parts, tuple(sorted(set(undated))), tuning, share), day
 
 
 @contextmanager
-def _reading(given: Work, out: Path) -> Iterator[int]:
+def _reading(given: DumpReading, out: Path) -> Iterator[int]:
     """Hold the parts, and say what the user can mend; yields the descriptor of the lock."""
     try:
         given.parts.mkdir(parents=True, exist_ok=True)
@@ -173,7 +181,7 @@ def _reading(given: Work, out: Path) -> Iterator[int]:
 
 
 def _tables(
-    given: Work, out: Path, day: date, memory: str, jobs: int, say: Callable[[str], None]
+    given: DumpReading, out: Path, day: date, memory: str, jobs: int, say: Callable[[str], None]
 ) -> Mined:
     """The tables of all parts, which are gone afterwards."""
     _sum_up(given, say)
@@ -186,6 +194,8 @@ def _tables(
         threads=jobs,
         scratch=given.parts.parent,
     )
+    if repeated := tables.counts["counts"]["repeated_entities"]:
+        say(f"{repeated} lines passed over: a later revision of their entity has a line, too")
     shutil.rmtree(given.parts)
     return tables
 
@@ -219,7 +229,7 @@ def _locked(parts: Path) -> Iterator[int]:
         yield lock
 
 
-def _read(given: Work, reading: Reading, say: Callable[[str], None]) -> None:
+def _read(given: DumpReading, reading: Reading, say: Callable[[str], None]) -> None:
     """Make parts of every block that no part covers yet."""
     todo = left(given, covered := covered_blocks(given.parts))
     if covered:
@@ -230,13 +240,13 @@ def _read(given: Work, reading: Reading, say: Callable[[str], None]) -> None:
         reading(given, todo)
 
 
-def left(given: Work, covered: Blocks) -> Left:
+def left(given: DumpReading, covered: Blocks) -> Left:
     """What of a share the parts do not cover."""
     files = range(len(given.files))
     return Left(covered, [n for n in files if not _is_read(given, n, covered.get(n, {}))])
 
 
-def _by_processes(given: Work, todo: Left, jobs: int, lock: int) -> None:
+def _by_processes(given: DumpReading, todo: Left, jobs: int, lock: int) -> None:
     """Have processes of this machine read it."""
     total = sum(given.files[n].stat().st_size for n in todo.files)
     with progress(total, "B", "reading the dump") as bar:
@@ -244,13 +254,13 @@ def _by_processes(given: Work, todo: Left, jobs: int, lock: int) -> None:
 
 
 def read(
-    given: Work, todo: Left, advance: Callable[[int], None], jobs: int = 1, lock: int = -1
+    given: DumpReading, todo: Left, advance: Callable[[int], None], jobs: int = 1, lock: int = -1
 ) -> None:
     """Make parts of what is left; `advance` is told how many bytes of files have been read.
 
     `jobs` and `UserError`: see `mine`; `lock`: a descriptor that forked processes close.
     """
-    pool = Alone(given) if jobs == 1 else Processes(jobs, given, lock)
+    pool = OneProcess(given) if jobs == 1 else Processes(jobs, given, lock)
     try:
         slot: Slot | None = None
         for n in todo.files:
@@ -264,10 +274,10 @@ def read(
 
 
 def _read_shard(
-    given: Work,
+    given: DumpReading,
     number: int,
     covered: Mapping[int, int],
-    pool: Alone | Processes,
+    pool: OneProcess | Processes,
     slot: Slot | None,
     jobs: int,
     advance: Callable[[int], None],
@@ -297,7 +307,7 @@ def _read_shard(
     return slot
 
 
-def _is_read(given: Work, number: int, covered: Collection[int]) -> bool:
+def _is_read(given: DumpReading, number: int, covered: Collection[int]) -> bool:
     """Whether parts hold all blocks of a file that are in the share."""
     if given.share.of <= len(given.files) and not given.has(number, 0):
         return True
@@ -321,7 +331,7 @@ def covered_blocks(parts: Path) -> Blocks:
     return found
 
 
-def _sum_up(given: Work, say: Callable[[str], None]) -> None:
+def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
     """Write the part of what only all parts together say, such as the number of a bad line.
 
     `UserError` where no part holds an entity.

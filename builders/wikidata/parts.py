@@ -49,9 +49,10 @@ class RawStatement(msgspec.Struct, frozen=True, gc=False):
     sighting: Annotated[bool, "true: P585 alone: seen on a day from `end_first` to `start_last`"]
     rank: Annotated[Rank, "rank of the statement; deprecated ones are left out"]
     reason: Annotated[Literal["undated", "contradictory"] | None, "null: dated"]
+    line: Annotated[int, "the line of the dump; 0: from no dump"] = 0
 
 
-class RawEntity(msgspec.Struct, frozen=True, gc=False):
+class RawEntity(msgspec.Struct, gc=False):
     """One item, property or redirect."""
 
     id: Annotated[str, "Wikidata id"]
@@ -64,6 +65,8 @@ class RawEntity(msgspec.Struct, frozen=True, gc=False):
     redirect: Annotated[str | None, "id that it redirects to; null: an entity of its own"]
     began: Annotated[PartialDate | None, "day of birth or inception; null: none is stated"] = None
     ended: Annotated[PartialDate | None, "day of death or dissolution; null: none is stated"] = None
+    revision: Annotated[int, "the newest edit by its number; 0: not stated"] = 0
+    line: Annotated[int, "the line of the dump; 0: from no dump"] = 0
 
 
 Blocks = dict[int, dict[int, int]]

@@ -13,9 +13,9 @@ from factdrift.builders.wikidata.documents import (
     BIRTHS,
     DEATHS,
     Document,
+    JudgedClaim,
     Named,
     Qualifiers,
-    Told,
     lives,
     main_item,
     names,
@@ -24,7 +24,7 @@ from factdrift.builders.wikidata.documents import (
     read_title,
 )
 from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
-from factdrift.builders.wikidata.statements import Dated
+from factdrift.builders.wikidata.statements import LifeDate
 
 _LIFE = (*BIRTHS, *DEATHS)
 _UNTIMED = (None, Qualifiers())
@@ -45,6 +45,8 @@ class _Entity(Named, kw_only=True, gc=False):
     claims: dict[str, list[_Claim]] | list[Raw] | None = None
     sitelinks: dict[str, Raw] | list[None] | None = None
     redirects: UnsetType = UNSET
+    lastrevid: int = 0
+    modified: str = ""
 
 
 _decode = json.Decoder(_Entity).decode
@@ -69,7 +71,7 @@ class QuickReader:
         if not entity.id or isinstance(links, list):
             raise ValueError("unusual")
         claims = entity.claims if isinstance(entity.claims, dict) else {}
-        groups: dict[str, list[Told]] = {}
+        groups: dict[str, list[JudgedClaim]] = {}
         passed = {}
         for relation, group in claims.items():
             about_items = self._about_items.get(relation)
@@ -91,8 +93,9 @@ class QuickReader:
             _page(claims["P31"]) if "P31" in claims else None,
             None,
             *(lives(dates) if dates else (None, None)),
+            entity.lastrevid,
         )
-        return Document(entity.type, made, groups, passed)
+        return Document(entity.type, made, groups, passed, (), entity.modified)
 
     def _learn(self, relation: str, claim: _Claim) -> bool:
         """Whether the values of a relation are items: by its datatype, the same everywhere."""
@@ -106,8 +109,8 @@ def _timed(group: Sequence[_Claim]) -> list[_Claim]:
     return [claim for claim in group if claim.qualifiers not in _UNTIMED]
 
 
-def _told(claim: _Claim) -> Told:
-    return Told(claim.id, *main_item(claim.mainsnak), claim.rank, claim.qualifiers)
+def _told(claim: _Claim) -> JudgedClaim:
+    return JudgedClaim(claim.id, *main_item(claim.mainsnak), claim.rank, claim.qualifiers)
 
 
 def _page(group: Sequence[_Claim]) -> Kind | None:
@@ -119,6 +122,6 @@ def _page(group: Sequence[_Claim]) -> Kind | None:
     return None
 
 
-def _dated(claim: _Claim) -> Dated:
+def _dated(claim: _Claim) -> LifeDate:
     """A date of birth, inception, death or dissolution; `ValueError` where it is malformed."""
-    return Dated(claim.rank, read_snak(claim.mainsnak))
+    return LifeDate(claim.rank, read_snak(claim.mainsnak))

@@ -73,7 +73,7 @@ class Share(NamedTuple):
         return (file if files >= self.of else block) % self.of == self.place
 
 
-class Work(NamedTuple):
+class DumpReading(NamedTuple):
     """The files of a dump, the folder for its parts, and how and by whom it is read."""
 
     files: tuple[Path, ...]
@@ -119,7 +119,7 @@ def _no_collection() -> Iterator[None]:
 class Reader:
     """Parses blocks and writes what they hold as parts, each under a name of its own."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: DumpReading) -> None:
         self._files, self._parts, self._undated, self._tuning, _ = work
         self._start()
 
@@ -133,7 +133,7 @@ class Reader:
     def read(self, shard: int, block: Block, buffer: memoryview) -> None:
         """Add one block of a shard. `UserError` where the first one holds no entity at all."""
         before = self._before = self._mark(shard, block)
-        number = 0
+        number, place = 0, (shard << 24 | block.number) << 24
         if block.too_long:
             number = 1
             self._too_long(shard, block, 1, block.too_long)
@@ -145,7 +145,7 @@ class Reader:
                     if stop - start > self._tuning.longest:
                         self._too_long(shard, block, number, stop - start)
                     else:
-                        self._line(text, start, stop)
+                        self._line(text, start, stop, place + number)
                 except _NO_ENTITY as error:
                     detail = f"{stop - start:,} bytes: {error}"[:200]
                     bad = BadLine(shard, block.number, number, "malformed_line", detail)
@@ -188,7 +188,7 @@ class Reader:
         detail = f"{length:,} bytes"
         self._bad.append(BadLine(shard, block.number, line, "line_too_long", detail))
 
-    def _line(self, text: memoryview, start: int, stop: int) -> None:
+    def _line(self, text: memoryview, start: int, stop: int, place: int) -> None:
         """Add what stands on one line, which may be nothing but the array's frame."""
         if stop > start and text[stop - 1] == _COMMA:
             stop -= 1
@@ -197,7 +197,7 @@ class Reader:
             line = bytes(line).strip(_FRAME)
             if not line:
                 return
-        self._rows.read(line)
+        self._rows.read(line, place)
 
     def flush(self) -> None:
         """Write what is held as a part. `UserError` where the disk does not take it."""
@@ -274,14 +274,14 @@ def _attached(count: int, size: int, file: Any) -> Memory:
     return Memory(count, size, file.detach())
 
 
-class Alone:
+class OneProcess:
     """The pool of one process: the calling one, with a thread of its own for gz.
 
     That thread asks for the interpreter's lock a few times a block; where it has to wait the
     usual 5 ms for it each time, reading takes half as long again.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: DumpReading) -> None:
         self._patience = sys.getswitchinterval()
         sys.setswitchinterval(_PATIENCE)
         self._reader = Reader(work)
@@ -312,7 +312,7 @@ class Processes:
     `UserError` where one of them dies or stops at something that the user can mend.
     """
 
-    def __init__(self, jobs: int, work: Work, private: int) -> None:
+    def __init__(self, jobs: int, work: DumpReading, private: int) -> None:
         fork = _alone() and "fork" in multiprocessing.get_all_start_methods()
         context: BaseContext = multiprocessing.get_context("fork" if fork else "spawn")
         self._memory = Memory(jobs * _AHEAD + 1, work.room)
@@ -394,7 +394,7 @@ class Processes:
 
 
 class _Task(NamedTuple):
-    work: Work
+    work: DumpReading
     memory: Memory
     inherited: tuple[Connection | int, ...]
     """What a forked process must close: the ends of other pipes, and the lock."""

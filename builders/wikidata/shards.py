@@ -6,7 +6,7 @@ knows by their numbers which of them have been read.
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,13 +46,25 @@ def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:
     """The day of a dump: as given, else as all of its file names say it.
 
     `wikidata-20261109-all.json.gz` and `20261109.json.gz` are of 9 November 2026. `UserError`:
-    no name says a day, two say different ones, or it is not a day of the calendar.
+    no name says a day, two say different ones, it is not a day of the calendar, or it is to come.
     """
-    if given is not None:
-        try:
-            return given if isinstance(given, date) else date.fromisoformat(given)
-        except ValueError as error:
-            raise UserError(f"not a snapshot day: {given!r} (write 2026-11-09)") from error
+    if given is None:
+        return _past(_named_day(paths), paths[0])
+    try:
+        return _past(given if isinstance(given, date) else date.fromisoformat(given))
+    except ValueError as error:
+        raise UserError(f"not a snapshot day: {given!r} (write 2026-11-09)") from error
+
+
+def _past(day: date, where: Path | None = None) -> date:
+    """The same day; `UserError` where it is after today: the clock refuses, and decides nothing."""
+    if day > datetime.now(UTC).date():
+        raise UserError(f"the snapshot day {day} is after today", where=where)
+    return day
+
+
+def _named_day(paths: Sequence[Path]) -> date:
+    """The day that the names of the files of a dump say."""
     hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
     days: dict[date, Path] = {}
     for path in paths:
@@ -65,8 +77,8 @@ def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:
     if not days:
         raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
     if len(days) > 1:
-        said = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
-        raise UserError(f"files of different days: {said}", hint=hint)
+        found = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
+        raise UserError(f"files of different days: {found}", hint=hint)
     return next(iter(days))
 
 

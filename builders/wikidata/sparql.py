@@ -33,7 +33,7 @@ from factdrift.builders.wikidata.shards import snapshot_of
 from factdrift.builders.wikidata.sparql_client import Client
 from factdrift.builders.wikidata.sparql_pages import Cache, Pager
 from factdrift.builders.wikidata.sparql_rows import (
-    Found,
+    RelationClaims,
     count_query,
     day_query,
     entities_query,
@@ -130,7 +130,7 @@ def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> 
             items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
             subjects = {iri: item for iri, item in items.items() if item}
             names = [statement_name(iri) for iri in subjects]
-            found = Found(relation)
+            found = RelationClaims(relation)
             for got in pager.batches(statements_query(relation), names, page, "statement"):
                 for statement in read_statements(relation, subjects, got.rows):
                     found.add(statement)

@@ -61,7 +61,7 @@ class TooMuchError(Exception):
     """The endpoint could not answer that much at once: ask for less."""
 
 
-class Answer(NamedTuple):
+class SelectResult(NamedTuple):
     """The endpoint's own JSON, and its rows."""
 
     raw: bytes
@@ -98,7 +98,7 @@ class Client:
         if parts.username:
             self._wrapper.setCredentials(parts.username, parts.password or "")
 
-    def select(self, query: str) -> Answer:
+    def select(self, query: str) -> SelectResult:
         """The answer to a SELECT query.
 
         `TooMuchError` where it ran out of time or broke off; `UserError` where the query was
@@ -111,7 +111,7 @@ class Client:
         """Wait, but never longer than patience has it."""
         time.sleep(min(max(seconds, 0.0), self.patience.longest_wait))
 
-    def _answer(self, query: str) -> Answer:
+    def _answer(self, query: str) -> SelectResult:
         raw, kind = self._fetch(query)
         if raw and not raw.lstrip().startswith(b"{"):
             raise UserError(
@@ -120,7 +120,7 @@ class Client:
                 hint="is this the address of the endpoint itself, not of its web page?",
             )
         try:
-            return Answer(raw, RESULTS.decode(raw).results.bindings)
+            return SelectResult(raw, RESULTS.decode(raw).results.bindings)
         except msgspec.DecodeError as error:
             raise TooMuchError(f"the answer broke off ({error})") from error
 

@@ -33,7 +33,7 @@ class Shape:
         return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
 
 
-class Page(msgspec.Struct):
+class CachedPage(msgspec.Struct):
     """One file of the cache: what was asked for and the endpoint's own answer."""
 
     asked: list[str]
@@ -58,7 +58,7 @@ class Cache:
     def __init__(self, folder: Path, address: str) -> None:
         self.folder = folder
         self.address = address
-        self._decoder = msgspec.json.Decoder(Page)
+        self._decoder = msgspec.json.Decoder(CachedPage)
 
     def path(self, shape: Shape, start: str) -> Path:
         question = json.dumps([self.address, shape.text, start])
@@ -80,7 +80,7 @@ class Cache:
     def put(self, shape: Shape, start: str, asked: Sequence[str], raw: bytes) -> None:
         path = self.path(shape, start)
         path.parent.mkdir(parents=True, exist_ok=True)
-        page = msgspec.json.encode(Page(list(asked), msgspec.Raw(raw)))
+        page = msgspec.json.encode(CachedPage(list(asked), msgspec.Raw(raw)))
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         part.write_bytes(gzip.compress(page, 6, mtime=0))
         part.replace(path)

@@ -29,7 +29,7 @@ from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.parts import KINDS, RawEntity, write_part
 from factdrift.builders.wikidata.sparql_client import Row, Term
 from factdrift.builders.wikidata.sparql_pages import Shape
-from factdrift.builders.wikidata.statements import TIMES, Dated, Kind, Snak, life
+from factdrift.builders.wikidata.statements import TIMES, Kind, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point, rdf_point
 
 ENTITY = "http://www.wikidata.org/entity/"
@@ -140,7 +140,7 @@ def entities_query() -> Shape:
 
 
 @dataclass(slots=True)
-class Statement:
+class RdfStatement:
     """One statement: `object` is an item id, None where the value is none or is no item."""
 
     id: str
@@ -170,17 +170,17 @@ def item_id(iri: str) -> str | None:
 
 def read_statements(
     relation: str, subjects: Mapping[str, str], rows: Iterable[Row]
-) -> list[Statement]:
+) -> list[RdfStatement]:
     """The statements that rows are about, sorted by id; `subjects` has the item of each IRI.
 
     A statement without a rank was removed since its id was asked for: it is left out.
     """
-    found: dict[str, Statement] = {}
+    found: dict[str, RdfStatement] = {}
     literals: dict[tuple[str, str], int] = {}
     for row in rows:
         iri, value = row["statement"].value, row["value"]
         if iri not in found:
-            found[iri] = Statement(statement_id(iri), subjects[iri])
+            found[iri] = RdfStatement(statement_id(iri), subjects[iri])
         statement = found[iri]
         predicate = row["predicate"].value
         kind, _, time = predicate.removeprefix(PROPERTY).rpartition("/")
@@ -211,7 +211,7 @@ def written_point(time: str, precision: int, calendar: str) -> PartialDate | Non
     return rdf_point(time, precision) if precision >= _YEAR else point(time, precision, calendar)
 
 
-def _no_value(statement: Statement, relation: str, value: Term) -> None:
+def _no_value(statement: RdfStatement, relation: str, value: Term) -> None:
     """Classes of a statement: `wdno:P582` says that P582 has no value."""
     name = value.value.removeprefix(f"{PROPERTY}novalue/")
     if name == relation:
@@ -227,7 +227,7 @@ def _unknown(value: Term) -> bool:
 def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
     """The entities that rows are about, in no order."""
     found: dict[str, dict[str, set[Term]]] = {}
-    lives: dict[str, dict[str, list[Dated]]] = {}
+    lives: dict[str, dict[str, list[LifeDate]]] = {}
     for row in rows:
         name, part = row["item"].value.removeprefix(ENTITY), row["part"].value
         parts = found.setdefault(name, {})
@@ -258,13 +258,13 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
         )
 
 
-def _dated(row: Row) -> Dated:
+def _dated(row: Row) -> LifeDate:
     """A date of a life; one without a full value is unknown."""
     rank = _RANKS[row["rank"].value.removeprefix(ONTOLOGY)]
     if "time" not in row:
-        return Dated(rank, Snak("somevalue", None))
+        return LifeDate(rank, Snak("somevalue", None))
     precision, calendar = int(row["precision"].value), row["calendar"].value
-    return Dated(rank, Snak("value", written_point(row["time"].value, precision, calendar)))
+    return LifeDate(rank, Snak("value", written_point(row["time"].value, precision, calendar)))
 
 
 def _locals(parts: Mapping[str, set[Term]], part: str) -> set[str]:
@@ -278,7 +278,7 @@ def _number(parts: Mapping[str, set[Term]], part: str) -> int:
 # --- Raw facts ----------------------------------------------------------------------------------
 
 
-class Found(Claims):
+class RelationClaims(Claims):
     """Raw rows of the statements of one relation, what was dropped and what was counted."""
 
     def __init__(self, relation: str) -> None:
@@ -290,7 +290,7 @@ class Found(Claims):
         """The items that the statements name."""
         return {item for one in self.statements for item in (one.subject, one.object) if item}
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: RdfStatement) -> None:
         """Add one statement of an item."""
         if passed_over := _passed_over(statement):
             self.counts[f"{self.relation}/{passed_over}"] += 1
@@ -305,7 +305,7 @@ class Found(Claims):
         )
 
 
-def _passed_over(statement: Statement) -> str | None:
+def _passed_over(statement: RdfStatement) -> str | None:
     """Why a statement cannot be a fact, whatever its times."""
     if statement.rank == "deprecated":
         return "deprecated"

@@ -31,7 +31,7 @@ Times = Mapping[str, Sequence[Snak]]
 """The time qualifiers of a statement by property id."""
 
 
-class Interval(NamedTuple):
+class Validity(NamedTuple):
     """When a statement held; the columns of `rows.StatedFact` of the same names say the rest."""
 
     start_first: date | None
@@ -42,18 +42,18 @@ class Interval(NamedTuple):
     sighting: bool
 
 
-UNDATED = Interval(None, None, None, None, True, False)
+UNDATED = Validity(None, None, None, None, True, False)
 """All time: of a statement without any time, or with one that contradicts itself."""
 
 
-class Held(NamedTuple):
+class StatedTimes(NamedTuple):
     """What a dated statement says: its intervals, and whether one contradicted itself."""
 
-    intervals: list[Interval]
+    intervals: list[Validity]
     contradictory: bool
 
 
-def held(times: Times) -> Held:
+def held(times: Times) -> StatedTimes:
     """The intervals that the time qualifiers of a dated statement state.
 
     Several starts and ends that surely alternate are one interval a pair, else start and end lie
@@ -67,7 +67,7 @@ def held(times: Times) -> Held:
     if _SPAN.issuperset(times) and len(starts) < 2 > len(ends):  # nearly all are so
         end = ends[0] if ends else None
         one = _interval(starts[0] if starts else UNKNOWN, end, sighting=False)
-        return Held([one] if one else [], not one)
+        return StatedTimes([one] if one else [], not one)
     given: dict[str, Sequence[PartialDate]] = dict.fromkeys(TIMES, ())
     given |= {p: _dates(snaks) for p, snaks in times.items()}
     points = given[POINT]
@@ -91,7 +91,7 @@ def held(times: Times) -> Held:
         _interval(_both(start, start_bound), end and _both(end, end_bound), sighting)
         for start, end in found
     ]
-    return Held([one for one in made if one], None in made)
+    return StatedTimes([one for one in made if one], None in made)
 
 
 def unusable(times: Times) -> bool:
@@ -108,14 +108,14 @@ def shown(times: Times) -> str:
     )
 
 
-class Dated(NamedTuple):
+class LifeDate(NamedTuple):
     """A date of birth, inception, death or dissolution, with the rank of its statement."""
 
     rank: str | None
     snak: Snak
 
 
-def life(given: Iterable[Sequence[Dated]], latest: bool) -> PartialDate | None:
+def life(given: Iterable[Sequence[LifeDate]], latest: bool) -> PartialDate | None:
     """The day on which an entity began (`latest`) or ended, out of the dates of two properties.
 
     Of one property's dates those of preferred rank count, else all, as their hull; a deprecated
@@ -184,14 +184,14 @@ def _hull(dates: Sequence[PartialDate]) -> PartialDate:
     return PartialDate(min(d.first for d in dates), max(d.last for d in dates))
 
 
-def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Interval | None:
+def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Validity | None:
     """Start and end without the days that the other rules out; None where no day is left."""
     until = end or UNKNOWN
     start_last = min(start.last, until.last)
     end_first = max(until.first, start.first) if end else date.min
     if start.first > start_last or until.first > until.last or end_first > until.last:
         return None
-    return Interval(
+    return Validity(
         None if start.first == date.min else start.first,
         None if start_last == date.max else start_last,
         None if end_first == date.min else end_first,

@@ -95,37 +95,23 @@ def resolve_redirects(con: "duckdb.DuckDBPyConnection") -> int:
 def judge(con: "duckdb.DuckDBPyConnection", undated: Collection[str]) -> dict[str, int]:
     """Make `named` (the entities in statements) and `judged` (statements, with null or a reason).
 
-    What was passed over: statements that were there twice, and, by relation, undated ones without
-    a dated one beside them.
+    Of two lines about one entity the later revision counts, else the later line. What was passed
+    over: such lines, statements that were there twice, and, by relation, undated ones without a
+    dated one of the same subject.
     """
-    kept = ", ".join(map(_text, sorted(undated))) or "''"
+    con.execute("CREATE TEMP TABLE outdated (line BIGINT)")
+    _resolve(con, undated)
+    twice = "id IN (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"
+    order = "PARTITION BY id ORDER BY revision DESC, line DESC, label, aliases, statements"
     con.execute(f"""
-        CREATE TEMP TABLE stated AS
-        SELECT f.* REPLACE (
-            coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
-        FROM raw_statements f
-        LEFT JOIN redirects s ON f.subject = s.id LEFT JOIN redirects o ON f.object = o.id;
-        CREATE TEMP TABLE resolved AS FROM stated s
-        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept}) OR EXISTS (
-            FROM stated d WHERE reason IS DISTINCT FROM 'undated'
-            AND d.subject = s.subject AND d.relation = s.relation);
-        CREATE TEMP TABLE passed AS
-        SELECT relation || '/undated' AS reason, count(DISTINCT statement) AS n
-        FROM stated ANTI JOIN resolved USING (statement) GROUP BY 1;
-        DROP TABLE stated;
-        CREATE TEMP TABLE needed AS
-        SELECT subject AS id FROM resolved UNION SELECT object FROM resolved
-        UNION SELECT relation FROM resolved;
-        CREATE TEMP TABLE named AS
-        SELECT e.* EXCLUDE (redirect) FROM raw_entities e SEMI JOIN needed USING (id)
-        ANTI JOIN redirects USING (id);
+        INSERT INTO outdated SELECT line FROM named WHERE line > 0 AND {twice}
+        QUALIFY row_number() OVER ({order}) > 1
     """)  # noqa: S608
-    if _number(con, "FROM (SELECT id FROM named GROUP BY id HAVING count(*) > 1)"):
-        con.execute("""
-            CREATE OR REPLACE TEMP TABLE named AS FROM named
-            QUALIFY row_number() OVER (
-                PARTITION BY id ORDER BY statements DESC, sitelinks DESC, label, aliases, enwiki,
-                kind, began, ended) = 1
+    if repeated := _number(con, "FROM outdated"):
+        _resolve(con, undated)
+    elif _number(con, f"FROM named WHERE {twice}"):  # an endpoint's answers overlap
+        con.execute(f"""
+            CREATE OR REPLACE TEMP TABLE named AS FROM named QUALIFY row_number() OVER ({order}) = 1
         """)
     # One large join or aggregate a statement: several at a time would share the memory.
     con.execute("""
@@ -145,9 +131,40 @@ def judge(con: "duckdb.DuckDBPyConnection", undated: Collection[str]) -> dict[st
         DROP TABLE by_subject;
         CREATE TEMP TABLE judged AS SELECT DISTINCT * FROM by_both;
     """)
-    twice = _number(con, "FROM by_both") - _number(con, "FROM judged")
+    same = _number(con, "FROM by_both") - _number(con, "FROM judged")
     con.execute("DROP TABLE by_both; DROP TABLE needed")
-    return {"duplicates": twice, **dict(con.execute("FROM passed").fetchall())}
+    return {
+        "duplicates": same,
+        "repeated_entities": repeated,
+        **dict(con.execute("FROM passed").fetchall()),
+    }
+
+
+def _resolve(con: "duckdb.DuckDBPyConnection", undated: Collection[str]) -> None:
+    """Make `resolved` (statements between last targets), `passed` (counts) and `named`."""
+    kept = ", ".join(map(_text, sorted(undated))) or "''"
+    con.execute(f"""
+        CREATE OR REPLACE TEMP TABLE stated AS
+        SELECT f.* EXCLUDE (line) REPLACE (
+            coalesce(s.target, f.subject) AS subject, coalesce(o.target, f.object) AS object)
+        FROM (FROM raw_statements WHERE line NOT IN (FROM outdated)) f
+        LEFT JOIN redirects s ON f.subject = s.id LEFT JOIN redirects o ON f.object = o.id;
+        CREATE OR REPLACE TEMP TABLE resolved AS FROM stated s
+        WHERE reason IS DISTINCT FROM 'undated' OR relation IN ({kept}) OR EXISTS (
+            FROM stated d WHERE reason IS DISTINCT FROM 'undated'
+            AND d.subject = s.subject AND d.relation = s.relation);
+        CREATE OR REPLACE TEMP TABLE passed AS
+        SELECT relation || '/undated' AS reason, count(DISTINCT statement) AS n
+        FROM stated ANTI JOIN resolved USING (statement) GROUP BY 1;
+        DROP TABLE stated;
+        CREATE OR REPLACE TEMP TABLE needed AS
+        SELECT subject AS id FROM resolved UNION SELECT object FROM resolved
+        UNION SELECT relation FROM resolved;
+        CREATE OR REPLACE TEMP TABLE named AS
+        SELECT e.* EXCLUDE (redirect)
+        FROM (FROM raw_entities WHERE line NOT IN (FROM outdated)) e
+        SEMI JOIN needed USING (id) ANTI JOIN redirects USING (id);
+    """)  # noqa: S608
 
 
 def write(con: "duckdb.DuckDBPyConnection", folder: Path, snapshot: date) -> None:
@@ -156,7 +173,7 @@ def write(con: "duckdb.DuckDBPyConnection", folder: Path, snapshot: date) -> Non
     con.execute(f"""
         CREATE VIEW statements AS SELECT *, {day} AS snapshot FROM judged;
         CREATE VIEW entities AS
-        SELECT e.* EXCLUDE (began, ended), coalesce(n.facts, 0) AS facts,
+        SELECT e.* EXCLUDE (began, ended, revision, line), coalesce(n.facts, 0) AS facts,
             nullif(began[1], DATE '{date.min}') AS began_first,
             nullif(began[2], DATE '{date.max}') AS began_last,
             CASE WHEN ended[1] > DATE '{date.min}' THEN ended[1]
@@ -173,6 +190,16 @@ def write(con: "duckdb.DuckDBPyConnection", folder: Path, snapshot: date) -> Non
     _copy(con, "statements", _STATEMENT, [*_STATEMENT[1:], "statement"], folder)
     _copy(con, "entities", _ENTITY, ["id"], folder)
     _copy(con, "dropped", _DROPPED, _DROPPED, folder)
+
+
+def later_starts(con: "duckdb.DuckDBPyConnection", day: date) -> tuple[int, int, date | None]:
+    """How many statements surely begin after a day, of how many with a start; the last start."""
+    later = f"start_first > DATE '{day.isoformat()}'"
+    found = con.execute(
+        f"SELECT count(*) FILTER ({later}), count(start_first), max(start_first) FROM judged"  # noqa: S608
+    ).fetchone()
+    assert found is not None
+    return found
 
 
 def count(con: "duckdb.DuckDBPyConnection", folder: Path) -> dict[str, int]:

@@ -28,7 +28,7 @@ from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
-from factdrift.builders.wikidata.reader import READING, Share, Tuning, Work
+from factdrift.builders.wikidata.reader import READING, DumpReading, Share, Tuning
 
 EVERY = 2.0
 """Seconds between two notes of how far a task has come."""
@@ -49,7 +49,7 @@ def by_tasks(engine: str, shares: int | None = None, threads: int | None = None)
     """
     address = None if engine == "spark" else spark.checked(engine)
 
-    def reading(given: Work, todo: Left) -> None:
+    def reading(given: DumpReading, todo: Left) -> None:
         of = shares or len(given.files)
         if shares is None and of == 1:
             text = "one file: the number of tasks that share its blocks has to be said"
@@ -61,7 +61,9 @@ def by_tasks(engine: str, shares: int | None = None, threads: int | None = None)
     return reading
 
 
-def _read(given: Work, todo: Left, of: int, address: str | None, threads: int | None) -> None:
+def _read(
+    given: DumpReading, todo: Left, of: int, address: str | None, threads: int | None
+) -> None:
     """Have a Spark read what is left, in so many shares."""
     lefts = {p: left(given._replace(share=Share(p, of)), todo.covered).files for p in range(of)}
     places = [place for place, files in lefts.items() if files]
@@ -92,7 +94,7 @@ def _read(given: Work, todo: Left, of: int, address: str | None, threads: int | 
         raise UserError(said if spark.remote(address) is None else f"{said}\n  seen on {host}")
 
 
-def told(given: Work, of: int) -> str:
+def told(given: DumpReading, of: int) -> str:
     """What is to be read, for `read_share`."""
     about = {
         "files": list(map(str, given.files)),
@@ -170,7 +172,7 @@ def read_share(work: str, place: int) -> str:
     then; what the user has to mend is returned, and stops the other tasks, too.
     """
     about = json.loads(work)
-    given = Work(
+    given = DumpReading(
         tuple(map(Path, about["files"])),
         Path(about["parts"]),
         tuple(about["undated"]),
@@ -206,7 +208,7 @@ def _require_same(file: Path, size: int) -> None:
 
 
 @contextmanager
-def _alone(given: Work) -> Iterator[Callable[[int], None]]:
+def _alone(given: DumpReading) -> Iterator[Callable[[int], None]]:
     """Wait until no other task is at this share; yields what notes how far this one has come.
 
     Spark may start a task anew that it lost sight of. `UserError`: the run is over.
