@@ -4,8 +4,8 @@ What has no Spark in it is tested without one; what is slow starts a cluster wit
 Spark in a process, and a Connect server, as `tests.test_spark_cluster` does.
 """
 
-import json
 import os
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
+from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import GOING, Left, mine
 from factdrift.builders.wikidata.reader import DumpReading
@@ -41,8 +42,13 @@ class Nodes:
 
     def __call__(self, given: DumpReading, todo: Left) -> None:
         (given.parts / GOING).touch()
-        about = json.dumps({**json.loads(tasks.told(given, self.of)), **self.changed})
-        self.said = [tasks.read_share(about, place) for place in self.places]
+        code = self.changed.pop("code", reach(tasks.__name__).digest)
+        found = {one.given.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
+        for task in (found[place] for place in self.places if place in found):
+            task = task._replace(sizes=self.changed.get("sizes", task.sizes))
+            where = {k: v for k, v in self.changed.items() if k != "sizes"}
+            sent = pickle.dumps(task._replace(given=task.given._replace(**where)))
+            self.said.append(tasks.read_share(code, sent))
         if len(self.places) < self.of or any(self.said):
             raise UserError("not all shares are read")
 
@@ -99,14 +105,23 @@ def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"code": "0" * 16}, "a node has another factdrift than this machine\n  install"),
-        ({"parts": "{home}/elsewhere"}, "{home}/elsewhere: a node does not see this folder\n"),
-        ({"files": ["{home}/none.gz"]}, "{home}/none.gz: a node cannot read it: No such file"),
+        (
+            {"parts": Path("{home}/elsewhere")},
+            "{home}/elsewhere: a node does not see",
+        ),
+        (
+            {"files": (Path("{home}/none.gz"),)},
+            "{home}/none.gz: a node cannot read it: No",
+        ),
         ({"sizes": [7]}, "{home}/dump/0.json.gz: a node has another file here, of "),
     ],
 )
 def test_what_a_node_lacks(changed: dict[str, Any], said: str, tmp_path: Path) -> None:
-    placed = json.loads(json.dumps(changed).replace("{home}", str(tmp_path)))
-    nodes = Nodes(1, **placed)
+    def placed(path: Any) -> Any:
+        return Path(str(path).format(home=tmp_path)) if isinstance(path, Path) else path
+
+    here = {k: tuple(map(placed, v)) if k == "files" else placed(v) for k, v in changed.items()}
+    nodes = Nodes(1, **here)
     with pytest.raises(UserError):
         run(files(tmp_path, 1), tmp_path / "out", reading=nodes)
     assert nodes.said[0].startswith(said.format(home=tmp_path))
@@ -154,10 +169,10 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
 
     batch = pa.RecordBatch.from_pydict({"id": [0, 1]})
     sent = tmp_path / "sent"
-    sent.write_bytes(cloudpickle.dumps((tasks._task("{}", [4, 5]), batch)))  # type: ignore[no-untyped-call]
+    sent.write_bytes(cloudpickle.dumps((tasks.on_a_node("", [b"", b""]), batch)))  # type: ignore[no-untyped-call]
     script = "import pickle, sys; sys.modules['factdrift'] = None\n"
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
-    script += "print([row['said'] for found in task([batch]) for row in found.to_pylist()])"
+    script += "print([row['error'] for found in task([batch]) for row in found.to_pylist()])"
     (tmp_path / "node.py").write_text(script)
     done = clusters.ran([sys.executable, "node.py"], tmp_path)
     assert done.stdout.count("a node lacks factdrift, or a part of it (") == 2

@@ -9,18 +9,15 @@ Nodes have factdrift installed: its readers are compiled packages, which cannot 
 """
 
 import fcntl
-import json
 import os
+import pickle
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import astuple
-from functools import cache
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import closing, suppress
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from factdrift.builders.core import spark
 from factdrift.builders.core.errors import UserError
@@ -28,13 +25,17 @@ from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
-from factdrift.builders.wikidata.reader import READING, DumpReading, Share, Tuning
+from factdrift.builders.wikidata.reader import READING, DumpReading, Share
 
-EVERY = 2.0
-"""Seconds between two notes of how far a task has come."""
 STOPPED = "stopped"
 _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python that tasks run in"
-_COLUMNS = "host string, said string"
+
+
+class ShareTask(NamedTuple):
+    """What one task is to read, with the sizes of the files of the dump."""
+
+    given: DumpReading
+    sizes: tuple[int, ...]
 
 
 def by_tasks(engine: str, shares: int | None = None, threads: int | None = None) -> Reading:
@@ -55,95 +56,59 @@ def by_tasks(engine: str, shares: int | None = None, threads: int | None = None)
             text = "one file: the number of tasks that share its blocks has to be said"
             hint = "--shards 8; each of them decompresses all of it, so that a few are best"
             raise UserError(text, where=given.files[0], hint=hint)
-        parts, files = given.parts.absolute(), tuple(file.absolute() for file in given.files)
-        _read(given._replace(files=files, parts=parts), todo, of, address, threads)
+        with tempfile.TemporaryDirectory(prefix="spark_", dir=given.parts.parent) as scratch:
+            opened = spark.session(address, Path(scratch), None, threads)
+            with opened as session, spark.failures(address, GO_ON):
+                _run(session, share_tasks(given, todo, of), spark.remote(address) is not None)
 
     return reading
 
 
-def _read(
-    given: DumpReading, todo: Left, of: int, address: str | None, threads: int | None
-) -> None:
-    """Have a Spark read what is left, in so many shares."""
-    lefts = {p: left(given._replace(share=Share(p, of)), todo.covered).files for p in range(of)}
-    places = [place for place, files in lefts.items() if files]
-    sizes = [file.stat().st_size for file in given.files]
-    going = given.parts / GOING
-    for old in given.parts.glob(".share-*"):
+def share_tasks(given: DumpReading, todo: Left, of: int) -> list[ShareTask]:
+    """The tasks that read what is left, of so many shares of a dump."""
+    files = tuple(file.absolute() for file in given.files)
+    given = given._replace(files=files, parts=given.parts.absolute())
+    each = [given._replace(share=Share(place, of)) for place in range(of)]
+    sizes = tuple(file.stat().st_size for file in files)
+    return [ShareTask(one, sizes) for one in each if left(one, todo.covered).files]
+
+
+def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
+    """Have Spark run them; `UserError` with what went wrong first."""
+    parts = tasks[0].given.parts
+    for old in parts.glob(".share-*"):
         old.unlink()
-    total = sum(sizes[n] for files in lefts.values() for n in files)
-    with (
-        tempfile.TemporaryDirectory(prefix="spark_", dir=given.parts.parent) as scratch,
-        spark.session(address, Path(scratch), None, threads) as session,
-        progress(total, "B", "reading the dump") as bar,
-    ):
-        going.touch()
-        tasks = session.range(0, len(places), 1, len(places))
-        tasks = tasks.mapInArrow(_task(told(given, of), places), _COLUMNS)
-        with (
-            _watched(given.parts, bar.advance),
-            spark.failures(address, GO_ON),
-            ThreadPoolExecutor(1) as waiting,  # Ctrl-C would break into PySpark's own talk
-        ):
-            try:
-                rows = waiting.submit(tasks.collect).result()
-            finally:  # whoever is still at it stops
-                going.unlink(missing_ok=True)
-    errors = [(row["said"], row["host"]) for row in rows if row["said"]]
-    for said, host in sorted(errors, key=lambda error: error[0] == STOPPED):
-        raise UserError(said if spark.remote(address) is None else f"{said}\n  seen on {host}")
+    (parts / GOING).touch()
+    sent = session.range(0, len(tasks), 1, len(tasks))
+    run = on_a_node(reach(__name__).digest, list(map(pickle.dumps, tasks)))
+    sent = sent.mapInArrow(run, "host string, error string")
+    total = sum(sum(one.sizes[n] for n in left(one.given, {}).files) for one in tasks)
+    # In a thread of its own: Ctrl-C would break into what PySpark exchanges with Spark.
+    with progress(total, "B", "reading the dump") as bar, ThreadPoolExecutor(1) as waiting:
+        answer, reached = waiting.submit(sent.collect), 0
+        try:
+            while not answer.done():
+                with suppress(NotYet):
+                    answer.exception(timeout=2)
+                now = sum(file.stat().st_size for file in parts.glob(".share-*"))
+                bar.advance(max(now - reached, 0))
+                reached = max(now, reached)
+        finally:
+            (parts / GOING).unlink(missing_ok=True)  # the tasks that are still at it stop
+    errors = [(row["error"], row["host"]) for row in answer.result() if row["error"]]
+    for error, host in sorted(errors, key=lambda one: one[0] == STOPPED):
+        raise UserError(f"{error}\n  seen on {host}" if remote else error)
 
 
-def told(given: DumpReading, of: int) -> str:
-    """What is to be read, for `read_share`."""
-    about = {
-        "files": list(map(str, given.files)),
-        "sizes": [file.stat().st_size for file in given.files],
-        "parts": str(given.parts),
-        "undated": given.undated,
-        "tuning": astuple(given.tuning),
-        "of": of,
-        "code": _code(),
-    }
-    return json.dumps(about)
-
-
-@contextmanager
-def _watched(parts: Path, advance: Callable[[int], None]) -> Iterator[None]:
-    """Meanwhile, tell how far all tasks together have come, in bytes of files."""
-    ended = Event()
-
-    def watch() -> None:
-        reached, last = 0, False
-        while not last:
-            last = ended.wait(EVERY)
-            now = sum(map(_noted, parts.glob(".share-*")))
-            advance(max(now - reached, 0))
-            reached = max(now, reached)
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _noted(note: Path) -> int:
-    with suppress(OSError, ValueError):
-        return int(note.read_bytes())
-    return 0
-
-
-def _task(work: str, places: Sequence[int]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What Spark runs: each row of a batch has the number of a place in `places`.
+def on_a_node(code: str, tasks: list[bytes]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What Spark runs: each row of a batch has the number of a task.
 
     It is sent as code, for a function of this module would be looked for on the node, where there
     may be none. So it uses nothing from here.
     """
+    install = _INSTALL
 
-    def task(batches: Iterator[Any]) -> Iterator[Any]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
         import socket
 
         import pyarrow as pa
@@ -153,104 +118,61 @@ def _task(work: str, places: Sequence[int]) -> Callable[[Iterator[Any]], Iterato
                 try:
                     from factdrift.builders.wikidata.tasks import read_share
                 except ImportError as error:
-                    said = f"a node lacks factdrift, or a part of it ({error})\n  {install}"
+                    text = f"a node lacks factdrift, or a part of it ({error})\n  {install}"
                 else:
-                    said = read_share(work, places[number])
-                yield pa.RecordBatch.from_pydict({"host": [socket.gethostname()], "said": [said]})
+                    text = read_share(code, tasks[number])
+                yield pa.RecordBatch.from_pydict({"host": [socket.gethostname()], "error": [text]})
 
-    install, places = _INSTALL, list(places)
-    return task
-
-
-# --- On a node ----------------------------------------------------------------------------------
+    return run
 
 
-def read_share(work: str, place: int) -> str:
+def read_share(code: str, pickled: bytes) -> str:
     """Read what no part covers yet of one share; what the user can mend, or nothing, is returned.
 
-    `work`: see `told`. A task that raises is started again, which is for what may be different
-    then; what the user has to mend is returned, and stops the other tasks, too.
+    A task that raises is started again, which is for what may be different then; what the user has
+    to mend is returned, and stops the other tasks, too. `code`: the digest of the driver's;
+    `pickled`: a `ShareTask`. How many bytes a task has read is the length of its `.share-` file.
     """
-    about = json.loads(work)
-    given = DumpReading(
-        tuple(map(Path, about["files"])),
-        Path(about["parts"]),
-        tuple(about["undated"]),
-        Tuning(*about["tuning"]),
-        Share(place, about["of"]),
-    )
+    if code != reach(__name__).digest:
+        return f"a node has another factdrift than this machine\n  {_INSTALL}"
+    task: ShareTask = pickle.loads(pickled)  # noqa: S301 - of this run's own driver
+    given, parts = task.given, task.given.parts
+    done = 0
+
+    def advance(n: int) -> None:
+        nonlocal done
+        if not (parts / GOING).is_file():
+            raise UserError(STOPPED)
+        done += n
+        os.ftruncate(note.fileno(), done)
+
     try:
-        if about["code"] != _code():
-            raise UserError("a node has another factdrift than this machine", hint=_INSTALL)
-        with disk_errors(given.parts), _alone(given) as note:
-            todo = left(given, covered_blocks(given.parts))
+        if not parts.is_dir():
+            hint = "--out names a folder that every node has under the same path, and may write to"
+            raise UserError("a node does not see this folder", where=parts, hint=hint)
+        note = (parts / f".share-{given.share.place:06}").open("ab")
+        with disk_errors(parts), note, closing(os.fdopen(hold_shared(parts / READING))):
+            fcntl.flock(note, fcntl.LOCK_EX)  # Spark may start a task anew that it lost sight of
+            todo = left(given, covered_blocks(parts))
             for n in todo.files:
-                _require_same(given.files[n], about["sizes"][n])
-            read(given, todo, note)
+                _require_file(given.files[n], task.sizes[n])
+            read(given, todo, advance)
     except UserError as error:
         with suppress(OSError):
-            (given.parts / GOING).unlink(missing_ok=True)
+            (parts / GOING).unlink(missing_ok=True)
         return str(error)
     return ""
 
 
-def _require_same(file: Path, size: int) -> None:
-    """`UserError` unless a node has this file, too."""
+def _require_file(file: Path, size: int) -> None:
+    """`UserError` unless this node has a file of the same size."""
     hint = "every node has to see the dump under the same path"
     try:
         found = file.stat().st_size
     except OSError as error:
-        text = f"a node cannot read it: {error.strerror}"
-        raise UserError(text, where=file, hint=hint) from error
+        raise UserError(
+            f"a node cannot read it: {error.strerror}", where=file, hint=hint
+        ) from error
     if found != size:
         text = f"a node has another file here, of {found:,} bytes and not {size:,}"
         raise UserError(text, where=file, hint=hint)
-
-
-@contextmanager
-def _alone(given: DumpReading) -> Iterator[Callable[[int], None]]:
-    """Wait until no other task is at this share; yields what notes how far this one has come.
-
-    Spark may start a task anew that it lost sight of. `UserError`: the run is over.
-    """
-    if not given.parts.is_dir():
-        hint = "--out names a folder that every node has under the same path, and may write to"
-        raise UserError("a node does not see this folder", where=given.parts, hint=hint)
-    handle = os.open(given.parts / f".share-{given.share.place:06}", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        note = _Note(handle, given.parts / GOING)
-        reader = hold_shared(given.parts / READING)
-        try:
-            yield note.advance
-            note.write()
-        finally:
-            os.close(reader)
-    finally:
-        os.close(handle)
-
-
-class _Note:
-    """Writes down how many bytes of its files a task has read. `UserError`: the run is over."""
-
-    def __init__(self, handle: int, going: Path) -> None:
-        self._handle, self._going = handle, going
-        self._done = 0
-        self.write()
-
-    def advance(self, n: int) -> None:
-        self._done += n
-        if time.monotonic() >= self._due:
-            self.write()
-
-    def write(self) -> None:
-        if not self._going.is_file():
-            raise UserError(STOPPED)
-        os.pwrite(self._handle, b"%020d" % self._done, 0)
-        self._due = time.monotonic() + EVERY
-
-
-@cache
-def _code() -> str:
-    """A digest of the code that reads."""
-    return reach(__name__).digest
