@@ -120,7 +120,9 @@ def test_what_a_node_lacks(changed: dict[str, Any], said: str, tmp_path: Path) -
     def placed(path: Any) -> Any:
         return Path(str(path).format(home=tmp_path)) if isinstance(path, Path) else path
 
-    here = {k: tuple(map(placed, v)) if k == "files" else placed(v) for k, v in changed.items()}
+    here: dict[str, Any] = {
+        k: tuple(map(placed, v)) if k == "files" else placed(v) for k, v in changed.items()
+    }
     nodes = Nodes(1, **here)
     with pytest.raises(UserError):
         run(files(tmp_path, 1), tmp_path / "out", reading=nodes)

@@ -53,7 +53,7 @@ class Both:
             duck, folder
         )
         made = timeline.timeline(duck, self.facts, self.gaps, self.entities, self.rules)
-        self.line = timeline.Timeline(duck.keep(made.segments), duck.keep(made.gaps))
+        self.line = timeline.TimelineTables(duck.keep(made.segments), duck.keep(made.gaps))
 
 
 @pytest.fixture(

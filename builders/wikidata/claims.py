@@ -1,6 +1,7 @@
 """From one statement to raw rows: judged and counted alike, whatever it was read from."""
 
 from collections import Counter
+from typing import Literal
 
 from factdrift.builders.rows import Dropped, Rank
 from factdrift.builders.wikidata.parts import RawStatement
@@ -29,18 +30,22 @@ class Claims:
 
         `name` is its id.
         """
-        about = (name, subject, relation, target)
+        line = self.line
         if not times or not any(times.values()):
-            self.statements.append(RawStatement(*about, *UNDATED, rank, "undated", self.line))
+            raw = RawStatement(name, subject, relation, target, *UNDATED, rank, "undated", line)
+            self.statements.append(raw)
             return
         if unusable(times):
             self.counts[f"{relation}/coarse_time"] += 1
         stated = held(times)
         for one in stated.intervals:
-            self.statements.append(RawStatement(*about, *one, rank, None, self.line))
+            raw = RawStatement(name, subject, relation, target, *one, rank, None, line)
+            self.statements.append(raw)
         if stated.contradictory:
             self.drop("contradictory", name, subject, relation, shown(times))
-            self.statements.append(RawStatement(*about, *UNDATED, rank, "contradictory", self.line))
+            why: Literal["contradictory"] = "contradictory"
+            raw = RawStatement(name, subject, relation, target, *UNDATED, rank, why, line)
+            self.statements.append(raw)
 
     def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
         """Drop a statement, with at most 200 characters of why."""
