@@ -45,7 +45,7 @@ def own_tests(package: Path) -> tuple[int, str]:
 def test_the_skeleton_passes_its_own_tests(package: Path) -> None:
     status, said = own_tests(package)
     assert status == 0, said
-    assert not [p for p in package.rglob("*") if p.is_file() and "my_dataset" in p.read_text()]
+    assert not [p for p in package.rglob("*") if p.is_file() and b"my_dataset" in p.read_bytes()]
 
 
 @pytest.mark.slow

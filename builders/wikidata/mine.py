@@ -194,7 +194,7 @@ def _tables(
         threads=jobs,
         scratch=given.parts.parent,
     )
-    if repeated := tables.counts["counts"]["repeated_entities"]:
+    if repeated := tables.counts["counts"].get("repeated_entities"):
         say(f"{repeated} lines passed over: a later revision of their entity has a line, too")
     shutil.rmtree(given.parts)
     return tables

@@ -133,11 +133,8 @@ def judge(con: "duckdb.DuckDBPyConnection", undated: Collection[str]) -> dict[st
     """)
     same = _number(con, "FROM by_both") - _number(con, "FROM judged")
     con.execute("DROP TABLE by_both; DROP TABLE needed")
-    return {
-        "duplicates": same,
-        "repeated_entities": repeated,
-        **dict(con.execute("FROM passed").fetchall()),
-    }
+    passed = dict(con.execute("FROM passed").fetchall())
+    return {"duplicates": same, **passed} | ({"repeated_entities": repeated} if repeated else {})
 
 
 def _resolve(con: "duckdb.DuckDBPyConnection", undated: Collection[str]) -> None:
