@@ -15,7 +15,6 @@ from factdrift.filters.lm_judge import LMJudge
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.search import SearchFinds
 from factdrift.filters.toxicity_filter import Toxicity
-from factdrift.filters.unique_answer import UniqueAnswer
 from factdrift.filters.wording import WordingFilter
 
 AnyFilter = Annotated[
@@ -23,7 +22,6 @@ AnyFilter = Annotated[
     | EntityRequired
     | DuplicateQuestion
     | SearchFinds
-    | UniqueAnswer
     | RoundTrip
     | LMJudge
     | Toxicity,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
@@ -90,8 +90,15 @@ class FilterContext:
     )
 
 
+Need = Literal["answering", "search", "names", "model", "nothing"]
+"""What a filter takes of its context: a field of `FilterContext`; `nothing`: it is free."""
+
+
 class Filter(Protocol):
     """What the run needs of a filter, which is a frozen pydantic model with its parameters."""
+
+    needs: ClassVar[frozenset[Need]]
+    """What of the context it cannot do without."""
 
     @property
     def filter(self) -> str:
@@ -113,6 +120,8 @@ class Surveyor(Filter, Protocol):
 
 class ItemFilter(Strict, ABC):
     """A filter that decides on each item by itself and asks the run for nothing."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"nothing"})
 
     @abstractmethod
     def verdict(self, item: QuestionItem) -> FilterVerdict:

@@ -2,14 +2,14 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import fast_hash
 from factdrift.builders.text.en.answers import answer_key, numbers_in_digits
 from factdrift.builders.text.en.meaning import content, meaning
 from factdrift.builders.text.words import tokens
-from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, judged
+from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, judged
 
 _ARTICLE, _SAME = "article", "same"
 """What is remembered beside keys: the questions of the article at hand, and which ask the same."""
@@ -33,6 +33,7 @@ class DuplicateQuestion(Strict):
     `also`: what two rows must agree in, too, to be one.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset()
     filter: Literal["duplicate_question"] = "duplicate_question"
     also: tuple[Also, ...] = ("answer",)
 

@@ -1,13 +1,12 @@
 """Drop a question about a phrase that names nothing: it is too generic."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.generate.candidates import Finder, SpacyFinder
 from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.en.questions import capitals, names_nobody
-from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, judged
+from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, judged
 
 
 class EntityRequired(Strict):
@@ -21,6 +20,7 @@ class EntityRequired(Strict):
     `types`: the kinds of answers whose questions need one.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset({"names"})
     filter: Literal["entity_required"] = "entity_required"
     types: tuple[AnswerType, ...] = ("phrase",)
 
@@ -37,11 +37,3 @@ class EntityRequired(Strict):
             found = [capitals(item.question.question, item.article.text) for item in asked]
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}
         return [judged("no_entity" if i.question.id in without else None) for i in items]
-
-
-def name_finder(finder: Finder) -> SpacyFinder | None:
-    """What finds names in questions, for `FilterContext.names`: a pipeline that finds entities.
-
-    None where capitals have to do.
-    """
-    return finder if isinstance(finder, SpacyFinder) and finder.finds_names else None

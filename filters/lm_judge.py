@@ -1,13 +1,13 @@
 """Drop a question that a language model, given the article and the answer, finds bad."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel, Cached
 from factdrift.builders.generate.prompts import YES
 from factdrift.builders.generate.protocol import Judging, Result
-from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, QuestionItem, needed
+from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Need, QuestionItem, needed
 
 _REASONS = {
     "no: answerable": "not_answerable",
@@ -24,6 +24,7 @@ class LMJudge(Strict):
     project's own. What it says is kept by content.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset({"model"})
     filter: Literal["lm_judge"] = "lm_judge"
     backend: AnyModel | None = None
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel
@@ -11,7 +11,7 @@ from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
 from factdrift.builders.text.en.answers import bare, folded_name
 from factdrift.builders.text.words import DETERMINERS, SMALL, tokens
-from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, needed
+from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, needed
 from factdrift.filters.toxicity.scores import Share
 
 _WEEKDAYS = frozenset(day.casefold() for day in WEEKDAYS)
@@ -27,6 +27,7 @@ class RoundTrip(Strict):
     `overlap`: the share of words, from 0 to 1, that is agreement enough for a phrase.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset({"answering"})
     filter: Literal["round_trip"] = "round_trip"
     overlap: Share = 0.40
     backend: AnyModel | None = None

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from factdrift.builders.rows import Dropped
+from factdrift.builders.rows import Article, Dropped, Question
 from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem, Surveyor
 
 BATCH = 256
@@ -40,6 +40,43 @@ class Tally:
     def dropped(self) -> int:
         """Items that it dropped."""
         return self.reasons.total()
+
+    def drop(self, item: QuestionItem, verdict: FilterVerdict) -> Dropped:
+        """The row of an item that it drops, counted."""
+        dropped = _dropped(self.filter, item, verdict)
+        self.reasons[verdict.reason] += 1
+        shown = self.examples.setdefault(verdict.reason, [])
+        if len(shown) < EXAMPLES:
+            shown.append(dropped)
+        return dropped
+
+
+class Screen:
+    """Filters that cost nothing, run over one question at a time while questions are written.
+
+    Called with a question and its article it gives the row of the first filter that drops it, or
+    None; `tallies` count what they saw.
+    """
+
+    def __init__(self, filters: Sequence[Filter], context: FilterContext) -> None:
+        self._filters = [(one, replace(context, memory={}), Tally(one.filter)) for one in filters]
+        for one, own, _ in self._filters:
+            one.judge([], own)
+
+    def __call__(self, question: Question, article: Article) -> Dropped | None:
+        """Why the question goes, if it does."""
+        item = QuestionItem(question, article)
+        for one, own, tally in self._filters:
+            verdict = one.judge([item], own)[0]
+            tally.seen += 1
+            if not verdict.keep:
+                return tally.drop(item, verdict)
+        return None
+
+    @property
+    def tallies(self) -> list[Tally]:
+        """One a filter, in their order."""
+        return [tally for _, _, tally in self._filters]
 
 
 class FilterRun:
@@ -92,12 +129,7 @@ def _stage(
             if verdict.keep:
                 yield KeptItem(kept.item, (*kept.verdicts, verdict))
                 continue
-            dropped = _dropped(filter_.filter, kept.item, verdict)
-            tally.reasons[verdict.reason] += 1
-            shown = tally.examples.setdefault(verdict.reason, [])
-            if len(shown) < EXAMPLES:
-                shown.append(dropped)
-            yield dropped
+            yield tally.drop(kept.item, verdict)
 
 
 def _batches(

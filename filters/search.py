@@ -1,14 +1,14 @@
 """Drop a question whose answer a search does not find."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.text.en.answers import names
 from factdrift.builders.wmt.passages import in_words
-from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem, Search, needed
+from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, Search, needed
 
 
 class SearchFinds(Strict):
@@ -21,6 +21,7 @@ class SearchFinds(Strict):
     `k`: results that are looked at.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset({"search"})
     filter: Literal["search"] = "search"
     k: PositiveInt = 10
 

@@ -1,10 +1,10 @@
 """Drop a question that a scorer finds toxic; keep every score."""
 
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from factdrift.builders.core.config import Strict
-from factdrift.filters.base import FilterContext, FilterVerdict, QuestionItem
+from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem
 from factdrift.filters.toxicity import AnyScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.scores import Scoring, ToxicityScores
@@ -21,6 +21,7 @@ class Toxicity(Strict):
     whose text the scorer refused.
     """
 
+    needs: ClassVar[frozenset[Need]] = frozenset()
     filter: Literal["toxicity"] = "toxicity"
     scorer: AnyScorer = Local()
     text: Literal["question", "question_answer"] = "question"

@@ -11,29 +11,34 @@ from factdrift.builders import rows
 from factdrift.builders.ckl import common
 from factdrift.builders.ckl.checks import is_undated_day
 from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of
+from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Period
+from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
-from factdrift.builders.generate.backends import open_backend
-from factdrift.builders.generate.candidates import CandidateSettings, Finder, open_finder
-from factdrift.builders.generate.protocol import Backend
+from factdrift.builders.generate.backends import Cached, Parsed, open_model
+from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.candidates import Finder, open_finder
+from factdrift.builders.generate.mentions import sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
 from factdrift.builders.wmt.steps import Articles, articles
 
 _AT_ONCE = 256
 _ORDER = ("article_day", "id")
 _DROPPED_ORDER = ("step", "reason", "item")
+_SHORTEST, _LONGEST = 6, 40
+"""Words of a sentence that is offered as a draft."""
 STEP = "ckl-questions"
 
 
 class CKLQuestions(common.CKLBuilder):
     """Parameters of the dataset (Jang et al. 2022, appendix B: step 1 of both pipelines).
 
-    `articles`: at most so many, drawn by hash; all of the days by default. `generate`: as in
-    `streamingqa`; `kept` is the most questions of an article, the best first, and
-    `candidates.drafts`, here true, takes those that people have to edit before they stand alone.
+    `articles`: at most so many, drawn by hash; all of the days by default. `generate`: a language
+    model that writes questions, as in `streamingqa`; without one people are offered sentences of
+    the article with a name left out, as drafts. `generate.kept` is the most of an article.
     `offline`: whether only answers of models that were given before are used.
     """
 
@@ -41,9 +46,7 @@ class CKLQuestions(common.CKLBuilder):
 
     builder: Literal["ckl-questions"]
     articles: int | None = Field(default=None, ge=1)
-    generate: GenerateSettings = GenerateSettings(
-        candidates=CandidateSettings(drafts=True), kept=10
-    )
+    generate: GenerateSettings = GenerateSettings(backend=Parsed(), kept=10)
     offline: bool = False
 
     def build(self, run: Run) -> Dataset:
@@ -87,9 +90,11 @@ class RecentArticles(Step):
     def make(self, out: Path, at: Workspace) -> None:
         """Ask about every article, and list its names and dates."""
         finder = open_finder(self.generate.candidates)
-        backend = open_backend(
-            self.generate.backend, self.seed, finder, at.work("answers"), offline=self.offline
-        )
+        settings, answers = self.generate.model, at.work("answers")
+        if isinstance(settings, Batch):
+            text = "the backend `batch` is for `streamingqa`"
+            raise UserError(text, hint="take `openai` here")
+        model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
         corpus = NewsCorpus.of(self.corpus, at)
         refs = corpus.draw(self.periods, self.articles, self.seed)
         counts = {"articles": len(refs)}
@@ -100,7 +105,12 @@ class RecentArticles(Step):
             writing(out / _unsorted("dropped"), rows.Dropped) as dropped,
         ):
             while batch := list(islice(passing, _AT_ONCE)):
-                for row in self._questions(batch, finder, backend, counts):
+                found = (
+                    self._questions(batch, finder, model, counts)
+                    if model
+                    else (_drafts(article, finder, self.generate.kept, counts) for article in batch)
+                )
+                for row in found:
                     (dropped if isinstance(row, rows.Dropped) else asked).append(row)
                 for article in batch:
                     named = _words(article, finder)
@@ -117,7 +127,7 @@ class RecentArticles(Step):
         self,
         articles: list[rows.Article],
         finder: Finder,
-        backend: Backend,
+        backend: Cached,
         counts: dict[str, int],
     ) -> Iterator[rows.ArticleQuestions | rows.Dropped]:
         draws = {article.id: [_draw(article)] for article in articles}
@@ -143,6 +153,28 @@ class RecentArticles(Step):
                 answers=tuple(q.answer.text for q in mine),
                 generator=backend.name,
             )
+
+
+def _drafts(
+    article: rows.Article, finder: Finder, most: int, counts: dict[str, int]
+) -> rows.ArticleQuestions | rows.Dropped:
+    """Sentences of an article, each with its first name left out."""
+    news = {one.line: one for one in sentences(article)}
+    found: dict[int, tuple[str, str]] = {}
+    for c in finder.find(article):
+        one = news.get(c.sentence)
+        if one is None or c.type != "entity" or c.sentence in found:
+            continue
+        start, end = c.start - one.start, c.end - one.start
+        if 0 <= start and end <= len(one.text) and _SHORTEST <= len(one.text.split()) <= _LONGEST:
+            found[c.sentence] = f"{one.text[:start]}{BLANK}{one.text[end:]}", c.text
+    chosen = [found[n] for n in sorted(found)[:most]]
+    counts["draft"] = counts.get("draft", 0) + len(chosen)
+    if not chosen:
+        return _dropped("no_question", article)
+    texts, answers = zip(*chosen, strict=True)
+    name = row_of(article.id)
+    return rows.ArticleQuestions(name, article.id, article.day, texts, answers, "drafts")
 
 
 _ROWS: dict[str, type] = {"questions": rows.ArticleQuestions, "words": rows.ArticleWords}

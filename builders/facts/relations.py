@@ -106,6 +106,47 @@ class Phrases(Strict):
     count: Phrase = Field(default=None, description="How many people were ... of <the subject>")
 
 
+Cue = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
+
+
+def _office(text: str) -> str:
+    parse_phrase(text.replace("<cue>", "cue"))
+    return text
+
+
+Asked = Annotated[str, AfterValidator(_office)] | None
+
+
+class NewsPhrases(Strict):
+    """How news states a relation, and what is asked of a fact that a sentence of it states.
+
+    Questions are in the past tense, without time and question mark; those about today are made of
+    them, and one that is missing is not asked. <cue> is the word that the sentence has.
+    """
+
+    cues: tuple[Cue, ...] = Field(
+        description="Words, one of which stands in a sentence that states such a fact: coach. "
+        "None: the object's name says it, as that of an office does",
+    )
+    changes: tuple[Cue, ...] = Field(
+        default=(), description="Words of a sentence that says that one began: appointed, named"
+    )
+    ask: Asked = Field(default=None, description="who was the head coach of <the subject>")
+    ask_subject: Asked = Field(default=None, description="which team did <object> coach")
+    became: Asked = Field(default=None, description="who became the head coach of <the subject>")
+    became_subject: Asked = Field(
+        default=None, description="of which team did <object> become the head coach"
+    )
+    when: Asked = Field(
+        default=None, description="when did <object> become the head coach of <the subject>"
+    )
+
+    @property
+    def by_object(self) -> bool:
+        """Whether subjects are asked for by the object."""
+        return self.ask_subject is not None or self.became_subject is not None
+
+
 class Relation(Strict):
     """One relation as `templates/P….yaml` states it."""
 
@@ -149,6 +190,9 @@ class Relation(Strict):
     )
     phrases: Phrases | None = Field(
         default=None, description="For questions over several facts; none: no such question"
+    )
+    news: NewsPhrases | None = Field(
+        default=None, description="For questions about facts in the news; none: no such question"
     )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
 

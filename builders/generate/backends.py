@@ -5,20 +5,19 @@ What language models write is kept by content: a rebuild asks only for what is n
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from pydantic import Field
 
 from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate.batch_files import Batch
-from factdrift.builders.generate.candidates import Finder
 from factdrift.builders.generate.openai_servers import OpenAI
-from factdrift.builders.generate.parsed import Parsed
 from factdrift.builders.generate.prompts import PromptedModel, Read
-from factdrift.builders.generate.protocol import WAITING, Backend, Done, Result, Shape
+from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape
 from factdrift.builders.generate.transformers_models import Transformers
 
 ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
@@ -27,7 +26,30 @@ ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
 AnyModel = Annotated[Transformers | OpenAI | Batch, Field(discriminator="backend")]
 """Settings of every language model."""
 
-BackendSettings = Annotated[Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")]
+
+class Parsed(Strict):
+    """Questions by seven patterns over the parse of sentences that say their own time: few."""
+
+    backend: Literal["parse"] = "parse"
+
+
+class Grounded(Strict):
+    """Questions about the facts of a dump that sentences state; what has none is asked otherwise.
+
+    `share`: of the rows a relation has at most so much; `otherwise`: the backend for articles
+    without such a sentence, and for all where there is no dump; none: they are not asked about.
+    """
+
+    backend: Literal["facts"] = "facts"
+    share: float = Field(default=0.25, gt=0, le=1)
+    otherwise: (
+        Annotated[Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")] | None
+    ) = Parsed()
+
+
+BackendSettings = Annotated[
+    Grounded | Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")
+]
 """Settings of every backend; in a recipe `backend` names it."""
 
 
@@ -110,26 +132,6 @@ class Cached(PromptedModel):
     def finish(self) -> None:
         """`UserError` where answers are still to come."""
         self.model.finish()
-
-
-def open_backend(
-    settings: BackendSettings,
-    seed: int,
-    finder: Finder,
-    answers: Path,
-    *,
-    offline: bool = False,
-) -> Backend:
-    """The backend that the settings name; what a model writes is kept in the folder `answers`.
-
-    `offline`: only what is kept there. Results of `parse` are not kept: making them again takes
-    less time than looking them up. `UserError`: batch files, whose answers come with a later run.
-    """
-    if isinstance(settings, Parsed):
-        return settings.open(seed, finder)
-    if isinstance(settings, Batch):
-        raise UserError("the backend `batch` is for `streamingqa`", hint="take `openai` here")
-    return open_model(settings, seed, answers, offline=offline)
 
 
 def open_model(settings: AnyModel, seed: int, answers: Path, *, offline: bool = False) -> Cached:

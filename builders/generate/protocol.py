@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from threading import Lock
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
-from factdrift.builders.rows import Article, Candidate, Draw
+from factdrift.builders.rows import Article, Candidate
 
-PATTERNS = "parse"
-"""The generator of questions by patterns."""
+PATTERNS, FACTS = "parse", "facts"
+"""The generators of questions by patterns, and of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,3 @@ class Backend(Protocol):
 
     def answer(self, queries: Sequence[Query]) -> list[Result]:
         """An answer for each query, as short as the article allows."""
-
-
-@runtime_checkable
-class Ranking(Protocol):
-    """A backend that knows, at no cost, which candidates of an article it asks best about."""
-
-    def ranked(
-        self, article: Article, found: Sequence[Candidate], draw: Draw
-    ) -> Sequence[Candidate]:
-        """All candidates in the order in which they are to be asked."""

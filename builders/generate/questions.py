@@ -8,20 +8,16 @@ from pydantic import Field
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import one_of, row_id
-from factdrift.builders.generate.backends import BackendSettings
+from factdrift.builders.generate.backends import AnyModel, BackendSettings, Grounded, Parsed
 from factdrift.builders.generate.candidates import CandidateSettings, Finder
-from factdrift.builders.generate.parsed import Parsed
-from factdrift.builders.generate.protocol import WAITING, Backend, Ranking, Request, Result
+from factdrift.builders.generate.protocol import WAITING, Backend, Request, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
-from factdrift.builders.text.pipeline import NAME
 
 STEP = "generate"
 _TRIES = 3
 """Candidates of a draw that a language model is given at most, by default, for each one kept."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
-_OF_SENTENCE = 2
-"""Questions of one sentence that a draw keeps where patterns ask for every part of it."""
 _ON_ITS_DAY = "RELATIVE"
 """Dates that no question is asked for: `today` and `last week` mean nothing on another day."""
 _FAR = 3
@@ -32,24 +28,26 @@ class GenerateSettings(Strict):
     """How many questions are made, and by what."""
 
     candidates: CandidateSettings = CandidateSettings()
-    backend: BackendSettings = Parsed()
+    backend: BackendSettings = Grounded()
     tried: int | None = Field(
         default=None,
         ge=1,
-        description="candidates of a draw that a backend is given; three for each one kept, and"
-        " all for `parse`, which asks few of them at no cost",
+        description="candidates of a draw that a model is given; else three for each one kept",
     )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
     requests: int = Field(default=2048, ge=1, description="requests in memory at a time")
 
     @property
-    def parses(self) -> bool:
-        """Whether articles are parsed with the pipeline that comes with the package."""
-        return self.candidates.pipeline == NAME
+    def model(self) -> AnyModel | None:
+        """The language model that writes questions, if one does."""
+        writer = self.backend
+        if isinstance(writer, Grounded):
+            writer = writer.otherwise or Parsed()
+        return None if isinstance(writer, Parsed) else writer
 
 
-Accept = Callable[[Question, Article], bool]
-"""Whether a question may pass the filters, as far as that can be told without any cost."""
+Accept = Callable[[Question, Article], Dropped | None]
+"""Why a question cannot pass the filters, as far as that shows without any cost."""
 
 
 @dataclass
@@ -63,7 +61,6 @@ class _Work:
     kept: int = 0
     seen: set[str] = field(default_factory=set)
     found: list[Question | Dropped] = field(default_factory=list)
-    of_sentence: Counter[int] = field(default_factory=Counter)
 
 
 def generate_questions(
@@ -74,13 +71,13 @@ def generate_questions(
     *,
     finder: Finder,
     backend: Backend,
-    accept: Accept = lambda question, article: True,
+    accept: Accept = lambda question, article: None,
 ) -> Iterator[Question | Dropped]:
     """Questions of every draw, in the order of the articles and of each article's draws.
 
     `draws` holds the draws by article id. A language model is asked in rounds, for as many
-    candidates as a draw still lacks; a question that is not accepted goes on to the filters, which
-    say why, and does not count. Which candidates are tried, and which questions are kept, is
+    candidates as a draw still lacks; a question that is not accepted is dropped and does not
+    count. Which candidates are tried, and which questions are kept, is
     decided by the article and by hashes of (seed, draw, span): by nothing around a draw.
     """
     waiting: list[_Work] = []
@@ -91,23 +88,16 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            if isinstance(backend, Ranking):
-                chosen = tuple(backend.ranked(article, found, draw))[: settings.tried]
-            else:
-                chosen = rank(found, article, draw, settings.tried or _TRIES * settings.kept, seed)
+            chosen = rank(found, article, draw, settings.tried or _TRIES * settings.kept, seed)
             if not chosen:
-                yield Dropped(STEP, "no_candidate", draw.id, None, None, None, None, None)
+                yield Dropped(STEP, "no_candidate", draw.id)
                 continue
             waiting.append(_Work(draw, chosen, article))
             size += len(chosen)
         if size >= settings.requests:
-            yield from _ask(
-                waiting, settings.kept, backend, accept, all_at_once=isinstance(backend, Ranking)
-            )
+            yield from _ask(waiting, settings.kept, backend, accept)
             waiting, size = [], 0
-    yield from _ask(
-        waiting, settings.kept, backend, accept, all_at_once=isinstance(backend, Ranking)
-    )
+    yield from _ask(waiting, settings.kept, backend, accept)
 
 
 def rank(
@@ -156,48 +146,38 @@ def rank(
 
 
 def _ask(
-    work: Sequence[_Work], kept: int, backend: Backend, accept: Accept, *, all_at_once: bool
+    work: Sequence[_Work], kept: int, backend: Backend, accept: Accept
 ) -> Iterator[Question | Dropped]:
     """What comes of each draw, after as many rounds as are needed."""
     going = list(work)
     while going:
-        now = [
-            (w, c)
-            for w in going
-            for c in w.chosen[w.asked :][: None if all_at_once else kept - w.kept]
-        ]
+        now = [(w, c) for w in going for c in w.chosen[w.asked :][: kept - w.kept]]
         results = backend.generate([Request(w.article, c, w.draw.question_day) for w, c in now])
         for (w, c), result in zip(now, results, strict=True):
             w.asked += 1
-            enough = w.kept >= kept or (all_at_once and w.of_sentence[c.sentence] >= _OF_SENTENCE)
-            _take(w, c, result, backend.name, accept, enough=enough)
+            _take(w, c, result, backend.name, accept)
         going = [w for w in going if w.kept < kept and w.asked < len(w.chosen)]
     for w in work:
         yield from w.found
 
 
-def _take(
-    w: _Work, c: Candidate, result: Result, generator: str, accept: Accept, *, enough: bool
-) -> None:
+def _take(w: _Work, c: Candidate, result: Result, generator: str, accept: Accept) -> None:
     """Put the result for one candidate to those of its draw."""
     name = row_id(w.draw.id, c.start, c.end, generator)
     if result.reason == WAITING:
         w.kept += 1  # as if it were good: what else is to be asked shows when the answer is there
     elif result.text is None:
         w.found.append(_dropped(name, result, c))
-    elif enough:
-        w.found.append(_dropped(name, Result(None, "enough_questions"), c))
     elif result.text in w.seen:
         w.found.append(_dropped(name, Result(None, "same_question"), c))
     else:
         question = Question(name, w.draw, result.text, c, generator)
         w.seen.add(result.text)
-        w.found.append(question)
-        good = accept(question, w.article)
-        w.kept += good
-        w.of_sentence[c.sentence] += good
+        refused = accept(question, w.article)
+        w.found.append(refused or question)
+        w.kept += refused is None
 
 
 def _dropped(item: str, result: Result, candidate: Candidate) -> Dropped:
     detail = result.detail or candidate.text[:80]
-    return Dropped(STEP, result.reason or "none", item, None, None, None, None, detail)
+    return Dropped(STEP, result.reason or "none", item, detail=detail)

@@ -27,14 +27,17 @@ AnswerTokens = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ArticleQuestions:
-    """The questions generated for one recent article; people choose among them."""
+    """What people choose among for one recent article: questions, or sentences with a gap."""
 
     id: ArticleRowId
     evidence_id: ArticleId
     article_day: ArticleDay
-    questions: Annotated[tuple[str, ...], "generated questions, in the article's order"]
-    answers: Annotated[tuple[str, ...], "the span of the article that each was generated for"]
-    generator: Annotated[str, "backend and model that wrote them"]
+    questions: Annotated[
+        tuple[str, ...],
+        "questions of a model, or sentences with [BLANK] for a name, in the article's order",
+    ]
+    answers: Annotated[tuple[str, ...], "the span of the article that each is about"]
+    generator: Annotated[str, "backend and model that wrote them; drafts: sentences with a gap"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ Subset = Literal["recent", "past"]
 NewsSplit = Literal["eval", "train", "valid"]
 AnswerType = Literal["entity", "date", "phrase"]
 TimeSpec = Literal["none", "absolute", "relative", "own"]
+About = Literal["event", "state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Parse:
-    """What a pipeline says of an article, token by token; never released."""
+class Grounding:
+    """The facts that a question is asked about, and what they say."""
 
-    article: Annotated[str, "id of the article"]
-    sentences: Annotated[tuple[int, ...], "first token of each sentence after the headline"]
-    starts: Annotated[tuple[int, ...], "first character of each token in the article's text"]
-    ends: Annotated[tuple[int, ...], "character after its last"]
-    heads: Annotated[tuple[int, ...], "the token that it depends on; a root depends on itself"]
-    tags: Annotated[tuple[str, ...], "part of speech, as the Penn treebank has it"]
-    deps: Annotated[tuple[str, ...], "kind of the dependency"]
-    lemmas: Annotated[tuple[str, ...], "base form"]
-    entities: Annotated[tuple[str, ...], "`B-PERSON`, `I-PERSON`; empty: no part of an entity"]
+    relation: Annotated[str, "property id"]
+    subject: Annotated[str, "item id of the fact's subject"]
+    object: Annotated[str, "item id of the fact's object"]
+    about: Annotated[About, "event: it began; state: it held"]
+    answers: Annotated[tuple[str, ...], "labels of all that the timeline accepts"]
+    aliases: Annotated[tuple[str, ...], "their other names"]
+    statements: Annotated[tuple[str, ...], "ids of the statements that say so, sorted"]
+    holds: Annotated[
+        bool | None, "whether the same is true on the question's day; null: it is in doubt"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,21 @@ class Question:
     question: Annotated[str, "the question as generated, without time specification"]
     answer: Annotated[Candidate, "the span it was generated for"]
     generator: Annotated[str, "backend and model that wrote it"]
+    time_spec: Annotated[TimeSpec | None, "of a question that is complete; null: not decided"] = (
+        None
+    )
+    recent: Annotated[
+        bool | None, "whether it asks about what happened lately; null: the draw decides"
+    ] = None
+    grounding: Annotated[Grounding | None, "the facts, where it is made of facts"] = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredQuestion:
+    """A question that every filter has kept; never released."""
+
+    question: Annotated[Question, "the question"]
+    scores: Annotated[tuple[float, ...], "the six toxicity scores, or none; -1: not given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +128,7 @@ class NewsQuestion:
         period="quarter",
         strata=(
             *("split", "quarter", "recent_or_past", "written_or_generated"),
-            *("answer_type", "time_spec", "generator"),
+            *("answer_type", "time_spec", "generator", "relation", "about"),
         ),
     )
 
@@ -129,7 +146,9 @@ class NewsQuestion:
     qa_id: Annotated[str, "the same, under the name that the original data set uses"]
     question: Annotated[str, "the question, with its time specification"]
     answers: Annotated[tuple[str, ...], "gold answers"]
-    answers_additional: Annotated[tuple[str, ...], "further references, from people"]
+    answers_additional: Annotated[
+        tuple[str, ...], "further references: other names of facts' answers, answers of people"
+    ]
     question_ts: Annotated[int, "UTC seconds at midnight of the question's day"]
     evidence_ts: Annotated[int, "UTC seconds at midnight of the article's day"]
     evidence_id: Annotated[str, "id of the article (WMT sorting key)"]
@@ -145,7 +164,16 @@ class NewsQuestion:
     quarter: Annotated[str, "quarter of the question's day: its corpus ends with it"]
     answer_type: Annotated[AnswerType, "entity, date or phrase"]
     answer_start: Annotated[int, "first character of the answer in the article's text"]
+    evidence_sentence: Annotated[
+        int, "the line of the article's split text that holds the answer, from 0"
+    ]
     time_spec: Annotated[TimeSpec, "absolute, relative, own (it had one) or none"]
+    relation: Annotated[str | None, "property id of the fact that it asks about, if any"]
+    about: Annotated[About | None, "of a fact: event, it began, or state, it held"]
+    statements: Annotated[tuple[str, ...], "ids of the statements that it follows from"]
+    holds: Annotated[
+        bool | None, "whether the answer is still true on the question's day; null: not known"
+    ]
     generator: Annotated[str, "backend and model that wrote it"]
     filters: Annotated[tuple[str, ...], "filters that it passed, in order"]
 

@@ -1,7 +1,7 @@
 """Statistics and plots for the card, and the configuration of the human baseline."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,11 @@ _LONG = 25
 """Words from which questions and answers share the last bar."""
 
 
-_PARSED = (
-    "Questions are asked by patterns over the dependency parse of a small pipeline (en_core_web_sm "
-    "3.8.0): plain ones, about what one clause says. Most sentences are asked nothing: of 100 "
-    "articles about four give a question, of 100 lists of a day's events about fifty. Two readers "
-    "who had not made the patterns read 81 and then 53 rows of news that they had not been tried "
-    "on, mostly lists: 7 and 8 in 100 were wrong, 9 and 2 true to a source that was wrong itself, "
-    "27 and 15 clumsy. A language model writes more and better ones."
+_STATED = (
+    "Without a language model. `facts`: a sentence that names both sides of a dated fact and its "
+    "relation is the evidence; the timeline gives the answers, and says whether they still hold. "
+    "`parse`: seven patterns over the parse of sentences that say their own time; on real news one "
+    "article in seventy gives a question, so that it fills up where facts are few."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
@@ -41,11 +39,18 @@ _PROMPTS = (
 )
 
 
-def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple[Statistics, ...]:
-    """What wrote the questions: backends, models, parameters and prompts; and the calls a row."""
-    parsed: list[Mapping[str, Scalar]] = [{"task": "writes questions", "backend": "parse"}]
-    if "writes questions" in models:
-        parsed = []
+def writers(
+    models: Mapping[str, AnyModel], steps: Sequence[str], summary: Mapping[str, Any]
+) -> tuple[Statistics, ...]:
+    """What wrote the questions: backends, models, parameters and prompts; and the calls a row.
+
+    `steps`: the names of the steps that write.
+    """
+    stated: list[Mapping[str, Scalar]] = [
+        {"task": "writes questions", "backend": name}
+        for name in ("facts", "parse")
+        if "stated-questions" in steps
+    ]
     made: list[Mapping[str, Scalar]] = []
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
@@ -62,7 +67,7 @@ def writers(models: Mapping[str, AnyModel], summary: Mapping[str, Any]) -> tuple
             }
         )
         texts.append({"task": task, "prompt": asked.identity, "text": shown_prompt(asked, task)})
-    tables = [Statistics("writers", "What wrote the questions", parsed, _PARSED)] if parsed else []
+    tables = [Statistics("writers", "What wrote the questions", stated, _STATED)] if stated else []
     if made:
         tables.append(Statistics("models", "Language models", made))
         tables.append(Statistics("prompts", "Prompts", texts, _PROMPTS))
@@ -126,6 +131,8 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
         Statistics("scorers", "What the toxicity scorer gets wrong", _even(scored), _SCORERS),
         _shares(questions, "answer_type", "Answer types", _PAPER),
+        _shares(questions, "generator", "Generators", "Of all rows."),
+        _shares(questions, "coalesce(relation, 'none')", "Relations", "Of all rows."),
         _shares(questions, "time_spec", "Time specifications", "Of all rows."),
         _shares(questions, "split_part(question, ' ', 1)", "First words", "Of all rows."),
     )

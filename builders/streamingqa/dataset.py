@@ -10,19 +10,23 @@ from factdrift.builders import rows
 from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps as facts
-from factdrift.builders.generate.backends import AnyModel
-from factdrift.builders.generate.parsed import Parsed
+from factdrift.builders.generate.backends import AnyModel, Grounded, Parsed
 from factdrift.builders.generate.questions import GenerateSettings
 from factdrift.builders.rows.gold import outcomes
 from factdrift.builders.streamingqa import card
 from factdrift.builders.streamingqa.annotators import LAYOUTS, AnnotatorSettings
-from factdrift.builders.streamingqa.corpus import Parses, SearchIndex
+from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
+    FilteredQuestions,
+    Judges,
+    ModelQuestions,
     NewsQuestions,
-    QuestionTools,
+    StatedQuestions,
     eval_quarters,
+    is_free,
+    summarised,
     summary_of,
 )
 from factdrift.builders.wmt import steps as news
@@ -59,8 +63,8 @@ class StreamingQA(DatasetBuilder):
     def models(self) -> dict[str, AnyModel]:
         """The language models by what they do."""
         found: dict[str, AnyModel] = {}
-        if not isinstance(self.generate.backend, Parsed):
-            found["writes questions"] = self.generate.backend
+        if self.generate.model is not None:
+            found["writes questions"] = self.generate.model
         for one in self.filters:
             model = getattr(one, "backend", None)
             asks = one.filter in ("round_trip", "lm_judge")
@@ -70,53 +74,103 @@ class StreamingQA(DatasetBuilder):
         return found
 
     def build(self, run: Run) -> Dataset:
-        """Read, draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
+        """Draw, ask, filter, date; configs `recent`, `past`, `all`, `eval_by_quarter`."""
         models = self.models()
         for settings in models.values():
             settings.check(offline=self.offline)
         found = news.articles(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
-        searches = any(one.filter in ("search", "unique_answer") for one in self.filters)
-        tools = QuestionTools(
-            index=SearchIndex(articles=found) if searches else None,
-            facts=facts.facts(run, "dump", facts.all_relations(run))
-            if "dump" in run.inputs
-            else None,
-            parses=None if self.limit or not self.generate.parses else Parses(draws=draws),
-            generate=self.generate,
-            filters=self.filters,
-            seed=run.seed,
-            offline=self.offline,
-        )
-        questions = NewsQuestions(draws=draws, tools=tools, limit=self.limit)
-        made, drawn = run.folder(questions), run.folder(draws)
-        folders = [run.folder(found), made]
+        questions, sources = self._steps(run, found, draws)
+        filtered = questions.filtered
+        folders = [run.folder(found), *(run.folder(one) for one in (*sources, filtered, questions))]
+        made, dated = folders[-1], run.folder(draws)
+        summary = summarised(folders[1:-1], made / QUESTIONS)
         if "gold" in run.inputs:
             annotated = AnnotatedQuestions(
                 gold=run.inputs["gold"],
                 questions=questions,
+                screen=sources[0].screen,
                 shown=draws.model_copy(update={"dates": self.people.dates or self.dates}),
                 people=self.people,
             )
             folders.append(run.folder(annotated))
         path = folders[-1] / QUESTIONS
         tables = [*_subsets(path), _by_quarter(path)]
+        backends = [one.name for one in sources]
         statistics = (
-            *card.writers(models, summary_of(made)),
-            *card.statistics(path, drawn, summary_of(made)),
+            *card.writers(models, backends, summary),
+            *card.statistics(path, dated, summary),
         )
         if "gold" in run.inputs:
-            summary = summary_of(folders[-1])
+            told = summary_of(folders[-1])
             tables += card.baseline(folders[-1])
-            statistics += card.annotation_statistics(folders[-1], summary)
-            for line in outcomes(summary["gold"]):
+            statistics += card.annotation_statistics(folders[-1], told)
+            for line in outcomes(told["gold"]):
                 run.workspace.say(line)
         return Dataset(
             tables=tuple(tables),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
             statistics=statistics,
-            plots=card.plots(path, drawn),
+            plots=card.plots(path, dated),
         )
+
+    def _steps(
+        self, run: Run, found: news.Articles, draws: news.QuestionDates
+    ) -> tuple[NewsQuestions, list[StatedQuestions | ModelQuestions]]:
+        """The steps from draws to rows: what writes questions, and the last one."""
+        generate, backend = self.generate, self.generate.backend
+        screen = tuple(one for one in self.filters if is_free(one))
+        costly = tuple(one for one in self.filters if not is_free(one))
+        relations = {
+            r: one.news for r, one in facts.all_relations(run).items() if one.news is not None
+        }
+        mined = None
+        if isinstance(backend, Grounded) and "dump" in run.inputs:
+            every = {r: one for r, one in facts.all_relations(run).items() if r in relations}
+            mined = facts.facts(run, "dump", every)
+        sources: list[StatedQuestions | ModelQuestions] = []
+        if isinstance(backend, Grounded | Parsed):
+            otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
+            stated = StatedQuestions(
+                draws=draws,
+                facts=mined,
+                timelines=facts.timelines(mined, every) if mined else None,
+                relations=relations if mined else {},
+                parse=isinstance(otherwise, Parsed),
+                share=backend.share if isinstance(backend, Grounded) else 1,
+                kept=generate.kept,
+                screen=screen,
+                candidates=generate.candidates,
+                seed=run.seed,
+            )
+            sources.append(stated)
+        if generate.model is not None:
+            writer = ModelQuestions(
+                draws=draws,
+                stated=stated if sources else None,
+                generate=generate,
+                screen=screen,
+                seed=run.seed,
+                limit=self.limit,
+                offline=self.offline,
+            )
+            sources.append(writer)
+        searches = any("search" in one.needs for one in costly)
+        judges = Judges(
+            filters=costly,
+            index=SearchIndex(articles=found) if searches else None,
+            writer=generate.model,
+            candidates=generate.candidates,
+            seed=run.seed,
+            offline=self.offline,
+        )
+        questions = NewsQuestions(
+            filtered=FilteredQuestions(sources=tuple(sources), judges=judges),
+            filters=tuple(one.filter for one in (*screen, *costly)),
+            seed=run.seed,
+            limit=self.limit,
+        )
+        return questions, sources
 
 
 def _subsets(path: Path) -> Iterator[Table]:

@@ -1,273 +1,367 @@
-"""The steps of `streamingqa`: the search index, questions, what annotators add; and their rows."""
+"""The steps of `streamingqa`: questions of facts, of clauses and of models, filters, rows."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
 from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import pyarrow.parquet as pq
 
 from factdrift.builders import rows
+from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.hashing import bits
+from factdrift.builders.core.hashing import bits, row_id
+from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.run import Source
 from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.facts import steps
-from factdrift.builders.facts.steps import Facts
+from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.generate import grounded, patterns
 from factdrift.builders.generate.backends import AnyModel, Cached, open_model
-from factdrift.builders.generate.candidates import Finder, open_finder
-from factdrift.builders.generate.parsed import Parsed
-from factdrift.builders.generate.protocol import Backend
-from factdrift.builders.generate.questions import Accept, GenerateSettings, generate_questions
+from factdrift.builders.generate.candidates import CandidateSettings, open_finder
+from factdrift.builders.generate.grounded import StatedFacts
+from factdrift.builders.generate.mentions import batches
+from factdrift.builders.generate.protocol import PATTERNS
+from factdrift.builders.generate.questions import GenerateSettings, generate_questions
+from factdrift.builders.generate.selection import select
 from factdrift.builders.streamingqa import annotators
 from factdrift.builders.streamingqa.annotators import AnnotatorSettings
-from factdrift.builders.streamingqa.corpus import PARSES, Parses, SearchIndex
+from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.text.dates import time_of
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.wmt.passages import question_prefix
 from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import QuestionDates
 from factdrift.filters import AnyFilter
-from factdrift.filters.base import FilterContext, ItemFilter, QuestionItem
-from factdrift.filters.entity_required import EntityRequired, name_finder
-from factdrift.filters.run import FilterRun, KeptItem, Tally
+from factdrift.filters.base import FilterContext, QuestionItem
+from factdrift.filters.run import FilterRun, KeptItem, Screen, Tally
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import Specified, specify
 from factdrift.filters.toxicity.judged import mistakes
 from factdrift.filters.toxicity.scores import ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 
-_COUNTED = frozenset({"no_pattern", "enough_questions", "same_question"})
+_COUNTED = frozenset({"same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
-_SPARE, _SPARE_PARSED = 2, 10
-"""Draws that are asked about for each row of a limited run: of a model, and of a parse."""
+_SPARE = 2
+"""Draws that a model is asked about for each row of a limited run."""
+_AT_ONCE = 64
+"""Articles that a process reads at a time."""
+_LATELY = 60
+"""Days before an article in which what it tells is recent."""
 
 
-class QuestionTools(Strict):
-    """The settings of all that writes and filters questions.
+def is_free(one: AnyFilter) -> bool:
+    """Whether a filter costs nothing and looks at one question: it runs while they are written."""
+    return one.needs == {"nothing"} or one.needs == {"names"}
 
-    `index`: None where no filter searches; `parses`: None where articles are parsed one by one;
-    `facts`: a dump whose names are known, if any; `offline`: from cached answers alone.
+
+class StatedQuestions(Step):
+    """Questions about facts that sentences state, and about clauses that say their own time.
+
+    `questions.parquet` (`rows.Question`), `dropped.parquet`, `summary.json`. `facts`, `timelines`:
+    of the dump beside the news, if any; `relations`: how news states them; `parse`: whether clauses
+    are asked about, where a line states no fact; `share`, `kept`: see
+    `generate.selection.select`; `screen`: filters that run while questions are written.
     """
 
-    index: SearchIndex | None
-    parses: Parses | None
+    name: ClassVar[str] = "stated-questions"
+
+    draws: QuestionDates
     facts: Facts | None
+    timelines: Timelines | None
+    relations: Mapping[str, NewsPhrases]
+    parse: bool
+    share: float
+    kept: int
+    screen: tuple[AnyFilter, ...]
+    candidates: CandidateSettings
+    seed: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Meet the drawn articles with the facts, parse the others, choose what is asked."""
+        draws = drawn(at, self.draws)
+        files = self.draws.articles.news.files
+        screen = Screen(self.screen, FilterContext(names=open_finder(self.candidates)))
+        counts: Counter[str] = Counter()
+        lost: list[rows.Dropped] = []
+        found: list[rows.Question] = []
+
+        def take(article: rows.Article, options: Iterable[rows.Question]) -> None:
+            for one in options:
+                refused = screen(one, article)
+                lost.append(refused) if refused else found.append(one)
+
+        with progress(len(draws), "articles", "asking") as bar:
+            for article, options in self._grounded(at, draws, counts):
+                take(article, options)
+                bar.advance(0 if self.parse else 1)
+            if self.parse:
+                groups = batches(read(files, sorted(draws), jobs=at.jobs), _AT_ONCE)
+                for group in ordered_map(_parsed, groups, jobs=at.jobs):
+                    for article, asked in group:
+                        take(article, _of_clauses(asked, draws[article.id]))
+                        bar.advance(1)
+        counts["questions that could be asked"] = len(found)
+        chosen, left = select(found, self.seed, self.kept, self.share)
+        counts["question"] = len(chosen)
+        written(out, at, chosen, [*lost, *left], counts, screen.tallies)
+
+    def _grounded(
+        self, at: Workspace, draws: Mapping[str, Sequence[rows.Draw]], counts: Counter[str]
+    ) -> Iterator[tuple[rows.Article, list[rows.Question]]]:
+        """Each drawn article with its questions of facts."""
+        if self.facts is None or self.timelines is None:
+            return
+        mined, lines = at.folder(self.facts), at.folder(self.timelines)
+        articles = read(self.draws.articles.news.files, sorted(draws), jobs=at.jobs)
+        paths = lines / "timelines.parquet", lines / "gaps.parquet", mined / "entities.parquet"
+        newest = duck.query("select max(snapshot) from read_parquet(?)", [str(paths[0])])[0][0]
+        if newest is None:
+            return
+        with duck.connect(at.work("spill"), at.memory) as db:
+            for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
+                counts["articles that state a fact"] += bool(stated)
+                counts["facts stated"] += len(stated)
+                yield (
+                    article,
+                    [
+                        one
+                        for draw in draws[article.id]
+                        for one in grounded.questions(
+                            article, stated, draw, known, newest, self.relations
+                        )
+                    ],
+                )
+
+
+def _parsed(
+    articles: Sequence[rows.Article],
+) -> list[tuple[rows.Article, list[patterns.Asked]]]:
+    return [(article, patterns.questions(article)) for article in articles]
+
+
+def _of_clauses(
+    asked: Sequence[patterns.Asked], draws: Sequence[rows.Draw]
+) -> Iterator[rows.Question]:
+    """The questions of clauses for every draw of their article."""
+    for draw in draws:
+        for one in asked:
+            age = (draw.article_day - one.time.last).days
+            recent = 0 <= age <= _LATELY and (one.time.last - one.time.first).days < _LATELY
+            id_ = row_id(draw.id, PATTERNS, one.question, one.answer.start)
+            spec: rows.TimeSpec = "own" if one.has_time else "none"
+            yield rows.Question(id_, draw, one.question, one.answer, PATTERNS, spec, recent)
+
+
+class ModelQuestions(Step):
+    """Questions that a language model writes: the same files as of `StatedQuestions`.
+
+    `stated`: a step whose articles are not asked about again; `limit`: of so many rows, so that
+    only twice as many draws are asked about, chosen by hash, one question each.
+    """
+
+    name: ClassVar[str] = "model-questions"
+
+    draws: QuestionDates
+    stated: StatedQuestions | None
     generate: GenerateSettings
+    screen: tuple[AnyFilter, ...]
+    seed: int
+    limit: int | None
+    offline: Annotated[bool, NOT_IN_KEY]
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Ask about every draw, in rounds, until enough questions may pass."""
+        settings = self.generate
+        assert settings.model is not None
+        finder = open_finder(settings.candidates)
+        model = open_model(settings.model, self.seed, at.work("answers"), offline=self.offline)
+        screen = Screen(self.screen, FilterContext(names=finder))
+        draws, of_all = self._asked(at)
+        number = sum(map(len, draws.values()))
+        files = self.draws.articles.news.files
+        if self.limit:
+            settings = settings.model_copy(update={"kept": 1})
+        counts: Counter[str] = Counter()
+        found: list[rows.Question] = []
+        lost: list[rows.Dropped] = []
+
+        def usage() -> str:
+            return f"{cost([model])}, {len(found):,} questions"
+
+        with progress(number, "draws", "asking", usage) as bar:
+            model.told = lambda: bar.advance(0)
+
+            def passing() -> Iterator[rows.Article]:
+                for article in read(files, sorted(draws), jobs=at.jobs):
+                    yield article
+                    bar.advance(len(draws[article.id]))
+
+            for one in generate_questions(
+                passing(), draws, settings, self.seed, finder=finder, backend=model, accept=screen
+            ):
+                counts[one.reason if isinstance(one, rows.Dropped) else "question"] += 1
+                if isinstance(one, rows.Question):
+                    found.append(one)
+                elif one.reason not in _COUNTED:
+                    lost.append(one)
+        model.finish()
+        found.sort(key=lambda one: one.id)
+        extra = {"calls": dict(model.asked), "draws": number, "of": of_all, "cost": cost([model])}
+        written(out, at, found, lost, counts, screen.tallies, extra)
+        at.say(f"  models: {cost([model])}; {len(found):,} questions of {number:,} draws")
+        if self.limit and number and number < of_all:
+            times = of_all / number * self.generate.kept
+            text = f"{of_all:,} draws: about {model.asked.total() * times:,.0f} calls"
+            at.say(f"  the whole recipe, {text}, {len(found) * times:,.0f} questions")
+
+    def _asked(self, at: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
+        """The draws that are asked about, by article, and how many there are without a limit."""
+        found = drawn(at, self.draws)
+        if self.stated is not None:
+            done = typed_rows(at.folder(self.stated) / QUESTIONS, rows.Question)
+            for name in {one.draw.article for one in done if one.grounding is not None}:
+                found.pop(name, None)
+        every = [draw for draws in found.values() for draw in draws]
+        if not self.limit:
+            return found, len(every)
+        by_hash = sorted(every, key=lambda draw: bits(self.seed, "limit", draw.id))
+        chosen = {draw.id for draw in by_hash[: _SPARE * self.limit]}
+        kept = {n: [d for d in draws if d.id in chosen] for n, draws in found.items()}
+        return {name: draws for name, draws in kept.items() if draws}, len(every)
+
+
+class Judges(Strict):
+    """The filters that cost something, and what they are given.
+
+    `index`: None where no filter searches; `writer`: the model that wrote the questions, if one
+    did; `offline`: from kept answers alone.
+    """
+
     filters: tuple[AnyFilter, ...]
+    index: SearchIndex | None
+    writer: AnyModel | None
+    candidates: CandidateSettings
     seed: int
     offline: Annotated[bool, NOT_IN_KEY]
 
-    def open(self, at: Workspace) -> "Opened":
-        """The finder of candidates, the backend, and what filters are given."""
-        candidates = self.generate.candidates
-        if self.facts is not None and candidates.entities is None:
-            mined = at.folder(self.facts)
-            known = {name: mined / f"{name}.parquet" for name in ("entities", "facts")}
-            candidates = candidates.model_copy(update=known)
-        table = at.folder(self.parses) / PARSES if self.parses else None
-        finder = open_finder(candidates, table)
-        answers = at.work("answers")
+    def open(self, at: Workspace) -> tuple[FilterContext, list[Cached]]:
+        """What the filters are given, and the models that they have opened so far."""
         models: list[Cached] = []
 
         def model(settings: AnyModel) -> Cached:
-            new = open_model(settings, self.seed, answers, offline=self.offline)
+            new = open_model(settings, self.seed, at.work("answers"), offline=self.offline)
             for one in models:
                 if (one.identity, one.prompts) == (new.identity, new.prompts):
                     return one
             models.append(new)
             return new
 
-        settings = self.generate.backend
-        backend: Backend
-        if isinstance(settings, Parsed):
-            backend = settings.open(self.seed, finder)
-        else:
-            backend = model(settings)
+        wants = frozenset[str]().union(*(one.needs for one in self.filters))
         context = FilterContext(
-            answering=backend,
-            names=name_finder(finder),
+            answering=model(self.writer) if self.writer and "answering" in wants else None,
+            names=open_finder(self.candidates) if "names" in wants else None,
             model=model,
             search=Index(at.folder(self.index) / "index") if self.index else None,
             cache=at.work("scores"),
             say=at.say,
         )
-        cheap = [f for f in self.filters if isinstance(f, ItemFilter | EntityRequired)]
-
-        def accept(question: rows.Question, article: rows.Article) -> bool:
-            item = [QuestionItem(question, article)]
-            return all(one.judge(item, context)[0].keep for one in cheap)
-
-        return Opened(finder, backend, context, accept, models)
+        return context, models
 
 
-class Opened(NamedTuple):
-    """What writes and filters questions, ready to work; `models` grows as filters open theirs."""
+class FilteredQuestions(Step):
+    """The questions that every filter keeps: `kept.parquet` (`rows.FilteredQuestion`).
 
-    finder: Finder
-    backend: Backend
-    context: FilterContext
-    accept: Accept
-    models: list[Cached]
+    Beside it `dropped.parquet`, and `summary.json` with what each filter did.
+    """
 
-    def told(self) -> str:
-        """What the models of this run have cost so far."""
-        usages = [one.usage for one in self.models]
-        read = sum(one.tokens_read for one in usages)
-        written = sum(one.tokens_written for one in usages)
-        calls = sum(one.misses for one in self.models)
-        return f"{calls:,} calls, {read:,} tokens read, {written:,} written"
+    name: ClassVar[str] = "filtered-questions"
 
-    def finish(self) -> None:
-        """`UserError` where answers of a model are still to come."""
-        for one in self.models:
-            one.finish()
+    sources: tuple[StatedQuestions | ModelQuestions, ...]
+    judges: Judges
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Run the filters over what the sources wrote."""
+        context, models = self.judges.open(at)
+        questions = [
+            one
+            for source in self.sources
+            for one in typed_rows(at.folder(source) / QUESTIONS, rows.Question)
+        ]
+        by_article: dict[str, list[rows.Question]] = {}
+        for one in questions:
+            by_article.setdefault(one.draw.article, []).append(one)
+        files = self.sources[0].draws.articles.news.files
+
+        def items() -> Iterator[QuestionItem]:
+            for article in read(files, sorted(by_article), jobs=at.jobs):
+                for one in by_article[article.id]:
+                    yield QuestionItem(one, article)
+
+        flow = FilterRun(self.judges.filters, items(), context)
+        loose, lost = out / "loose.parquet", out / "lost.parquet"
+        with writing(loose, rows.FilteredQuestion) as kept, writing(lost, rows.Dropped) as dropped:
+            for row in flow:
+                if isinstance(row, rows.Dropped):
+                    dropped.append(row)
+                else:
+                    kept.append(rows.FilteredQuestion(row.item.question, _scores(row)))
+        for model in models:
+            model.finish()
+        # nested rows have no order of their own: they stand in that of the archive
+        loose.rename(out / "kept.parquet")
+        in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
+        scorers = [one for one in self.judges.filters if isinstance(one, Toxicity)]
+        calls = sum((one.asked for one in models), Counter())
+        summary = {
+            "filters": tallied(flow.tallies),
+            "calls": dict(sorted(calls.items())),
+            "scorers": [_scorer(one, context) for one in scorers],
+        }
+        (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
+        if models:
+            at.say(f"  models of filters: {cost(models)}")
 
 
 class NewsQuestions(Step):
-    """The generated questions that pass the filters: `questions.parquet` (`rows.NewsQuestion`).
+    """The released questions: `questions.parquet` (`rows.NewsQuestion`) and `dropped.parquet`.
 
-    Beside it `dropped.parquet`, and `summary.json` with what each filter did and how many calls
-    of models were needed, kept answers among them. `limit`: at most so many rows, of draws that
-    are chosen by hash, one question each.
+    `filters`: names of all that they passed; `limit`: at most so many rows, chosen by hash.
     """
 
     name: ClassVar[str] = "questions"
 
-    draws: QuestionDates
-    tools: QuestionTools
-    limit: int | None = None
+    filtered: FilteredQuestions
+    filters: tuple[str, ...]
+    seed: int
+    limit: int | None
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Ask about every draw, filter, and date what passed."""
-        opened = self.tools.open(at)
-        draws, of_all = self._drawn(at)
-        number = sum(map(len, draws.values()))
-        names = tuple(one.filter for one in self.tools.filters)
-        counts: dict[str, int] = {}
-        loose, lost = out / "kept.parquet", out / "lost.parquet"
-        passed = 0
-
-        def told() -> str:
-            return f"{opened.told()}, {passed:,} rows kept"
-
-        # what the models cost is for the terminal: with kept answers a second run costs nothing
-        asking = progress(number, "draws", "asking", told) if opened.models else nullcontext()
-        with (
-            writing(loose, rows.NewsQuestion) as kept,
-            writing(lost, rows.Dropped) as dropped,
-            asking as bar,
-        ):
-            for one in opened.models if bar else ():
-                one.told = lambda: bar.advance(0) if bar else None
-            advance = bar.advance if bar else lambda n: None
-            items = self._items(at, draws, opened, counts, dropped.append, advance)
-            flow = FilterRun(self.tools.filters, items, opened.context)
-            few: list[rows.NewsQuestion] = []
-            for row in flow:
-                if isinstance(row, rows.Dropped):
-                    dropped.append(row)
-                    continue
-                passed += 1
-                made = released(row, names, self.tools.seed)
-                few.append(made) if self.limit else kept.append(made)
-            few.sort(key=lambda row: bits(self.tools.seed, "limit", row.id))
-            for n, made in enumerate(few):
-                over = rows.Dropped(
-                    self.name, "over_limit", made.id, None, None, None, None, made.question
-                )
-                kept.append(made) if n < (self.limit or 0) else dropped.append(over)
-        opened.finish()
+        """Say when, where a question does not, and put everything into the row's columns."""
+        kept = list(typed_rows(at.folder(self.filtered) / "kept.parquet", rows.FilteredQuestion))
+        kept.sort(key=lambda one: bits(self.seed, "limit", one.question.id))
+        over = kept[self.limit :] if self.limit else []
+        loose, lost = out / "loose.parquet", out / "lost.parquet"
+        with writing(loose, rows.NewsQuestion) as made, writing(lost, rows.Dropped) as dropped:
+            for one in kept[: self.limit] if self.limit else kept:
+                scores = _toxicity(one.scores)
+                made.append(released(one.question, scores, self.filters, self.seed))
+            for one in over:
+                text = one.question.question
+                dropped.append(rows.Dropped(self.name, "over_limit", one.question.id, detail=text))
         in_order(at, loose, rows.NewsQuestion, out / QUESTIONS, ORDER)
         in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-        calls = sum((one.asked for one in opened.models), Counter())
-        scorers = [one for one in self.tools.filters if isinstance(one, Toxicity)]
-        summary = {
-            "generated": counts,
-            "filters": tallied(flow.tallies),
-            "calls": dict(sorted(calls.items())),
-            "kept": passed,
-            "scorers": [_scorer(one, opened.context) for one in scorers],
-        }
-        (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
-        if opened.models:
-            self._tell(at, opened, passed, number, of_all)
-        else:
-            at.say(f"  {passed:,} rows of {number:,} draws; more draws (`dates`) give more rows")
-
-    def _drawn(self, at: Workspace) -> tuple[dict[str, list[rows.Draw]], int]:
-        """The draws that are asked about, by article, and how many there are in all."""
-        found = list(typed_rows(at.folder(self.draws) / "draws.parquet", rows.Draw))
-        chosen = found
-        if self.limit:
-            spare = _SPARE_PARSED if isinstance(self.tools.generate.backend, Parsed) else _SPARE
-            by_hash = sorted(found, key=lambda draw: bits(self.tools.seed, "limit", draw.id))
-            wanted = {draw.id for draw in by_hash[: spare * self.limit]}
-            chosen = [draw for draw in found if draw.id in wanted]
-        draws: dict[str, list[rows.Draw]] = {}
-        for draw in chosen:
-            draws.setdefault(draw.article, []).append(draw)
-        return draws, len(found)
-
-    def _items(
-        self,
-        at: Workspace,
-        draws: Mapping[str, Sequence[rows.Draw]],
-        opened: Opened,
-        counts: dict[str, int],
-        drop: Callable[[rows.Dropped], None],
-        advance: Callable[[int], None],
-    ) -> Iterator[QuestionItem]:
-        """Every generated question with its article; other candidates are counted or dropped."""
-        files = self.draws.articles.news.files
-        waiting: dict[str, rows.Article] = {}
-        settings = self.tools.generate
-        if self.limit:
-            settings = settings.model_copy(update={"kept": 1})
-
-        def passing() -> Iterator[rows.Article]:
-            for article in read(files, sorted(draws), jobs=at.jobs):
-                waiting[article.id] = article
-                yield article
-                advance(len(draws[article.id]))
-
-        for found in generate_questions(
-            passing(),
-            draws,
-            settings,
-            self.tools.seed,
-            finder=opened.finder,
-            backend=opened.backend,
-            accept=opened.accept,
-        ):
-            reason = found.reason if isinstance(found, rows.Dropped) else "question"
-            counts[reason] = counts.get(reason, 0) + 1
-            if isinstance(found, rows.Question):
-                while next(iter(waiting)) != found.draw.article:  # questions come in their order
-                    del waiting[next(iter(waiting))]
-                yield QuestionItem(found, waiting[found.draw.article])
-            elif found.reason not in _COUNTED:
-                drop(found)
-
-    def _tell(self, at: Workspace, opened: Opened, kept: int, draws: int, of_all: int) -> None:
-        """Say what the models cost; of a limited run also what the whole would."""
-        asked = sum(one.asked.total() for one in opened.models)
-        a_row = f"{asked / kept:.1f} calls a row" if kept else "no row"
-        at.say(f"  models: {opened.told()} in this run; {kept:,} rows kept, {a_row}")
-        if self.limit and draws:
-            times = of_all / draws * self.tools.generate.kept
-            calls = sum(one.usage.calls for one in opened.models)
-            text = f"  the whole recipe, {of_all:,} draws: about {asked * times:,.0f} calls"
-            for word in ("read", "written") if calls else ():
-                tokens = sum(getattr(one.usage, f"tokens_{word}") for one in opened.models)
-                text += f", {tokens / calls * asked * times:,.0f} tokens {word}" if tokens else ""
-            at.say(f"{text}, {kept * times:,.0f} rows")
+        draws = sum(map(len, drawn(at, self.filtered.sources[0].draws).values()))
+        rest = len(kept) - len(over)
+        at.say(f"  {rest:,} rows of {draws:,} draws; more draws (`dates`) give more rows")
 
 
 class AnnotatedQuestions(Step):
@@ -282,6 +376,7 @@ class AnnotatedQuestions(Step):
 
     gold: Source
     questions: NewsQuestions
+    screen: tuple[AnyFilter, ...]
     shown: QuestionDates
     people: AnnotatorSettings
 
@@ -304,7 +399,7 @@ class AnnotatedQuestions(Step):
                 if isinstance(row, rows.Dropped):
                     dropped.append(row)
                     continue
-                seed = self.questions.tools.seed
+                seed = self.questions.seed
                 after, answer = reviews.review(row, self.people.judged, seed)
                 if isinstance(after, rows.Dropped):
                     dropped.append(after)
@@ -338,9 +433,10 @@ class AnnotatedQuestions(Step):
         draws = self._draws(at, written, count)
         if not draws:
             return
-        tools = self.questions.tools
-        opened = tools.open(at)
-        finder, context = opened.finder, opened.context
+        judges = self.questions.filtered.judges
+        context, models = judges.open(at)
+        finder = open_finder(judges.candidates)
+        context = replace(context, names=finder)
         answers: dict[str, tuple[str, ...]] = {}
 
         def items() -> Iterator[QuestionItem]:
@@ -349,15 +445,20 @@ class AnnotatedQuestions(Step):
                 answers[item.question.id] = given
                 yield item
 
-        filters = tuple(one for one in tools.filters if one.filter not in self.people.skip)
+        every = (*self.screen, *judges.filters)
+        filters = tuple(one for one in every if one.filter not in self.people.skip)
         names = tuple(one.filter for one in filters)
         flow = FilterRun(filters, items(), context)
         for row in flow:
             if isinstance(row, KeptItem):
-                yield released(row, names, tools.seed, answers[row.item.question.id])
+                question = row.item.question
+                scores = _toxicity(_scores(row))
+                given = answers[question.id]
+                yield released(question, scores, names, self.questions.seed, given)
             else:
                 yield row
-        opened.finish()
+        for model in models:
+            model.finish()
         tallies += tallied(flow.tallies)
 
     def _draws(
@@ -371,7 +472,8 @@ class AnnotatedQuestions(Step):
         if not written:
             return {}
         shown, drawn = (
-            at.folder(draws) / "draws.parquet" for draws in (self.shown, self.questions.draws)
+            at.folder(draws) / "draws.parquet"
+            for draws in (self.shown, self.questions.filtered.sources[0].draws)
         )
         found: dict[str, rows.Draw] = {}
         for table in (shown, drawn):
@@ -392,36 +494,92 @@ class AnnotatedQuestions(Step):
 
 QUESTIONS, BASELINE = "questions.parquet", "baseline.parquet"
 ORDER = ("split", "recent_or_past", "id")
-_NO_SCORES = ToxicityScores()
+
+
+def drawn(at: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
+    """All draws by their article."""
+    found: dict[str, list[rows.Draw]] = {}
+    for draw in typed_rows(at.folder(draws) / "draws.parquet", rows.Draw):
+        found.setdefault(draw.article, []).append(draw)
+    return found
+
+
+def written(
+    out: Path,
+    at: Workspace,
+    questions: Iterable[rows.Question],
+    dropped: Iterable[rows.Dropped],
+    counts: Mapping[str, int],
+    tallies: Sequence[Tally],
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """The files of a step that writes questions."""
+    with writing(out / QUESTIONS, rows.Question) as into:
+        for one in questions:
+            into.append(one)
+    with writing(out / "lost.parquet", rows.Dropped) as lost:
+        for row in dropped:
+            lost.append(row)
+    in_order(at, out / "lost.parquet", rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
+    summary = {"generated": counts, "filters": tallied(tallies), **(extra or {})}
+    (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
+
+
+def cost(models: Sequence[Cached]) -> str:
+    """What models have cost in this run."""
+    usages = [one.usage for one in models]
+    read_ = sum(one.tokens_read for one in usages)
+    wrote = sum(one.tokens_written for one in usages)
+    calls = sum(one.misses for one in models)
+    return f"{calls:,} calls, {read_:,} tokens read, {wrote:,} written"
+
+
+def _scores(kept: KeptItem) -> tuple[float, ...]:
+    """The toxicity scores of an item, or none; -1 stands for one that is not given."""
+    scores = next((v.scores for v in kept.verdicts if v.scores), None)
+    return tuple(-1.0 if one is None else one for one in astuple(scores)) if scores else ()
+
+
+def _toxicity(scores: Sequence[float]) -> ToxicityScores:
+    return ToxicityScores(*(None if one < 0 else one for one in scores))
 
 
 def released(
-    kept: KeptItem, filters: tuple[str, ...], seed: int, answers: tuple[str, ...] | None = None
+    question: rows.Question,
+    scores: ToxicityScores,
+    filters: tuple[str, ...],
+    seed: int,
+    answers: tuple[str, ...] | None = None,
 ) -> rows.NewsQuestion:
     """The row of a question that passed `filters`.
 
-    `answers`: those of the annotators who wrote it; their question stays as it is. A generated
-    one has the span that it was made for, and may be given a time specification.
+    `answers`: those of the annotators who wrote it; their question stays as it is. One that was
+    generated has the span that it was made for or what its timeline accepts, and may be given a
+    time specification.
     """
-    question = kept.item.question
-    if answers is None:
-        dated = specify(question, seed)
-    else:
+    if answers is not None:
         dated = Specified(question.question, "own" if time_of(question.question) else "none")
-    accepted = (question.answer.text,) if answers is None else answers
-    scores = next((v.scores for v in kept.verdicts if v.scores), None) or _NO_SCORES
+    elif question.time_spec is not None:
+        dated = Specified(question.question, question.time_spec)
+    else:
+        dated = specify(question, seed)
+    of = question.grounding
+    accepted = (of.answers if of else (question.answer.text,)) if answers is None else answers
+    additional = of.aliases if of else ()
+    subset = question.draw.subset if question.recent is not False else "past"
+    place = question.answer
     return rows.NewsQuestion(
         id=question.id,
         prompt=question_prefix(question.draw.question_day) + dated.text,
-        targets=targets(accepted),
+        targets=targets(accepted, additional),
         qa_id=question.id,
         question=dated.text,
         answers=accepted,
-        answers_additional=(),
+        answers_additional=additional,
         question_ts=_seconds(question.draw.question_day),
         evidence_ts=_seconds(question.draw.article_day),
         evidence_id=question.draw.article,
-        recent_or_past=question.draw.subset,
+        recent_or_past=subset,
         written_or_generated="generated" if answers is None else "written",
         toxicity_identity_attack=scores.identity_attack,
         toxicity_insult=scores.insult,
@@ -431,9 +589,14 @@ def released(
         toxicity_threat=scores.threat,
         split=question.draw.split,
         quarter=question.draw.quarter,
-        answer_type=question.answer.type,
-        answer_start=question.answer.start,
+        answer_type=place.type,
+        answer_start=place.start,
+        evidence_sentence=place.sentence,
         time_spec=dated.kind,
+        relation=of.relation if of else None,
+        about=of.about if of else None,
+        statements=of.statements if of else (),
+        holds=of.holds if of else None,
         generator=question.generator,
         filters=filters,
     )
@@ -475,6 +638,23 @@ def summary_of(folder: Path) -> dict[str, Any]:
     """The summary that a step wrote beside its rows."""
     found: dict[str, Any] = json.loads((folder / "summary.json").read_text("utf-8"))
     return found
+
+
+def summarised(folders: Sequence[Path], questions: Path) -> dict[str, Any]:
+    """The summaries of the steps that write and filter questions as one, for the card."""
+    parts = [summary_of(folder) for folder in folders]
+    generated: Counter[str] = Counter()
+    calls: Counter[str] = Counter()
+    for part in parts:
+        generated.update(part.get("generated", {}))
+        calls.update(part.get("calls", {}))
+    return {
+        "generated": dict(sorted(generated.items())),
+        "filters": [tally for part in parts for tally in part["filters"]],
+        "calls": dict(sorted(calls.items())),
+        "scorers": [one for part in parts for one in part.get("scorers", ())],
+        "kept": pq.read_metadata(questions).num_rows,
+    }
 
 
 def in_order(at: Workspace, loose: Path, row: type, path: Path, order: Sequence[str]) -> None:

@@ -9,3 +9,5 @@ PLACES = words(_LISTS["places"])
 DEMONYMS = words(_LISTS["demonyms"])
 COMMON = words(_LISTS["common"])
 """Words that open sentences with a capital and are no names on their own."""
+TITLES = frozenset(word for title in words(data("questions")["titles"]) for word in title.split())
+"""Words of what stands before a name and is no part of it: President, Prime, Minister."""

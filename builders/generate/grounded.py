@@ -1,0 +1,498 @@
+"""The backend `facts`: questions about dated facts that a sentence of an article states.
+
+A sentence that names subject and object of a fact, and the relation by one of its words, is the
+evidence, where the timeline is certain on the article's day. What is asked and what is accepted
+comes from the timeline: all that hold on the day, and nothing where anything is in doubt.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from factdrift.builders.core import duck
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.hashing import row_id
+from factdrift.builders.facts.relations import NewsPhrases
+from factdrift.builders.generate.mentions import (
+    EntityNames,
+    Mention,
+    Sentence,
+    batches,
+    sentences,
+)
+from factdrift.builders.generate.protocol import FACTS
+from factdrift.builders.rows import (
+    About,
+    AnswerType,
+    Article,
+    Candidate,
+    Draw,
+    Grounding,
+    Question,
+    TimeSpec,
+)
+from factdrift.builders.text.dates import Written, asked, dates_in, written
+from factdrift.builders.text.en.lexicon import TITLES
+from factdrift.builders.text.render import phrase
+
+_DATES = ("start_first", "start_last", "end_first", "end_last")
+_AT_ONCE = 2048
+"""Articles that are met with the names at once."""
+_EVENT = timedelta(60)
+"""Days before an article in which an event is its news."""
+_RECENT = timedelta(365)
+"""Days before an article since when a state is recent."""
+_DAY = timedelta(1)
+_LONGEST = 60
+"""Words of a sentence that can be evidence."""
+_ANSWERS = 3
+"""Holders at one time beyond which nobody asks for them."""
+_NEAR = 4
+"""Words from two names to the relation's word."""
+_OTHERS = 2
+"""Other words between the names at most, small ones aside."""
+_SMALL = frozenset(
+    "s a an the of by in at for from with and as to is was were are has had been be his her their "
+    "its this that who which new current incumbent 's ’s".split()
+)
+_CHANGE = re.compile(r"\b(?:appoint|nam|hir|sign|elect|unveil|install|marr|buy|bought|acquir)\w*")
+"""Verbs between two names whose relation is told behind them: appointed … as head coach."""
+_OTHERWISE = re.compile(
+    r"\b(?:[Ff]ormer(?:ly)?|ex|previous(?:ly)?|predecessor|successor|once|late|then|next|future|"
+    r"would-be|potential|possible|candidates?|designate|elect|would|challenger|rival|against|[Dd]eputy|[Vv]ice|[Aa]ssistant|"
+    r"[Aa]cting|interim|caretaker|shadow|opposition|fake|fictional|[Ii]f|linked|could|might|may)\b",
+)
+"""Words of a sentence that tells another relation between the two, or not yet, or no more."""
+
+Side = Literal["object", "subject"]
+
+
+class Term(NamedTuple):
+    """A stretch of a timeline or a gap: one side's item id seen from the other, and its days."""
+
+    id: str
+    start_first: date
+    start_last: date
+    end_first: date
+    end_last: date
+    sure: bool
+    statements: tuple[str, ...]
+
+    def within(self, first: date, last: date) -> bool:
+        """Whether it surely holds on every day of a stretch."""
+        return self.sure and self.start_last <= first and self.end_first >= last
+
+    def touches(self, first: date, last: date) -> bool:
+        """Whether it may hold on a day of a stretch."""
+        return self.start_first <= last and self.end_last >= first
+
+
+@dataclass(frozen=True)
+class Entity:
+    """What a question needs of an item."""
+
+    label: str
+    aliases: tuple[str, ...]
+
+
+@dataclass
+class Known:
+    """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
+
+    terms: dict[tuple[Side, str, str], list[Term]] = field(default_factory=dict)
+    entities: dict[str, Entity] = field(default_factory=dict)
+
+
+class Found(NamedTuple):
+    """A fact that a sentence states: the spans of both names in it."""
+
+    relation: str
+    subject: str
+    object: str
+    sentence: Sentence
+    subject_at: tuple[int, int]
+    object_at: tuple[int, int]
+    cue: str
+    changes: bool
+
+
+class StatedFacts:
+    """Facts of a mined folder, met with articles.
+
+    `timelines`, `gaps`, `entities`: Parquet files of the steps of facts; `relations`: those that
+    are asked about.
+    """
+
+    def __init__(
+        self,
+        db: duckdb.DuckDBPyConnection,
+        timelines: Path,
+        gaps: Path,
+        entities: Path,
+        relations: Mapping[str, NewsPhrases],
+    ) -> None:
+        self._db = db
+        self.relations = relations
+        wanted = ", ".join(map(duck.text, relations))
+        days = ", ".join(
+            f"coalesce({name}, date '{edge}') as {name}"
+            for name, edge in zip(_DATES, (date.min, date.max, date.min, date.max), strict=True)
+        )
+        columns = f"relation, subject, coalesce(object, '') as object, {days}"
+        db.execute(
+            f"create table terms as select {columns}, not rival as sure, statements "  # noqa: S608
+            f"from {duck.parquet(timelines)} where relation in ({wanted}) union all "
+            f"select {columns}, false, [statement] from {duck.parquet(gaps)} "
+            f"where relation in ({wanted})"
+        )
+        self._entities = entities
+        sides = "select subject from terms where sure union select object from terms where sure"
+        self.names = EntityNames(db, entities, sides)
+
+    def found(self, articles: Iterable[Article]) -> Iterator[tuple[Article, list[Found], Known]]:
+        """Each article with the facts that its sentences state, in their order."""
+        for group in batches(articles, _AT_ONCE):
+            parts = [sentences(article) for article in group]
+            mentions = self.names.find(list(zip(group, parts, strict=True)))
+            pairs = {
+                (a, b)
+                for one in mentions
+                for first, second in _pairs(one)
+                for a in first.ids
+                for b in second.ids
+            }
+            known, facts = self._known(pairs)
+            for article, texts, one in zip(group, parts, mentions, strict=True):
+                yield article, list(self._stated(article, texts, one, facts, known)), known
+
+    def _known(self, pairs: set[tuple[str, str]]) -> tuple[Known, dict[tuple[str, str], list[str]]]:
+        """The timelines around pairs of items, and the relations between the items of each."""
+        known, facts = Known(), dict[tuple[str, str], list[str]]()
+        self._register("pairs", sorted(pairs), "a", "b")
+        self._db.execute(
+            "create or replace temp table joined as select distinct relation, subject, object "
+            "from terms join pairs on a = subject and b = object where sure"
+        )
+        for relation, *pair in self._rows("from joined order by all"):
+            facts.setdefault((pair[0], pair[1]), []).append(relation)
+        sides: tuple[tuple[Side, Side], ...] = (("object", "subject"), ("subject", "object"))
+        for side, of in sides:
+            asked = [r for r, one in self.relations.items() if side == "object" or one.by_object]
+            chosen = ", ".join(map(duck.text, ("", *asked)))
+            query = f"""
+                select relation, {of}, {side}, {", ".join(_DATES)}, sure, statements from terms
+                semi join (select distinct relation, {of} from joined) using (relation, {of})
+                where relation in ({chosen}) and {of} <> '' order by all
+            """  # noqa: S608 - names of columns and of relations
+            for relation, one, *rest in self._rows(query):
+                term = Term._make((*rest[:-1], tuple(rest[-1])))
+                known.terms.setdefault((side, relation, one), []).append(term)
+        ids = {key[2] for key in known.terms} | {t.id for ts in known.terms.values() for t in ts}
+        self._register("ids", sorted((i,) for i in ids), "id")
+        query = (
+            f"select id, label, aliases from {duck.parquet(self._entities)} "  # noqa: S608
+            "semi join ids using (id) where label is not null"
+        )
+        for id_, label, aliases in self._rows(query):
+            known.entities[id_] = Entity(label, tuple(aliases or ()))
+        return known, facts
+
+    def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
+        """A small table of texts under a name."""
+        self._db.execute(
+            f"create or replace temp table {name} ({' varchar, '.join(columns)} varchar)"
+        )
+        arrays = [pa.array([row[n] for row in rows], pa.string()) for n in range(len(columns))]
+        self._db.register("given", pa.table(arrays, names=list(columns)))
+        self._db.execute(f"insert into {name} from given")
+        self._db.unregister("given")
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self._db.execute(query).fetchall()
+        return found
+
+    def _stated(
+        self,
+        article: Article,
+        texts: Sequence[Sentence],
+        mentions: Sequence[Mention],
+        facts: Mapping[tuple[str, str], Sequence[str]],
+        known: Known,
+    ) -> Iterator[Found]:
+        """The facts that sentences state and that surely hold on the article's day."""
+        for first, second in _pairs(mentions):
+            sentence = texts[first.sentence]
+            for subject in first.ids:
+                for thing in second.ids:
+                    for relation in facts.get((subject, thing), ()):
+                        terms = known.terms["object", relation, subject]
+                        day = article.day
+                        if not any(t.id == thing and t.within(day, day) for t in terms):
+                            continue
+                        phrases = self.relations[relation]
+                        spans = (first.start, first.end), (second.start, second.end)
+                        cue = _joined(sentence.text, *spans, phrases.cues)
+                        if cue is not None:
+                            changes = _joined(sentence.text, *spans, phrases.changes) is not None
+                            yield Found(relation, subject, thing, sentence, *spans, cue, changes)
+
+
+def _pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
+    """Every two mentions of a sentence, either first."""
+    of: dict[int, list[Mention]] = {}
+    for m in mentions:
+        of.setdefault(m.sentence, []).append(m)
+    for found in of.values():
+        for a in found:
+            for b in found:
+                if a is not b and a.ids != b.ids:
+                    yield a, b
+
+
+_WORD = re.compile(r"[\w'’-]+")
+
+
+@cache
+def _cue(cues: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, cues))})\b" if cues else "(?!)", re.I)
+
+
+def _joined(
+    text: str, one: tuple[int, int], other: tuple[int, int], cues: tuple[str, ...]
+) -> str | None:
+    """The word that joins two names of a sentence, if one of these does.
+
+    Without any words the names have to stand together, as an office and its holder do. Else it
+    stands between them, with hardly another word (`Chelsea manager Antonio Conte`), or before or
+    after two names that belong together (`Prime Minister of India Narendra Modi`).
+    """
+    if len(text.split()) > _LONGEST:
+        return None
+    wanted = _cue(cues)
+    (a, b), (c, d) = sorted((one, other))
+    before = [m.start() for m in _WORD.finditer(text, 0, a)][-_NEAR:]
+    after = [m.end() for m in _WORD.finditer(text, d)][:_NEAR]
+    start, end = (before or [a])[0], (after or [d])[-1]
+    if _OTHERWISE.search(text, start, end):
+        return None
+    joins = wanted.search(text, b, c)
+    rest = wanted.sub(" ", text[b:c])
+    if len(re.findall(r"[.;:!?\"“”]|,", rest)) > 2:
+        return None
+    others = [w for w in _WORD.findall(rest) if w not in _SMALL and w not in TITLES]
+    if any(w[0].isupper() for w in others) or len(others) > _OTHERS:
+        return None
+    if joins:
+        return joins[0]
+    if not cues:
+        return None if others else ""
+    if others and not _CHANGE.search(rest):
+        return None
+    found = wanted.search(text, d, end) or wanted.search(text, start, a)
+    return found[0] if found else None
+
+
+def questions(
+    article: Article,
+    found: Sequence[Found],
+    draw: Draw,
+    known: Known,
+    snapshot: date,
+    relations: Mapping[str, NewsPhrases],
+) -> list[Question]:
+    """Every question that may be asked of an article's facts on the day of a draw."""
+    made = [
+        one
+        for fact in found
+        for phrases in (relations[fact.relation],)
+        for one in _Asking(article, fact, draw, known, snapshot, phrases.cues).questions(phrases)
+    ]
+    return list({one.id: one for one in made}.values())
+
+
+class _Asking(NamedTuple):
+    """One stated fact, asked about on the day of one draw."""
+
+    article: Article
+    fact: Found
+    draw: Draw
+    known: Known
+    snapshot: date
+    cues: tuple[str, ...]
+
+    def questions(self, phrases: NewsPhrases) -> Iterator[Question]:
+        """In both directions: who is in the state, and who began it."""
+        fact, day = self.fact, self.draw.article_day
+        terms = self.known.terms["object", fact.relation, fact.subject]
+        mine = next(t for t in terms if t.id == fact.object and t.within(day, day))
+        month = Period.of(mine.start_first, "month")
+        new = fact.changes and day - _EVENT <= mine.start_first and mine.start_last <= day
+        recent = day - _RECENT <= mine.start_first
+        sides: tuple[tuple[Side, str, tuple[int, int], str | None, str | None], ...] = (
+            ("object", fact.subject, fact.object_at, phrases.ask, phrases.became),
+            ("subject", fact.object, fact.subject_at, phrases.ask_subject, phrases.became_subject),
+        )
+        for side, of, span, ask, became in sides:
+            line = self.known.terms.get((side, fact.relation, of), [])
+            if became and new and mine.start_last <= month.last:
+                time = asked("in", written(month.first, "month"))
+                began = _began(line, month.first, month.last)
+                yield from self._about("event", became, time, began, line, span, recent=True)
+            if ask:
+                time, holders = self._state(line, recent=recent)
+                if time or present(ask) != ask:
+                    template = ask if time else present(ask)
+                    yield from self._about(
+                        "state", template, time, holders, line, span, recent=recent
+                    )
+        if phrases.when and fact.changes and len([t for t in terms if t.id == fact.object]) == 1:
+            said = _date_of(fact.sentence.text, mine)
+            if said is not None:
+                spot = said.start, said.end
+                text = self._text(phrases.when, "")
+                yield self._question(
+                    text,
+                    "event",
+                    spot,
+                    _day_forms(mine),
+                    (),
+                    mine.statements,
+                    True,
+                    "date",
+                    "none",
+                    recent=new,
+                )
+
+    def _about(
+        self,
+        about: About,
+        template: str,
+        time: str,
+        holders: Sequence[Term],
+        line: Sequence[Term],
+        span: tuple[int, int],
+        *,
+        recent: bool,
+    ) -> Iterator[Question]:
+        """The question for all that hold, where they are few and have names."""
+        ids = list(dict.fromkeys(t.id for t in holders))
+        names = self.known.entities
+        if not 0 < len(ids) <= _ANSWERS or any(i not in names for i in ids):
+            return
+        stated = {self.fact.object, self.fact.subject}
+        ids.sort(key=lambda i: i not in stated)
+        labels = tuple(dict.fromkeys(names[i].label for i in ids))
+        aliases = dict.fromkeys(a for i in ids for a in names[i].aliases if a not in labels)
+        statements = tuple(sorted({s for t in holders for s in t.statements}))
+        later = self.draw.question_day
+        now = _holders(line, later, later) if later <= self.snapshot else None
+        holds = None if now is None else {t.id for t in now} == {*ids}
+        yield self._question(
+            self._text(template, time),
+            about,
+            span,
+            labels,
+            tuple(aliases),
+            statements,
+            holds,
+            "entity",
+            "absolute" if time else "none",
+            recent=recent,
+        )
+
+    def _text(self, template: str, time: str) -> str:
+        names = (self.known.entities[i].label for i in (self.fact.subject, self.fact.object))
+        cue = next((c for c in self.cues if c.lower() == self.fact.cue.lower()), self.fact.cue)
+        text = phrase(template.replace("<cue>", cue), *names)
+        return f"{text[:1].upper()}{text[1:]}{' ' if time else ''}{time}?"
+
+    def _question(
+        self,
+        text: str,
+        about: About,
+        span: tuple[int, int],
+        answers: tuple[str, ...],
+        aliases: tuple[str, ...],
+        statements: tuple[str, ...],
+        holds: bool | None,
+        kind: AnswerType,
+        spec: TimeSpec,
+        *,
+        recent: bool,
+    ) -> Question:
+        fact, place = self.fact, self.fact.sentence
+        start, end = place.start + span[0], place.start + span[1]
+        answer = Candidate(start, end, self.article.text[start:end], kind, None, place.line)
+        ids = fact.relation, fact.subject, fact.object
+        grounding = Grounding(*ids, about, answers, aliases, statements, holds)
+        id_ = row_id(self.draw.id, FACTS, text, start)
+        return Question(id_, self.draw, text, answer, FACTS, spec, recent, grounding)
+
+    def _state(self, line: Sequence[Term], *, recent: bool) -> tuple[str, Sequence[Term]]:
+        """When a state is asked for, and who is in it then; nobody where no time is certain.
+
+        Without a time where it is recent, asked soon, and the same on both days; else in the month
+        of the article, or on its day where the month has a change and that day has none.
+        """
+        day, later = self.draw.article_day, self.draw.question_day
+        soon = recent and self.draw.subset == "recent" and later <= self.snapshot
+        if soon and (found := _holders(line, day - _DAY, later)):
+            return "", found
+        month = Period.of(day, "month")
+        if found := _holders(line, month.first, month.last):
+            return asked("in", written(day, "month")), found
+        return asked("on", written(day)), _holders(line, day - _DAY, day + _DAY) or []
+
+
+def _holders(line: Sequence[Term], first: date, last: date) -> list[Term] | None:
+    """All that hold throughout a stretch; None where it is in doubt who does."""
+    sure = [t for t in line if t.within(first, last)]
+    ids = {t.id for t in sure}
+    return None if any(t.touches(first, last) and t.id not in ids for t in line) else sure
+
+
+def _began(line: Sequence[Term], first: date, last: date) -> list[Term]:
+    """All that surely began in a stretch; none where another may have."""
+    sure = [t for t in line if t.sure and first <= t.start_first and t.start_last <= last]
+    ids = {t.id for t in sure}
+    others = (t for t in line if t.id not in ids)
+    return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
+
+
+def _date_of(text: str, term: Term) -> Written | None:
+    """The date in a sentence that says when a term began, to the month at least."""
+    if (term.start_last - term.start_first).days > 31:
+        return None
+    for one in dates_in(text).written:
+        near = one.first <= term.start_last and term.start_first <= one.last
+        if near and (one.last - one.first).days <= 31:
+            return one
+    return None
+
+
+def _day_forms(term: Term) -> tuple[str, ...]:
+    """How the day or month on which a term began may be written, the most exact first."""
+    day = term.start_first
+    month = written(day, "month")
+    if day != term.start_last:
+        return (month,)
+    return written(day), f"{month.split()[0]} {day.day}, {day.year}", month
+
+
+def present(ask: str) -> str:
+    """A question about the past as one about today: `who was` as `who is`.
+
+    >>> present("which team did <subject> play for")
+    'which team does <subject> play for'
+    """
+    for past, now in (("was", "is"), ("were", "are"), ("did", "does"), ("had", "has")):
+        if (text := re.sub(rf"\b{past}\b", now, ask, count=1)) != ask:
+            return text
+    return re.sub(r"^(who) (\w+?)e?d\b", r"\1 \2s", ask, count=1)

@@ -1,0 +1,119 @@
+"""Which questions are asked: one a line, spread over relations, pairs, years and first words."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from factdrift.builders.core.hashing import bits
+from factdrift.builders.rows import Dropped, Question
+
+STEP = "choose"
+
+
+def select(
+    found: Iterable[Question], seed: int, kept: int, share: float
+) -> tuple[list[Question], list[Dropped]]:
+    """The questions that are asked of all that could be, in the order of their ids, and the others.
+
+    Facts come before clauses, events before states, recent ones before others; where as much
+    speaks for two, a hash of seed and draw decides. A line of an article is asked about once, a pair of items once in a
+    year of articles, a draw for at most `kept` questions; of the ways to ask, the one whose first
+    word is rarest so far. Of the rows a relation has at most `share`, or as much as the others
+    where too few are there.
+    """
+    lines: dict[tuple[str, str, int], list[Question]] = {}
+    for one in found:
+        lines.setdefault((one.draw.id, one.draw.article, one.answer.sentence), []).append(one)
+    ordered = sorted(lines.values(), key=lambda line: _rank(line, seed))
+    chosen: list[Question] = []
+    dropped: list[Dropped] = []
+    seen: set[tuple[object, ...]] = set()
+    of_draw, words = Counter[str](), Counter[str]()
+    for line in ordered:
+        draw = line[0].draw
+        options = [one for one in line if _pair(one) not in seen]
+        reason = _refused(line, options, seen, of_draw[draw.id] >= kept)
+        if reason:
+            dropped.append(_dropped(min(line, key=lambda one: one.id), reason))
+            continue
+        best = min(_importance(one) for one in options)
+        options = [one for one in options if _importance(one) == best]
+        one = min(options, key=lambda q: (words[_first(q)], bits(seed, draw.id, q.question)))
+        words[_first(one)] += 1
+        of_draw[draw.id] += 1
+        seen.update((_line(one), _pair(one)))
+        chosen.append(one)
+    kept_rows, over = _capped(chosen, share)
+    dropped += [_dropped(one, "relation_share") for one in over]
+    return sorted(kept_rows, key=lambda one: one.id), dropped
+
+
+def _refused(
+    line: Sequence[Question],
+    options: Sequence[Question],
+    seen: set[tuple[object, ...]],
+    enough: bool,
+) -> str | None:
+    if _line(line[0]) in seen:
+        return "same_sentence"
+    if not options:
+        return "same_pair"
+    return "enough_questions" if enough else None
+
+
+def _importance(one: Question) -> int:
+    """0 for events, 1 for recent states, 2 for others, 3 for what no fact says."""
+    if one.grounding is None:
+        return 3
+    if one.grounding.about == "event":
+        return 0
+    return 1 if one.recent else 2
+
+
+def _rank(line: Sequence[Question], seed: int) -> tuple[int, int]:
+    one = line[0]
+    return min(map(_importance, line)), bits(seed, one.draw.id, "line", one.answer.sentence)
+
+
+def _line(one: Question) -> tuple[object, ...]:
+    return "line", one.draw.article, one.answer.sentence
+
+
+def _pair(one: Question) -> tuple[object, ...]:
+    """What is asked once a year; a question without facts has no pair."""
+    if one.grounding is None:
+        return "question", one.draw.article, one.question
+    of = one.grounding
+    return "pair", of.relation, of.subject, of.object, one.draw.article_day.year
+
+
+def _first(one: Question) -> str:
+    return one.question.split()[0]
+
+
+def _capped(chosen: Sequence[Question], share: float) -> tuple[list[Question], list[Question]]:
+    """The first rows of each relation, as many as its share of all that stay allows."""
+    counts = Counter(one.grounding.relation for one in chosen if one.grounding is not None)
+    others = len(chosen) - counts.total()
+    share = max(share, 1 / len(counts)) if counts and not others else share
+    total = len(chosen)
+    while True:
+        cap = max(1, int(share * total))
+        new = others + sum(min(n, cap) for n in counts.values())
+        if new == total:
+            break
+        total = new
+    taken, over, of = list[Question](), list[Question](), Counter[str]()
+    for one in chosen:
+        relation = one.grounding.relation if one.grounding is not None else None
+        if relation is not None and of[relation] >= cap:
+            over.append(one)
+            continue
+        if relation is not None:
+            of[relation] += 1
+        taken.append(one)
+    return taken, over
+
+
+def _dropped(one: Question, reason: str) -> Dropped:
+    relation = one.grounding.relation if one.grounding is not None else None
+    return Dropped(STEP, reason, one.id, relation=relation, detail=one.question)
