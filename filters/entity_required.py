@@ -5,17 +5,20 @@ from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.rows import AnswerType
-from factdrift.builders.text.en.questions import capitals, names_nobody
-from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, judged
+from factdrift.filters.base import (
+    FilterContext,
+    FilterVerdict,
+    Need,
+    QuestionItem,
+    judged,
+    needed,
+)
 
 
 class EntityRequired(Strict):
     """The answer is a phrase and the question holds no named entity (appendix A.4, iv).
 
-    Entities are what the run's spaCy pipeline finds in the question, where it finds entities; with
-    `pipeline: rules` words with a capital that the article does not write small. Months, weekdays
-    and feasts, offices and short forms of common nouns (`CEO`) name nothing. `types` says of which
-    answers.
+    Entities are what the run's spaCy pipeline finds in the question. `types` says of which answers.
 
     `types`: the kinds of answers whose questions need one.
     """
@@ -28,12 +31,9 @@ class EntityRequired(Strict):
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
         """Drop a question without an entity where the answer's type asks for one."""
+        if context.names is None:
+            raise needed("names", "a pipeline that finds names", self.filter)
         asked = [item for item in items if item.question.answer.type in self.types]
-        found: Sequence[Sequence[str]]
-        if context.names is not None:
-            every = context.names.names([item.question.question for item in asked])
-            found = [[name for name in names if not names_nobody(name)] for names in every]
-        else:
-            found = [capitals(item.question.question, item.article.text) for item in asked]
+        found = context.names.names([item.question.question for item in asked])
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}
         return [judged("no_entity" if i.question.id in without else None) for i in items]

@@ -9,7 +9,7 @@ from factdrift.builders.generate.backends import AnyModel
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import AnswerType
 from factdrift.builders.text.dates import MONTH_NUMBER, ORDINALS, WEEKDAYS
-from factdrift.builders.text.en.answers import bare, folded_name
+from factdrift.builders.text.en.answers import bare, numbers_in_digits
 from factdrift.builders.text.words import DETERMINERS, SMALL, tokens
 from factdrift.filters.base import FilterContext, FilterVerdict, Need, QuestionItem, needed
 from factdrift.filters.toxicity.scores import Share
@@ -66,7 +66,7 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
     """How far two answers agree, from 0 to 1.
 
     Entities and dates agree wholly or not at all, after normalisation: `4 June 2017` is
-    `on June 4th, 2017`, `Pope Francis` is `Francis`, and `Apple Inc.` is `Apple`. Phrases by the
+    `on June 4th, 2017`, `Bob Iger` is `Iger`, and `Apple Inc.` is `Apple`. Phrases by the
     share of words they have in common, of the longer one's; prepositions and determiners count only
     where a phrase has no other words, so that `in Paris` and `in London` have nothing in common.
     """
@@ -75,13 +75,14 @@ def agreement(answer: str, other: str | None, kind: AnswerType) -> float:
     if kind == "date":
         return float(bool(_date(answer)) and _date(answer) == _date(other))
     if kind == "entity":
-        one, two = (folded_name(bare(text)) for text in (answer, other))
-        return float(bool(tokens(answer)) and _content(one) == _content(two))
+        short, long = sorted((_content(answer), _content(other)), key=len)
+        return float(bool(short) and long[-len(short) :] == short)
     return _overlap(answer, other)
 
 
-def _content(words: Sequence[str]) -> list[str]:
-    return [word for word in words if word not in DETERMINERS]
+def _content(name: str) -> list[str]:
+    """The words of a name, without title and legal form, numbers in digits."""
+    return [word for word in numbers_in_digits(tokens(bare(name))) if word not in DETERMINERS]
 
 
 def _overlap(answer: str, other: str) -> float:

@@ -6,7 +6,6 @@ from datetime import date
 from typing import Annotated
 
 from factdrift.builders.core.hashing import first_byte
-from factdrift.builders.generate.protocol import PATTERNS
 from factdrift.builders.rows import Question, TimeSpec
 from factdrift.builders.text.dates import asked, time_of, written
 from factdrift.builders.text.en.questions import ago, asks_time, for_good, put
@@ -28,23 +27,17 @@ def specify(question: Question, seed: int) -> Specified:
     for their tense where that time is past. Of the others half are told the article's month, half
     how long ago it is; which, is a hash of seed and id. A relative one of less than a week is
     empty, and its kind is `none`. States and offices are always told the month: nobody knows who
-    held an office ten years ago to the month, and holders change. So are the recent questions of
-    patterns, which know no better way than the month to tell one attack from the next; in the
-    first days of a month, whose news may be of the month before, it is `around 1 May 2017`.
+    held an office ten years ago to the month, and holders change.
     """
     text, draw = question.question, question.draw
     if own := time_of(text):
         return Specified(in_past(text) if _is_past(own, draw.question_day) else text, "own")
     timeless = asks_time(text) or for_good(text)
-    by_patterns = question.generator == PATTERNS
-    recent = draw.subset == "recent"
-    if (recent and not by_patterns) or question.answer.type == "date" or timeless:
+    if draw.subset == "recent" or question.answer.type == "date" or timeless:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
     code = first_byte(seed, "time_spec", question.id)
-    if recent or code % 2 or _LENGTH.search(text) or (before and asks_state(text)):
-        if by_patterns and draw.article_day.day < _SETTLED:
-            return Specified(told(text, f"around {written(draw.article_day)}"), "absolute")
+    if code % 2 or _LENGTH.search(text) or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
         return Specified(told(text, month), "absolute")
     return Specified(told(text, before), "relative") if before else Specified(text, "none")
@@ -57,8 +50,6 @@ def told(question: str, time: str) -> str:
 
 _LENGTH = re.compile(r"\d\W*$|\b(?:year|month|week|day|time)s?\b")
 """What `9 years ago` reads badly behind: `at the age of 41`, `for the first time in 8 years`."""
-_SETTLED = 4
-"""The day of a month from which on an article's news is of this month, not of the last."""
 _AGO = re.compile(r"\bago$|^[Ll]ast\b")
 _IN_YEAR = re.compile(r"^(?:in|on|during|at)\b.*?\b((?:1\d|20)\d\d)s?$", re.IGNORECASE)
 

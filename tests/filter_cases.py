@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from factdrift.builders.generate.candidates import CandidateSettings, open_finder
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_of
@@ -20,6 +21,7 @@ from factdrift.filters.time_spec import specify, told
 FOLDER = Path(__file__).with_name("filter_cases")
 TABLES = tuple(sorted(path.stem for path in FOLDER.glob("*.txt")))
 _DAY = date(2012, 6, 1)
+FINDER = open_finder(CandidateSettings())
 
 
 class Case(NamedTuple):
@@ -95,21 +97,6 @@ def _search(answer: str, passage: str, tmp: Path) -> str:
     return _judged("search", item("Who is asked about?", answer), context)
 
 
-def _unique(question: str, answer: str, other: str, tmp: Path) -> str:
-    day, _, news = other.partition(" ")
-    statement = f"{news.split('.')[0]}."
-    mine = item(question, answer, sentences=(f"It names {answer}.",), subset="recent")
-    there = Article("a2", date.fromisoformat(day), ("News.", statement), f"News.\n{news}")
-    context = FilterContext(search=Index.build([mine.article, there], tmp / "index"))
-    return _judged("unique_answer", mine, context)
-
-
-def _joined(question: str, sentence: str, answer: str, tmp: Path) -> str:
-    mine = item(question, answer, sentences=(sentence,), subset="recent")
-    context = FilterContext(search=Index.build([mine.article], tmp / "index"))
-    return _judged("unique_answer", mine, context)
-
-
 def _office(question: str, article: str, asked: str, wanted: str) -> str:
     one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
     dated = specify(one.question, 0).text
@@ -134,10 +121,10 @@ _HOW: dict[str, Callable[[tuple[str, ...], Path], str]] = {
     "boilerplate": lambda c, _: _boilerplate(c[1]),
     "context_reference": lambda c, _: _judged("context_reference", item(c[1])),
     "duplicate_question": lambda c, _: _duplicate(*c[1:5]),
-    "entity_required": lambda c, _: _judged("entity_required", item(c[2], kind=c[1])),
-    "joined_names": lambda c, tmp: _joined(c[1], c[2], c[3], tmp),
+    "entity_required": lambda c, _: _judged(
+        "entity_required", item(c[2], kind=c[1]), FilterContext(names=FINDER)
+    ),
     "length": lambda c, _: _judged("length", item(c[1])),
-    "not_unique": lambda c, tmp: _unique(c[1], c[2], c[3], tmp),
     "office_holder_time": lambda c, _: _office(*c[:4]),
     "pronoun_without_antecedent": lambda c, _: _judged("pronoun_without_antecedent", item(c[1])),
     "question_mark": lambda c, _: _judged("question_mark", item(c[1])),

@@ -273,7 +273,12 @@ def _row(name: str, question: str, insult: float) -> NewsQuestion:
         quarter="2020Q2",
         answer_type="entity",
         answer_start=0,
+        evidence_sentence=1,
         time_spec="none",
+        relation=None,
+        about=None,
+        statements=(),
+        holds=None,
         generator="parse",
         filters=("toxicity",),
     )

@@ -1,18 +1,15 @@
 """Each rule filter: a table of what it keeps and why it drops."""
 
-from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
 import pytest
 
 from factdrift.builders.core.hashing import row_id
-from factdrift.builders.generate.candidates import CandidateSettings, open_finder
 from factdrift.builders.rows import Article
 from factdrift.builders.text.words import tokens
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
-from factdrift.filters.entity_required import EntityRequired, name_finder
 from factdrift.filters.round_trip import agreement
 from factdrift.filters.wording import (
     AnswerInQuestion,
@@ -112,7 +109,6 @@ SOURCE, CONTEXT, UNDATED, RELATIVE = (
     [
         ("Who is quoted in the article?", SOURCE),
         ("According to the text, who won?", SOURCE),
-        ("According to the report, who won?", CONTEXT),
         ("What is the main idea of this passage?", SOURCE),
         ("Who is mentioned in the story?", SOURCE),
         ("What does the author claim?", CONTEXT),
@@ -155,7 +151,6 @@ def test_context_reference(text: str, reason: str) -> None:
         ("What did they find in Rome?", True),
         ("What did she win?", True),
         ("Where was his body found?", True),
-        ("What did it cost?", True),
         ("What did we learn?", True),
         ("What did the minister say about his plan?", False),
         ("What did Obama say about his plan?", False),
@@ -180,64 +175,6 @@ ARTICLE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "dropped"),
-    [
-        ("Where did Merkel meet the president?", False),
-        ("Where did Obama's guest live?", False),
-        ("Obama met whom?", True),
-        ("Where did the president go?", True),
-        ("Where Did The President Go?", True),
-        ("What happened in May?", True),
-        ("Where does NATO meet?", False),
-        ("What did the WHO say?", False),
-        ("WHERE DID WHO GO?", True),
-    ],
-)
-def test_entity_required(text: str, dropped: bool) -> None:
-    made = item(text, article=ARTICLE, kind="phrase")
-    if text.startswith("Obama"):  # a name at the head counts where the article has it inside
-        dropped = False
-    assert bool(why(EntityRequired(), made)) == dropped
-    assert why(EntityRequired(), item(text, article=ARTICLE)) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "by_capitals", "by_pipeline"),
-    [
-        ("What did the elysee say in Reims?", True, True),
-        ("What did the elysee say?", False, True),
-        ("Where did the Frobnicated end?", True, False),
-        ("What happened in January 2020?", False, False),
-    ],
-)
-def test_entities_are_those_of_the_runs_pipeline(
-    tmp_path: Path, text: str, by_capitals: bool, by_pipeline: bool
-) -> None:
-    """With a spaCy pipeline what it finds counts, and capitals do not."""
-    spacy = pytest.importorskip("spacy")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("entity_ruler").add_patterns(
-        [
-            {"label": "ORG", "pattern": "elysee"},
-            {"label": "GPE", "pattern": "Reims"},
-            {"label": "DATE", "pattern": "January 2020"},
-        ]
-    )
-    nlp.to_disk(tmp_path / "finds")
-    spacy.blank("en").to_disk(tmp_path / "finds-none")
-    made = item(text, article=ARTICLE, kind="phrase")
-
-    def keeps(pipeline: str) -> bool:
-        settings = CandidateSettings.model_validate({"pipeline": pipeline})
-        context = FilterContext(names=name_finder(open_finder(settings)))
-        (verdict,) = EntityRequired().judge([made], context)
-        return verdict.keep
-
-    assert keeps("en_core_web_sm") == keeps(str(tmp_path / "finds-none")) == by_capitals
-    assert keeps(str(tmp_path / "finds")) == by_pipeline
-
-
 @pytest.mark.slow
 def test_what_a_question_takes_in_memory() -> None:
     many = 300
@@ -247,7 +184,7 @@ def test_what_a_question_takes_in_memory() -> None:
     size = getsizeof(context.memory) + sum(
         getsizeof(part) for pair in context.memory.items() for part in pair
     )
-    assert len(context.memory) == many + 1 and size / many <= 190
+    assert len(context.memory) == many and size / many <= 190
 
 
 @pytest.mark.parametrize(
@@ -274,7 +211,9 @@ def test_duplicates(also: Any, kept: int) -> None:
     [
         ("entity", "The Hague", "hague", 1),
         ("entity", "Boris Tadić", "Boris Tadic.", 1),
-        ("entity", "Obama", "Barack Obama", 0),
+        ("entity", "Obama", "Barack Obama", 1),
+        ("entity", "Bob Iger", "Iger", 1),
+        ("entity", "Pope Francis", "Pope", 0),
         ("entity", "Obama", None, 0),
         ("date", "4 June 2017", "on June 4th, 2017", 1),
         ("date", "Thursday, 4 June", "June 4", 1),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import ClassVar
 
 import pytest
 from pydantic import TypeAdapter
@@ -10,7 +11,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 from factdrift.filters import FILTERS, AnyFilter
-from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem
+from factdrift.filters.base import Filter, FilterContext, FilterVerdict, Need, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
 from factdrift.filters.round_trip import RoundTrip
 from factdrift.filters.run import FilterRun, KeptItem
@@ -99,6 +100,7 @@ def test_says_at_once_what_is_missing(needy: Filter) -> None:
 class Short:
     """A filter that gives too few verdicts."""
 
+    needs: ClassVar[frozenset[Need]] = frozenset()
     filter = "short"
 
     def judge(

@@ -124,7 +124,7 @@ class Says:
     ("kind", "answer", "said", "reason"),
     [
         ("entity", "Ivo Josipović", "ivo josipovic", ""),
-        ("entity", "Ivo Josipović", "Josipović", "other_answer"),
+        ("entity", "Ivo Josipović", "Josipović", ""),
         ("entity", "Ivo Josipović", None, "no_answer"),
         ("entity", "Ivo Josipović", " ", "no_answer"),
         ("date", "4 June", "June 4th", ""),

@@ -12,7 +12,6 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.backends import Cached
-from factdrift.builders.generate.candidates import ParseFinder
 from factdrift.builders.generate.protocol import Query, Request
 from factdrift.builders.generate.transformers_models import (
     Transformers,
@@ -20,6 +19,7 @@ from factdrift.builders.generate.transformers_models import (
     as_chat,
 )
 from factdrift.scoring import tiny_model
+from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
@@ -31,7 +31,7 @@ ARTICLE = article(
 
 @cache
 def requests() -> list[Request]:
-    return [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)]
+    return [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)]
 
 
 @pytest.fixture(scope="module", params=["causal", "seq2seq"])

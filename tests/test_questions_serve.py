@@ -14,11 +14,11 @@ import requests
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import Cached
-from factdrift.builders.generate.candidates import ParseFinder
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.protocol import Query, Request
 from factdrift.builders.generate.transformers_models import Transformers, TransformersBackend
 from factdrift.scoring import tiny_model
+from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 
 NEEDED = ("torch", "fastapi", "openai", "uvicorn")
@@ -32,7 +32,7 @@ ARTICLE = article(
     "Zoran Milanović won the presidential election in Croatia on Sunday.",
     "Andrej Plenković is the prime minister of Croatia.",
 )
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)]
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)]
 QUERY = Query(ARTICLE, "Who won?", date(2020, 1, 9))
 STARTS = 120
 """Seconds that the server may take until it answers."""
@@ -116,7 +116,7 @@ def test_its_refusals_are_shown(
 def test_a_prompt_longer_than_the_model_reads(server: str, model: Path) -> None:
     """The server breaks over it and says 500: tried again, then the run ends."""
     long = article(*["Zoran Milanović won the presidential election in Croatia."] * 1000)
-    request = Request(long, ParseFinder().find(long)[0], date(2020, 1, 9))
+    request = Request(long, FINDER.find(long)[0], date(2020, 1, 9))
     with pytest.raises(UserError, match="still HTTP 500 after 2 attempts"):
         backend(server, model, retries=1, longest_wait=0.1, characters=60_000).generate([request])
 

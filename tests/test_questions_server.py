@@ -16,15 +16,15 @@ import requests
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import Cached
-from factdrift.builders.generate.candidates import ParseFinder
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.prompts import PromptedModel, Read, read
 from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
+from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
 ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))
-REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in ParseFinder().find(ARTICLE)][:40]
+REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)][:40]
 
 SERVER = """
 import json, re, sys, threading, time

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from factdrift.builders.generate.candidates import ParseFinder
 from factdrift.builders.rows import (
     Article,
     Decision,
@@ -27,6 +26,7 @@ from factdrift.builders.streamingqa.annotators import (
     written_items,
 )
 from factdrift.builders.text.squad import exact_match, f1
+from tests.filter_cases import FINDER
 from tests.gold_rows import gold
 
 SENTENCES = (
@@ -44,7 +44,8 @@ ROW = NewsQuestion(
     written_or_generated="generated", toxicity_identity_attack=None, toxicity_insult=None,
     toxicity_profanity=None, toxicity_severe_toxicity=None, toxicity_sexually_explicit=None,
     toxicity_threat=None, split="eval", quarter="2020Q2", answer_type="entity", answer_start=0,
-    time_spec="none", generator="parse", filters=(),
+    evidence_sentence=1, time_spec="none", relation=None, about=None, statements=(), holds=None,
+    generator="parse", filters=(),
 )  # fmt: skip
 
 # Answer -> its type, and the text at its offsets; None: the article does not have it.
@@ -71,7 +72,7 @@ PLACED = {
 @pytest.mark.parametrize("answer", PLACED)
 def test_answers_are_found_in_the_article(answer: str) -> None:
     kind, text = PLACED[answer]
-    found = placed(answer, ARTICLE, ParseFinder().find(ARTICLE))
+    found = placed(answer, ARTICLE, FINDER.find(ARTICLE))
     assert found.type == kind
     if text is None:
         assert (found.start, found.end, found.text) == (-1, -1, answer)
@@ -106,7 +107,7 @@ def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
     one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [ONE]}))
     assert one
     counts: Counter[str] = Counter()
-    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, ParseFinder(), counts))
+    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts))
     assert counts == {"changed" if change else "taken": 1}
     assert [item.question.question for item, _ in made] == ([] if change else [TWO["question"]])
 

@@ -1,11 +1,9 @@
 """Time specifications: which a question has, which it is given, and where."""
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from factdrift.builders.generate.parsed import ParseBackend
 from factdrift.builders.text.dates import time_of
 from factdrift.builders.text.en.questions import ago, put
 from factdrift.filters.time_spec import specify
@@ -233,6 +231,19 @@ def test_nothing_to_put() -> None:
     assert put("Who won?", "") == "Who won?"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "During which years was Martti Ahtisaari president of Finland?",
+        "Since when has Jeremy Corbyn been a member of parliament?",
+        "In which year did Spain win the World Cup?",
+        "Who was the first black president of South Africa?",
+    ],
+)
+def test_a_question_for_a_time_is_given_none(text: str) -> None:
+    assert specify(question(text=text, past=True, kind="phrase"), 1).kind == "none"
+
+
 def test_specify() -> None:
     past = [
         question(id=f"q{n}", text="Who won the vote in Croatia?", past=True) for n in range(400)
@@ -250,28 +261,10 @@ def test_specify() -> None:
     assert {specify(q, seed=1).kind for q in aged} == {"absolute"}, "not `41 2 years ago`"
     own = question(text="Who won the vote in 2016?", past=True)
     assert specify(own, 1).kind == "own"
-    by_patterns = question(text="Who won the vote?")
-    assert by_patterns.generator == ParseBackend.name
-    assert specify(replace(by_patterns, generator="openai:x"), 1).kind == "none"
+    assert specify(question(text="Who won the vote?"), 1).kind == "none", "recent"
     assert specify(question(text="Who won the vote?", past=True, kind="date"), 1).kind == "none"
-    assert specify(by_patterns, 1).text == "Who won the vote in May 2019?", "recent, too"
-    first = replace(by_patterns, draw=replace(by_patterns.draw, article_day=date(2019, 5, 2)))
-    assert specify(first, 1).text == "Who won the vote around 2 May 2019?", "or in April"
     for text in ("Who resigned for the first time in 56 years?", "Who won for the third time?"):
         long_ago = [question(id=f"q{n}", text=text, past=True) for n in range(20)]
         assert {specify(q, 1).kind for q in long_ago} == {"absolute"}, "two times in a row"
     long = question(text="For how long did Frank Lampard sign a contract?", past=True)
     assert specify(long, 1).kind in ("absolute", "relative"), "he signed more than one"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "During which years was Martti Ahtisaari president of Finland?",
-        "Since when has Jeremy Corbyn been a member of parliament?",
-        "In which year did Spain win the World Cup?",
-        "Who was the first black president of South Africa?",
-    ],
-)
-def test_a_question_for_a_time_is_given_none(text: str) -> None:
-    assert specify(question(text=text, past=True, kind="phrase"), 1).kind == "none"

@@ -166,7 +166,7 @@ def _drafts(
         if one is None or c.type != "entity" or c.sentence in found:
             continue
         start, end = c.start - one.start, c.end - one.start
-        if 0 <= start and end <= len(one.text) and _SHORTEST <= len(one.text.split()) <= _LONGEST:
+        if start >= 0 and end <= len(one.text) and _SHORTEST <= len(one.text.split()) <= _LONGEST:
             found[c.sentence] = f"{one.text[:start]}{BLANK}{one.text[end:]}", c.text
     chosen = [found[n] for n in sorted(found)[:most]]
     counts["draft"] = counts.get("draft", 0) + len(chosen)

@@ -14,6 +14,7 @@ Span = tuple[int, int, AnswerType, str | None]
 
 _LONGEST = 12
 """Tokens of a prepositional phrase that can be an answer."""
+_NUMBERS = frozenset(("CARDINAL", "MONEY", "PERCENT", "QUANTITY"))
 _ENTITY_LABELS = frozenset(
     ("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW", "MISC")
 )
@@ -90,10 +91,7 @@ class SpacyFinder:
         """The named entities of each text, in order; dates and numbers are none."""
         with self.nlp.memory_zone():
             return [
-                [
-                    doc.text[a:b]
-                    for a, b in sorted(s[:2] for s in self._spans(doc) if s[2] == "entity")
-                ]
+                [e.text for e in doc.ents if e.label_ in _ENTITY_LABELS or e.label_ == "NORP"]
                 for doc in self.nlp.pipe(texts)
             ]
 
@@ -106,6 +104,8 @@ class SpacyFinder:
                 a += 4 if ent.text.lower().startswith("the ") else 0
                 b -= 2 if ent.text.endswith(("'s", "’s")) else 0
                 yield a, b, "entity", ent.label_
+            elif ent.label_ in _NUMBERS:
+                yield ent.start_char, ent.end_char, "phrase", ent.label_
         for token in doc:
             if token.dep_ == "prep" and token.lower_ != "of":
                 span = doc[token.left_edge.i : token.right_edge.i + 1]

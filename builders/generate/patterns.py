@@ -20,6 +20,7 @@ _HINT = re.compile(r"\b(?:1[89]|20)\d\d\b")
 _LONGEST, _SHORTEST = 40, 6
 """Words of a sentence that is read."""
 _TIMES = re.compile(r"\b(?:in|on|during|since|until|by|from|before|after|around)$", re.I)
+_AGE = re.compile(r"at (?:the )?age(?: of)? \d+$")
 _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "NORP"))
 _AMOUNT = frozenset(("MONEY", "CARDINAL", "QUANTITY", "PERCENT"))
 _POINTING = words("""
@@ -129,7 +130,8 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
     if any(t.dep_ in ("relcl", "acl", "appos", "conj", "cc") for t in subject.subtree):
         return None
     rest = [p for p in parts if p is not time]
-    every = [t for p in (tuple(subject.subtree), *rest) for t in p]
+    ageless = [p for p in rest if not _AGE.match(_text(p))]
+    every = [t for p in (tuple(subject.subtree), *ageless) for t in p]
     if not _stands_alone(every, subject) or not rest:
         return None
     helper = helpers[0] if helpers else None
@@ -213,7 +215,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
                 yield from ask(f"how many {noun} {tail}", amount, "phrase", "CARDINAL")
         if _is(part, "MONEY") and head.dep_ == "dobj" and root.lemma_ in _PAID:
             yield from ask(f"how much {tail}", part, "phrase", "MONEY")
-        if head.dep_ == "prep" and re.match(r"at (?:the )?age(?: of)? \d+$", _text(part)):
+        if head.dep_ == "prep" and _AGE.match(_text(part)):
             yield from ask(f"at what age {tail}", part[-1:], "phrase", "CARDINAL")
 
 

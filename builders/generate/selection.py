@@ -15,10 +15,10 @@ def select(
     """The questions that are asked of all that could be, in the order of their ids, and the others.
 
     Facts come before clauses, events before states, recent ones before others; where as much
-    speaks for two, a hash of seed and draw decides. A line of an article is asked about once, a pair of items once in a
-    year of articles, a draw for at most `kept` questions; of the ways to ask, the one whose first
-    word is rarest so far. Of the rows a relation has at most `share`, or as much as the others
-    where too few are there.
+    speaks for two, a hash of seed and draw decides. A line of an article is asked about once, a
+    pair of items once in a year of articles, a draw for at most `kept` questions; of the ways to
+    ask, the one whose first word is rarest so far. Of the rows a relation has at most `share`, or
+    as much as the others where too few are there.
     """
     lines: dict[tuple[str, str, int], list[Question]] = {}
     for one in found:

@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from itertools import pairwise
 
 from factdrift.builders.text.data import data, words
 from factdrift.builders.text.words import DETERMINERS, SMALL, fold, tokens
@@ -106,67 +105,8 @@ def given_away(question: str, answer: str) -> bool:
     return any(re.search(rf"\b{people}\b", question) for people in peoples)
 
 
-_SAME = {
-    tokens(entry): entries[0]
-    for entries in _LISTS["same"]
-    for entry in entries
-    if entry != entries[0]
-}
-_SPELLING = [(re.compile(old), new) for old, new in _LISTS["spelling"]]
-
-
-def spelt(word: str) -> str:
-    """A folded word in one of its spellings."""
-    for old, new in _SPELLING:
-        word = old.sub(new, word)
-    return word
-
-
-_LATIN = re.compile(r"(?<=[bcdgkqt])h")
-_ENDS = re.compile(r"(?:iy|yy|ii|ij|y|i)$")
-
-
-def heard(name: str) -> str:
-    """A name as it is heard, more or less: Zelensky and Zelenskyy, Gadhafi and Gaddafi are one."""
-    plain = _ENDS.sub("i", _LATIN.sub("", name))
-    return plain[:1] + "".join(b for a, b in pairwise(plain) if a != b)
-
-
-def folded_name(text: str) -> tuple[str, ...]:
-    """The words of a text for comparing names: other names of the same thing are one."""
-    found = tuple(spelt(word) for word in tokens(text))
-    out: list[str] = []
-    at = 0
-    while at < len(found):
-        for size in range(min(5, len(found) - at), 0, -1):
-            known = _SAME.get(found[at : at + size]) or _SAME.get(
-                tuple(w.replace("iz", "is") for w in found[at : at + size])
-            )
-            if known:
-                out.append(known)
-                at += size
-                break
-        else:
-            out.append(found[at])
-            at += 1
-    return tuple(out)
-
-
-def same_answer(one: str, other: str) -> bool:
-    """Whether one answer is the other in short, or in other words: `Cook` is `Tim Cook`."""
-    a, b = (numbers_in_digits(folded_name(bare(x))) for x in (one, other))
-    a, b = (tuple(w for w in x if w not in SMALL) or x for x in (a, b))
-    a, b = (tuple(heard(w) for w in x) for x in (a, b))
-    short, long = sorted((a, b), key=len)
-    if not short:
-        return not long
-    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1)) or (
-        set(short) <= set(long)
-    )
-
-
 def answer_key(answer: str) -> str:
     """What equal answers share, so that they can be looked up: the last word of the bare answer."""
-    found = numbers_in_digits(folded_name(bare(answer)))
+    found = numbers_in_digits(tokens(bare(answer)))
     content = [w for w in found if w not in SMALL] or list(found)
-    return heard(content[-1]) if content else fold(answer)
+    return content[-1] if content else fold(answer)

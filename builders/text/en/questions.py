@@ -3,54 +3,7 @@
 import re
 from datetime import date
 
-from factdrift.builders.text.data import data, words
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS, pattern
-
-_NAME = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
-_NEVER = frozenset(w.casefold() for w in (*MONTHS, *WEEKDAYS)) | words("i mr mrs ms dr tv ok")
-_NO_NAMES = words(data("questions")["no_names"])
-_SMALL_NAMES = words(data("questions")["small_names"])
-_MADE_NAME = re.compile(r"[a-z]+(?:\.[a-z]+){2,}|\d+ers")
-"""`will.i.am`, `the 49ers`."""
-_OPENING = words(
-    "who whom whose what which when where why how in on at by for from with to under during after "
-    "before since until between against into of about as if did does do is are was were has have "
-    "had can could will would should may might must the a an this that these those according name"
-)
-
-
-def capitals(question: str, article: str) -> list[str]:
-    """Words with a capital that are names; at the head, only where the article has them inside.
-
-    In a question in title case every word is like its head. A word that the article writes both
-    ways counts as a name, one that it only writes small (in a question in title case) does not.
-    Short forms of common nouns, offices and feasts name nobody; a few names are written small.
-    """
-    found: list[str] = []
-    parts = [m[0] for m in _NAME.finditer(question)]
-    title = len(parts) > 3 and sum(w[0].isupper() for w in parts) > 0.8 * len(parts)
-    for i, written in enumerate(parts):
-        word = re.sub(r"['’]s$", "", written)
-        if word in _SMALL_NAMES or _MADE_NAME.fullmatch(word):
-            found.append(word)
-            continue
-        if not any(c.isupper() for c in word) or word.casefold() in _NEVER or word in _NO_NAMES:
-            continue
-        inside = re.search(rf"(?<=[^\W_][ ,;(]){re.escape(word)}\b", article) is not None
-        small = re.search(rf"\b{re.escape(word.lower())}\b", article) is not None
-        head = i == 0 or title
-        if head and (word.casefold() in _OPENING or not inside):
-            continue
-        shouted = question.upper() == question
-        if inside or not small or (word.isupper() and len(word) > 1 and not shouted):
-            found.append(word)
-    return found
-
-
-def names_nobody(name: str) -> bool:
-    """Whether a name is only an office, a feast or a short form of a common noun."""
-    return all(w in _NO_NAMES or w.casefold() in _NEVER for w in _NAME.findall(name))
-
 
 _ASKS_TIME = re.compile(
     r"(?:When|Since when|Until when|(?:In|During|Over|On) which "

@@ -1,0 +1,291 @@
+"""Questions about facts that news states: what is evidence, what is asked, what is accepted."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from factdrift.builders import rows
+from factdrift.builders.core import duck
+from factdrift.builders.core.schema import writing
+from factdrift.builders.facts.relations import NewsPhrases, load_relations
+from factdrift.builders.generate import grounded
+from factdrift.builders.generate.grounded import StatedFacts, present
+from factdrift.builders.generate.mentions import EntityNames, sentences
+from factdrift.builders.generate.selection import select
+from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segment
+from tests.conftest import ROOT
+
+NEWEST = date(2024, 1, 1)
+NAMES = {
+    "Q1": ("Chelsea F.C.", ("Chelsea",)),
+    "Q2": ("Antonio Conte", ()),
+    "Q3": ("José Mourinho", ("Mourinho",)),
+    "Q4": ("Italy", ()),
+    "Q5": ("Mario Draghi", ()),
+    "Q6": ("Giuseppe Conte", ()),
+    "Q7": ("Prime Minister of Italy", ()),
+    "Q8": ("Arsenal F.C.", ("Arsenal",)),
+    "Q9": ("Nobody Known", ()),
+}
+
+
+def day(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+def segment(
+    subject: str, relation: str, thing: str, start: str, end: str, **more: object
+) -> Segment:
+    first, last = (
+        [day(d) for d in (f"{p}/{p}" if "/" not in p else p).split("/")] for p in (start, end)
+    )
+    fixed = {"end_open": False, "end_inferred": False, "rival": False} | more
+    return Segment(
+        subject, relation, thing, first[0], first[1], last[0], last[1],
+        statements=(f"{subject}${thing}",), snapshot=NEWEST, **fixed,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+TERMS = [
+    segment("Q1", "P286", "Q3", "2013-06-03", "2015-12-17"),
+    segment("Q1", "P286", "Q2", "2016-07-04", "2018-07-13"),
+    segment("Q4", "P6", "Q6", "2018-06-01", "2021-02-13"),
+    segment("Q4", "P6", "Q5", "2021-02-13", "2022-10-22"),
+    segment("Q5", "P39", "Q7", "2021-02-13", "2022-10-22"),
+    segment("Q8", "P286", "Q9", "2018-01-01/2018-12-31", "2019-01-01/2019-12-31"),
+]
+GAPS = [
+    Gap("x", "Q1", "P286", "Q6", day("2018-01-01"), None, None, day("2018-03-31"), False,
+        "contradictory", "normal", NEWEST),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def relations() -> dict[str, NewsPhrases]:
+    every = load_relations(ROOT / "templates")
+    return {r: one.news for r, one in every.items() if one.news is not None}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    folder = tmp_path_factory.mktemp("facts")
+    named = [Entity(i, label, names, label, 1, 1, 1, None, None, None, None)
+             for i, (label, names) in NAMES.items()]  # fmt: skip
+    for name, kind, made in (
+        ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, named),
+    ):  # fmt: skip
+        with writing(folder / f"{name}.parquet", kind) as out:
+            for row in made:
+                out.append(row)
+    return folder / "timelines.parquet", folder / "gaps.parquet", folder / "entities.parquet"
+
+
+def asked(
+    tables: tuple[Path, Path, Path],
+    relations: dict[str, NewsPhrases],
+    published: str,
+    text: str,
+    later: str = "",
+    subset: str = "past",
+) -> list[Question]:
+    lines = ("A headline", *text.split("\n"))
+    article = Article("a", day(published), lines, "\n".join(lines))
+    draw = Draw("d", "a", "eval", subset, article.day, day(later or published), "")  # type: ignore[arg-type]
+    with duck.connect() as db:
+        ((_, found, known),) = StatedFacts(db, *tables, relations).found([article])
+        made = grounded.questions(article, found, draw, known, NEWEST, relations)
+    for one in made:
+        assert article.text[one.answer.start : one.answer.end] == one.answer.text
+    return made
+
+
+EVIDENCE = [
+    ("Chelsea manager Antonio Conte praised his team.", 2),
+    ("Antonio Conte, the Chelsea manager, praised his team.", 2),
+    ("Antonio Conte coaches Chelsea.", 2),
+    ("The manager of Chelsea, Antonio Conte, was there.", 2),
+    ("Antonio Conte spoke first.\nConte manages Chelsea.", 2),
+    ("Chelsea F.C. appointed Antonio Conte as head coach.", 2),
+    # no word of the relation, another relation, too far, another name
+    ("Antonio Conte flew to Chelsea.", 0),
+    ("Former Chelsea manager Antonio Conte praised his team.", 0),
+    ("Chelsea assistant manager Antonio Conte praised his team.", 0),
+    ("Antonio Conte said on the day before the match that the manager of Chelsea was ill.", 0),
+    ("Chelsea Clinton met the manager Antonio Conte.", 0),
+    ("West Chelsea manager Antonio Conte was there.", 0),
+    ("Chelsea met Arsenal. The manager Antonio Conte was there.", 0),
+    ("Chelsea manager Antonio Condo was there.", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "questions"), EVIDENCE)
+def test_a_sentence_states_a_fact(
+    tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases], text: str, questions: int
+) -> None:
+    assert len(asked(tables, relations, "2017-05-12", text)) == questions
+
+
+CONTE = "Chelsea manager Antonio Conte praised his team."
+DRAGHI = "Mario Draghi was sworn in as prime minister of Italy."
+ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
+    ("2017-05-12", CONTE, "2020-01-01", "past", {
+        "Who was the head coach of Chelsea F.C. in May 2017?": ("Antonio Conte",),
+        "Which team did Antonio Conte coach in May 2017?": ("Chelsea F.C.",),
+    }),
+    # began within a year, asked within the month: who is it today
+    ("2017-05-12", CONTE, "2017-06-01", "recent", {
+        "Who is the head coach of Chelsea F.C.?": ("Antonio Conte",),
+        "Which team does Antonio Conte coach?": ("Chelsea F.C.",),
+    }),
+    # more than a year: background, with its time
+    ("2017-09-12", CONTE, "2017-09-20", "recent", {
+        "Who was the head coach of Chelsea F.C. in September 2017?": ("Antonio Conte",),
+        "Which team did Antonio Conte coach in September 2017?": ("Chelsea F.C.",),
+    }),
+    # a gap lies over the spring of 2018, and the timeline of the other direction is sure
+    ("2018-02-12", CONTE, "2020-01-01", "past", {
+        "Which team did Antonio Conte coach in February 2018?": ("Chelsea F.C.",),
+    }),
+    # the month has a change, the day has none
+    ("2018-07-05", CONTE, "2020-01-01", "past", {
+        "Who was the head coach of Chelsea F.C. on 5 July 2018?": ("Antonio Conte",),
+        "Which team did Antonio Conte coach on 5 July 2018?": ("Chelsea F.C.",),
+    }),
+    # an event within sixty days, told as one
+    ("2021-02-14", DRAGHI, "2021-02-20", "past", {
+        "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
+        "Where did Mario Draghi become prime minister in February 2021?": ("Italy",),
+        "Where was Mario Draghi prime minister on 14 February 2021?": ("Italy",),
+    }),
+    # the day of the handover: two held it, nobody is asked for
+    ("2021-02-13", DRAGHI, "2021-02-20", "past", {
+        "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
+        "Where did Mario Draghi become prime minister in February 2021?": ("Italy",),
+    }),
+    ("2021-06-14", "Prime Minister of Italy Mario Draghi spoke.", "2023-01-01", "past", {
+        "Which office did Mario Draghi hold in June 2021?": ("Prime Minister of Italy",),
+        "Who was the Prime Minister of Italy in June 2021?": ("Mario Draghi",),
+    }),
+    # nobody knows the day: certain for no day of that year
+    ("2018-05-05", "Arsenal manager Nobody Known spoke.", "2020-01-01", "past", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), ASKED)
+def test_what_is_asked(
+    tables: tuple[Path, Path, Path],
+    relations: dict[str, NewsPhrases],
+    published: str,
+    text: str,
+    later: str,
+    subset: str,
+    wanted: dict[str, tuple[str, ...]],
+) -> None:
+    made = asked(tables, relations, published, text, later, subset)
+    found = {one.question: one.grounding.answers for one in made if one.grounding}
+    assert found == wanted
+
+
+def test_an_event_is_asked_when_where_the_sentence_says_it(
+    tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases]
+) -> None:
+    text = "On 4 July 2016 Chelsea appointed Antonio Conte as head coach."
+    made = {q.question: q for q in asked(tables, relations, "2016-07-05", text)}
+    one = made["When did Antonio Conte become the head coach of Chelsea F.C.?"]
+    assert one.answer.text == "4 July 2016" and one.time_spec == "none"
+    assert one.grounding is not None
+    assert one.grounding.answers == ("4 July 2016", "July 4, 2016", "July 2016")
+    assert one.grounding.statements == ("Q1$Q2",)
+
+
+@pytest.mark.parametrize(
+    ("later", "holds"), [("2017-06-01", True), ("2019-01-01", False), ("2018-02-01", None),
+                         ("2025-01-01", None)],
+)  # fmt: skip
+def test_whether_it_still_holds(
+    tables: tuple[Path, Path, Path],
+    relations: dict[str, NewsPhrases],
+    later: str,
+    holds: bool | None,
+) -> None:
+    made = asked(tables, relations, "2017-05-12", CONTE, later)
+    (one,) = (q for q in made if q.question.startswith("Who"))
+    assert one.grounding is not None and one.grounding.holds is holds
+
+
+@pytest.mark.parametrize(
+    ("past", "now"),
+    [
+        ("who was the mayor of <subject>", "who is the mayor of <subject>"),
+        ("which team did <subject> play for", "which team does <subject> play for"),
+        ("who chaired <subject>", "who chairs <subject>"),
+        ("what went on", "what went on"),
+    ],
+)
+def test_present(past: str, now: str) -> None:
+    assert present(past) == now
+
+
+def test_captions_and_headlines_are_no_evidence() -> None:
+    lines = ("Chelsea manager Antonio Conte wins", "FILE PHOTO: Chelsea manager Antonio Conte.",
+             "He won. He laughed.")  # fmt: skip
+    found = sentences(Article("a", day("2017-01-01"), lines, "\n".join(lines)))
+    assert [one.text for one in found][-2:] == ["He won.", "He laughed."]
+    assert all(one.line > 0 for one in found)
+
+
+def test_names(tables: tuple[Path, Path, Path]) -> None:
+    text = "Mr Conte of Chelsea.\nGiuseppe Conte met Antonio Conte.\nConte left."
+    lines = ("Head", *text.split("\n"))
+    article = Article("a", day("2017-01-01"), lines, "\n".join(lines))
+    with duck.connect() as db:
+        ids = "select unnest(['Q1', 'Q2', 'Q6'])"
+        (found,) = EntityNames(db, tables[2], ids).find([(article, sentences(article))])
+    # two Contes: the last word stands for neither
+    assert [m.ids for m in found] == [("Q1",), ("Q6",), ("Q2",)]
+
+
+def _question(n: int, line: int, relation: str | None, words: str, year: int = 2020) -> Question:
+    draw = Draw(f"d{n}", f"a{n}", "eval", "past", date(year, 5, 1), date(year, 5, 2), "")
+    answer = rows.Candidate(0, 1, "x", "entity", None, line)
+    of = (
+        rows.Grounding(relation, "Q1", f"Q{n}", "state", ("x",), (), (), None) if relation else None
+    )
+    return Question(f"{n:03}{line}", draw, words, answer, "facts", "none", None, of)
+
+
+def test_one_question_a_line_and_every_word_in_turn() -> None:
+    found = [
+        _question(n, line, None, f"{word} {n} {line}?")
+        for n in range(30)
+        for line in range(2)
+        for word in ("Who", "When")
+    ]
+    chosen, dropped = select(found, 1, kept=4, share=1)
+    assert len(chosen) == 60 and not dropped
+    assert {sum(q.question.startswith(w) for q in chosen) for w in ("Who", "When")} == {30}
+    assert len(select(found, 1, kept=1, share=1)[0]) == 30
+
+
+def test_a_relation_has_at_most_its_share() -> None:
+    found = [_question(n, 1, "P6", f"Who {n}?") for n in range(50)]
+    found += [_question(n, 1, f"P{n % 5}", f"Which {n}?") for n in range(100, 150)]
+    chosen, dropped = select(found, 1, kept=4, share=0.25)
+    of = [q.grounding.relation for q in chosen if q.grounding]
+    assert of.count("P6") == 16 and len(of) == 66
+    assert {row.reason for row in dropped} == {"relation_share"}
+    one = [_question(n, 1, "P6", f"Who {n}?") for n in range(9)]
+    assert len(select(one, 1, kept=4, share=0.25)[0]) == 9, "one relation alone is no share"
+
+
+def test_a_pair_is_asked_once_a_year() -> None:
+    def same(n: int, year: int) -> Question:
+        one = _question(n, 1, "P6", f"Who {n}?", year)
+        assert one.grounding is not None
+        from dataclasses import replace
+
+        return replace(one, grounding=replace(one.grounding, object="Q5"))
+
+    chosen, dropped = select([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
+    assert len(chosen) == 2 and [row.reason for row in dropped] == ["same_pair"]

@@ -1,0 +1,89 @@
+"""The seven patterns: what a clause that says its own time is asked, and what is asked nothing."""
+
+from datetime import date
+
+import pytest
+
+from factdrift.builders.generate.patterns import questions
+from factdrift.builders.rows import Article
+
+ASKED = [
+    ("Jim Yong Kim was born in Seoul in 1959.", {"Where was Jim Yong Kim born in 1959?": "Seoul"}),
+    (
+        "In 1972, Norway discovered oil in the North Sea.",
+        {"Which country discovered oil in the North Sea in 1972?": "Norway"},
+    ),
+    ("Elon Musk founded SpaceX in 2002.", {"When did Elon Musk found SpaceX?": "2002"}),
+    (
+        "Jerome Powell succeeded Janet Yellen in February 2018.",
+        {
+            "Who succeeded Janet Yellen in February 2018?": "Jerome Powell",
+            "Whom did Jerome Powell succeed in February 2018?": "Janet Yellen",
+            "When did Jerome Powell succeed Janet Yellen?": "February 2018",
+        },
+    ),
+    (
+        "Apple paid $3 billion for Beats in 2014.",
+        {"How much did Apple pay for Beats in 2014?": "$3 billion"},
+    ),
+    (
+        "Russia sent 20 ships to Tartus in May 2013.",
+        {"How many ships did Russia send to Tartus in May 2013?": "20"},
+    ),
+    (
+        "In 1956, Ruth Ginsburg entered Harvard at the age of 23.",
+        {"At what age did Ruth Ginsburg enter Harvard in 1956?": "23"},
+    ),
+    (
+        "The Holy See first met Vietnam in 2009.",
+        {},
+    ),
+]  # fmt: skip
+NOTHING = [
+    "Apple bought Beats.",  # no time
+    "Apple bought Beats on Monday.",  # a day that only the article's day tells
+    "He bought Beats in 2014.",
+    "Apple bought the company in 2014.",
+    "Apple said in 2014 that it would buy Beats.",
+    "Apple bought Beats in 2014 and sold it in 2016.",
+    "Apple will buy Beats in 2024.",
+    "Apple has bought Beats since 2014.",
+    'Apple bought "Beats" in 2014.',
+    "Apple did not buy Beats in 2014.",
+    "Apple bought Beats after the talks that Jimmy Iovine had in 2014.",
+    "The economy shrank in the fourth quarter of 2008.",
+    "Both bought Beats in 2014.",
+]
+
+
+def article(text: str) -> Article:
+    lines = ("A headline of 2014.", text)
+    return Article("a", date(2020, 1, 1), lines, "\n".join(lines))
+
+
+@pytest.mark.parametrize(("text", "wanted"), ASKED)
+def test_what_is_asked(text: str, wanted: dict[str, str]) -> None:
+    made = article(text)
+    found = {one.question: one for one in questions(made)}
+    assert {q: found[q].answer.text for q in wanted if q in found} == wanted, list(found)
+    for one in found.values():
+        assert made.text[one.answer.start : one.answer.end] == one.answer.text
+        assert one.has_time != one.question.startswith("When")
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_what_is_asked_nothing(text: str) -> None:
+    assert not questions(article(text))
+
+
+def test_a_person_is_named_in_full() -> None:
+    text = "James joined the Los Angeles Lakers in 2018."
+    assert not [q for q in questions(article(text)) if "LeBron" in q.question]
+    lines = ("Head", "LeBron James spoke.", text)
+    found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
+    assert "When did LeBron James join the Los Angeles Lakers?" in [q.question for q in found]
+
+
+def test_the_time_is_read() -> None:
+    (one,) = [q for q in questions(article(ASKED[3][0])) if q.question.startswith("When")]
+    assert (one.time.first, one.time.last) == (date(2018, 2, 1), date(2018, 2, 28))
