@@ -295,8 +295,11 @@ def _joined(
         return None if others else ""
     if others and not _CHANGE.search(rest):
         return None
-    found = wanted.search(text, d, end) or wanted.search(text, start, a)
-    return found[0] if found else None
+    for m in (*wanted.finditer(text, d, end), *wanted.finditer(text, start, a)):
+        gap = text[d : m.start()] if m.start() >= d else text[m.end() : a]
+        if all(w in _SMALL or w in TITLES for w in _WORD.findall(gap)):
+            return m[0]
+    return None
 
 
 def questions(

@@ -16,7 +16,11 @@ from factdrift.builders.text.dates import Written, dates_in
 from factdrift.builders.text.en.lexicon import COMMON, COUNTRIES, DEMONYMS, TITLES
 from factdrift.builders.text.pipeline import pipeline
 
-_HINT = re.compile(r"\b(?:1[89]|20)\d\d\b")
+_HINT = re.compile(
+    r"\b(?:[Ii]n|[Oo]n|[Dd]uring|[Ss]ince|[Uu]ntil|[Bb]y|[Ff]rom|[Bb]efore|[Aa]fter) "
+    r"(?:\d{1,2} )?(?:[A-Z][a-z]+\.? )?(?:\d{1,2}, )?(?:1[89]|20)\d\d\b"
+)
+"""A time with its preposition: what a clause that is read has."""
 _LONGEST, _SHORTEST = 40, 6
 """Words of a sentence that is read."""
 _TIMES = re.compile(r"\b(?:in|on|during|since|until|by|from|before|after|around)$", re.I)
