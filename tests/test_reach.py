@@ -153,7 +153,7 @@ STEPS = {
     "factdrift.builders.wikidata.steps": ("wikidata.mine", "facts.timeline", "duckdb", "spacy"),
     "factdrift.builders.facts.steps": ("facts.timeline", "timeqa.steps", "ibis-framework", "spacy"),
     "factdrift.builders.wmt.steps": ("wmt.archive", "wikidata.mine", "pybase64", "matplotlib"),
-    "factdrift.builders.streamingqa.corpus": ("text.pipeline", "generate.questions", "tantivy",
+    "factdrift.builders.streamingqa.corpus": ("text.sentences", "generate.questions", "tantivy",
                                               "alt-profanity-check"),
     "factdrift.builders.streamingqa.steps": ("generate.questions", "release.card",
                                              "en_core_web_sm", "torch"),

@@ -218,34 +218,15 @@ def openai(folder: Path) -> dict[str, Any]:
     }
 
 
-def entities(folder: Path, label: str) -> Path:
-    table = {"id": ["Q1", "P54"], "label": [label, "member of"], "aliases": [[], []]}
-    pq.write_table(pa.table(table), folder / "entities.parquet")
-    return folder / "entities.parquet"
-
-
 CASES: list[Any] = [
     pytest.param(
-        "questions",
+        "model-questions",
         StreamingQA,
         "mine.yaml",
         lambda f: {"filters": (), "generate": {"backend": openai(f)}},
         marks=pytest.mark.slow,
     ),
-    pytest.param(
-        "questions",
-        StreamingQA,
-        "entities.parquet",
-        lambda f: {"filters": (), "generate": {"candidates": {"entities": entities(f, "A B")}}},
-        marks=pytest.mark.slow,
-    ),
     ("ckl-questions", CKLQuestions, "mine.yaml", lambda f: {"generate": {"backend": openai(f)}}),
-    (
-        "ckl-questions",
-        CKLQuestions,
-        "entities.parquet",
-        lambda f: {"generate": {"candidates": {"entities": entities(f, "A B")}}},
-    ),
     ("ckl-clozes", CKLClozes, "mine.yaml", lambda f: {"predict": {"backend": openai(f)}}),
     (
         "new-lama-easy-clozes",
@@ -276,11 +257,8 @@ def test_an_edited_file_makes_a_step_anew(
 
     assert made() == ["making"]
     assert made() == ["reused"]
-    if file == "mine.yaml":
-        text = (tmp_path / file).read_text("utf-8")
-        (tmp_path / file).write_text(text + "# edited\n", "utf-8")
-    else:
-        entities(tmp_path, "C D")
+    text = (tmp_path / file).read_text("utf-8")
+    (tmp_path / file).write_text(text + "# edited\n", "utf-8")
     assert made() == ["making"]
 
 

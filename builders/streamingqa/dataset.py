@@ -121,21 +121,18 @@ class StreamingQA(DatasetBuilder):
         generate, backend = self.generate, self.generate.backend
         screen = tuple(one for one in self.filters if is_free(one))
         costly = tuple(one for one in self.filters if not is_free(one))
-        relations = {
-            r: one.news for r, one in facts.all_relations(run).items() if one.news is not None
-        }
-        mined = None
-        if isinstance(backend, Grounded) and "dump" in run.inputs:
-            every = {r: one for r, one in facts.all_relations(run).items() if r in relations}
-            mined = facts.facts(run, "dump", every)
+        grounded = isinstance(backend, Grounded) and "dump" in run.inputs
+        every = facts.all_relations(run) if grounded else {}
+        asked = {r: one for r, one in every.items() if one.news is not None}
+        mined = facts.facts(run, "dump", asked) if asked else None
         sources: list[StatedQuestions | ModelQuestions] = []
         if isinstance(backend, Grounded | Parsed):
             otherwise = backend.otherwise if isinstance(backend, Grounded) else backend
             stated = StatedQuestions(
                 draws=draws,
                 facts=mined,
-                timelines=facts.timelines(mined, every) if mined else None,
-                relations=relations if mined else {},
+                timelines=facts.timelines(mined, asked) if mined else None,
+                relations={r: one.news for r, one in asked.items() if one.news is not None},
                 parse=isinstance(otherwise, Parsed),
                 share=backend.share if isinstance(backend, Grounded) else 1,
                 kept=generate.kept,

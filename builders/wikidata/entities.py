@@ -1,5 +1,6 @@
 """Lines of the entity JSON as raw rows: what a dump says, with nothing inferred."""
 
+import re
 from collections.abc import Iterable
 
 from msgspec import Raw
@@ -15,6 +16,7 @@ _COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
 """What entities of a type are counted as."""
 
 
+_DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
 EDITED = "edited/"
 """Before the day on which entities were last edited: how many were is counted so."""
 
@@ -48,7 +50,7 @@ class Rows(Claims):
                 return
             entity.line = number
             self.entities.append(entity)
-            if document.edited:
+            if _DAY.match(document.edited):
                 self.counts[EDITED + document.edited[:10]] += 1
         for source, target in document.redirects:
             self.counts["redirects"] += 1
