@@ -61,6 +61,8 @@ class Scorer:
         self._abstentions = pa.array(ABSTENTIONS)
         self._rouge = rouge
         self.verdicts = np.full(len(asked), NONE, np.int8)
+        self.neutral = 0
+        """Predictions that name what is true and not asked for: their rows have no marks."""
         self.marks: dict[str, Marks] = {}
         self._look_back()
 
@@ -73,6 +75,11 @@ class Scorer:
         silent = pc.is_in(words.texts, self._abstentions)
         key = found(words.texts, self._asked.keys)[which]
         right = self._among(self._asked.targets, rows, key) & ~_bools(blank)[which]
+        asked = ~self._among(self._asked.neutral, rows, key) | right
+        if not asked.all():
+            self.neutral += int((~asked).sum())
+            self.texts(rows[asked], texts.filter(pa.array(asked)))
+            return
         abstained = _bools(silent)[which] & ~right
         answerable = self._answerable[rows]
         right |= abstained & ~answerable

@@ -188,6 +188,7 @@ class _Reading:
             "missing": missing,
             "unknown": self.unknown,
             "undecided": self.undecided,
+            "neutral": self.scorer.neutral,
         }
 
     def notes(self) -> Iterator[str]:
@@ -198,6 +199,11 @@ class _Reading:
             yield (
                 f"{self.undecided:,} rows have likelihoods of accepted answers alone, among which "
                 "there is nothing to choose: they are left out"
+            )
+        if self.scorer.neutral:
+            yield (
+                f"{self.scorer.neutral:,} predictions name what was so before and still is, where "
+                "what came is asked for: they are left out"
             )
         for config in self.asked.configs:
             here = int(self.seen[config.rows].sum())

@@ -19,7 +19,6 @@ from factdrift.builders.rows import (
     NewsQuestion,
     TimeQuestion,
 )
-from factdrift.builders.text.prompts import period_in_words
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.passages import in_words
 
@@ -98,10 +97,11 @@ def _expected(kind: type, row: Row, owners: Mapping[str, str]) -> tuple[str, set
         period = Period.parse(row["period"])
         if row["split"] == "deleted":
             period += -1
-        answers = row["answers"]
-        asked = f"In {period_in_words(period)}: {row['query']}"
+        answers = [one for one in row["answers"] if one not in (row.get("still_true") or [])]
+        asked = f"On {period.last.day} {period.last:%B %Y}: {row['query']}"
         if kind is ChoiceCloze:
-            return asked, {row["choices"][row["answer_index"]]}, _names(answers)
+            asked = row["prompt"]
+            return asked, {row["choices"][row["answer_index"]]}, {*row["targets"]}
         accepted = answers + (row["possible_answers"] or [])
         return asked, {answers[0]["label"]}, _names(accepted)
     if kind is InvariantCloze:

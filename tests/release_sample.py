@@ -39,6 +39,7 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
         "split": split,
         "answers": (answer,),
         "previous_answers": () if split == "new" else (answer,),
+        "still_true": (),
         "possible_answers": (),
         "added": (),
         "removed": (),

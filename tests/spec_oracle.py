@@ -881,11 +881,20 @@ def compare_held(old: Held, new: Held, undated: str) -> Comparison:
 
 
 def comparisons(
-    line: Timeline, kind: str, first_year: int, snapshot: int, undated: str = "accept"
+    line: Timeline,
+    kind: str,
+    first_year: int,
+    snapshot: int,
+    undated: str = "accept",
+    at: str = "during",
 ) -> list[tuple[Point, Comparison]]:
-    """Every period but the first ("has no split"), against the one before it."""
+    """Every period but the first ("has no split"), against the one before it.
+
+    `at`: "every object that is certain on the last day of t" (end), or in t (during).
+    """
     built = periods(kind, first_year, snapshot)
-    values = [held(line, period) for period in built]
+    asked = [Point(one.last, one.last) if at == "end" else one for one in built]
+    values = [held(line, period) for period in asked]
     return [
         (period, compare_held(before, after, undated))
         for period, (before, after) in zip(built[1:], pairwise(values), strict=True)

@@ -141,17 +141,17 @@ ANSWERS = [
     ("Cristiano Ronaldo", "P54", "2021Q2", "unchanged", ["Juventus F.C.", PORTUGAL]),
     (
         *("Cristiano Ronaldo", "P54", "2021Q3", "updated"),
-        ["Juventus F.C.", "Manchester United F.C.", PORTUGAL],
+        ["Manchester United F.C.", PORTUGAL],
     ),
-    ("Cristiano Ronaldo", "P54", "2021Q4", "updated", ["Manchester United F.C.", PORTUGAL]),
+    ("Cristiano Ronaldo", "P54", "2021Q4", "unchanged", ["Manchester United F.C.", PORTUGAL]),
     ("Italy", "P6", "2020Q4", "unchanged", ["Giuseppe Conte"]),
-    ("Italy", "P6", "2021Q1", "updated", ["Giuseppe Conte", "Mario Draghi"]),
-    ("Italy", "P6", "2021Q2", "updated", ["Mario Draghi"]),
+    ("Italy", "P6", "2021Q1", "updated", ["Mario Draghi"]),
+    ("Italy", "P6", "2021Q2", "unchanged", ["Mario Draghi"]),
 ]
 
 
 @pytest.mark.parametrize(("subject", "relation", "period", "split", "labels"), ANSWERS)
-def test_the_examples_of_the_paper(
+def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
     sample: Path, subject: str, relation: str, period: str, split: str, labels: list[str]
 ) -> None:
     found = [
@@ -164,6 +164,11 @@ def test_the_examples_of_the_paper(
         answers = row["answers"]
         assert isinstance(answers, list)
         assert sorted(a["label"] for a in answers) == labels
+        still = row["still_true"]
+        assert isinstance(still, list)
+        stays = [PORTUGAL] if (split, relation) == ("updated", "P54") else []
+        assert [a["label"] for a in still] == stays
+        assert str(row["prompt"]).startswith("On 3")
 
 
 def test_every_dropped_row_is_counted(sample: Path) -> None:

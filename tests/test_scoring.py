@@ -213,6 +213,7 @@ def test_missing_double_and_unknown_ids_are_told(release: Path, tmp_path: Path) 
         "missing": 1,
         "unknown": 1,
         "undecided": 0,
+        "neutral": 0,
     }
 
 

@@ -278,7 +278,7 @@ def test_the_indexes_of_both_callers_go_on(tmp_path: Path) -> None:
     build()
     done = sorted(p for p in run.workspace.root.iterdir() if "search-" in p.name)
     assert [p.name.rsplit("-", 1)[0] for p in done] == ["annotation-search", "search-index"]
-    for asking in run.workspace.root.glob("questions-*"):
+    for asking in run.workspace.root.glob("*questions-*"):
         shutil.rmtree(asking)
     for folder in done:
         left = folder.with_name(f".{folder.name}.tmp")

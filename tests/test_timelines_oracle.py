@@ -13,6 +13,7 @@ from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
 from factdrift.builders.facts.period_diff import REASONS, Undated
+from factdrift.builders.facts.timeline import At
 from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
 from tests.history_tables import tables
@@ -20,10 +21,13 @@ from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Segment
 
 SNAPSHOT = random_histories.SNAPSHOT
 SOME, MANY = 700, 20_000
-RUNS: list[tuple[Granularity, Undated]] = [
-    ("quarter", "accept"),
-    ("month", "doubt"),
-    ("year", "ignore"),
+RUNS: list[tuple[Granularity, Undated, At]] = [
+    ("quarter", "accept", "end"),
+    ("quarter", "accept", "during"),
+    ("month", "doubt", "during"),
+    ("month", "ignore", "end"),
+    ("year", "ignore", "during"),
+    ("year", "doubt", "end"),
 ]
 CAUSES = {
     "rival": REASONS["rival"],
@@ -120,12 +124,14 @@ def spoken(kind: Granularity, first: int) -> str:
     return str(Period.of(date.fromordinal(first), kind))
 
 
-def expected_rows(history: History, both: Both, kind: Granularity, undated: Undated) -> list[Row]:
+def expected_rows(
+    history: History, both: Both, kind: Granularity, undated: Undated, at: At
+) -> list[Row]:
     """The deltas and drops of one history by the oracle."""
     rows: list[Row] = []
     line = both.lines[history.subject.id]
     for period, c in spec_oracle.comparisons(
-        line, kind, random_histories.FIRST_YEAR, SNAPSHOT.toordinal(), undated
+        line, kind, random_histories.FIRST_YEAR, SNAPSHOT.toordinal(), undated, at
     ):
         place = (history.subject.id, spoken(kind, period.first))
         if c.split is None:
@@ -139,15 +145,18 @@ def expected_rows(history: History, both: Both, kind: Granularity, undated: Unda
 
 
 @pytest.mark.parametrize(
-    ("kind", "undated"),
-    [RUNS[0], *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[1:])],
+    ("kind", "undated", "at"),
+    [
+        *(pytest.param(*one) for one in RUNS[:2]),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[2:]),
+    ],
 )
-def test_period_diff(both: Both, kind: Granularity, undated: Undated) -> None:
+def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: At) -> None:
     """Every row and every drop with its reason."""
     low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
     high = Period.of(SNAPSHOT, kind) + -1
     met = period_diff.compare(
-        both.line.segments, periods(low, high), both.line.gaps, False, undated
+        both.line.segments, periods(low, high), both.line.gaps, False, undated, at
     )
     met = both.duck.keep(met)
     sets = ("answers", "added", "removed", "possible_answers")
@@ -157,7 +166,7 @@ def test_period_diff(both: Both, kind: Granularity, undated: Undated) -> None:
         found.add((*place, *(" ".join(sorted(row[c])) for c in sets)))
     for row in both.duck.rows(period_diff.dropped(met, kind)):
         found.add((row["subject"], row["period"], "dropped", row["reason"]))
-    expected = {row for h in both.histories for row in expected_rows(h, both, kind, undated)}
+    expected = {row for h in both.histories for row in expected_rows(h, both, kind, undated, at)}
     assert sorted(found - expected)[:5] == []
     assert sorted(expected - found)[:5] == []
     assert len({row[3] for row in found if row[2] == "dropped"}) >= 4

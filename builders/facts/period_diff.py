@@ -32,6 +32,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.timeline import (
     CAUSES,
     PERIODS_PER_YEAR,
+    At,
     as_set,
     cause_of,
     doubted,
@@ -107,11 +108,13 @@ def compare(
     gaps: ir.Table | None = None,
     include_possible: bool = False,
     undated: Undated = "accept",
+    at: At = "during",
 ) -> ir.Table:
     """Every comparison of neighbouring periods of a window, equal neighbours in one row.
 
     `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
-    `buildable`. `include_possible`: A_t takes possible objects too; then gaps alone raise doubt.
+    `buildable`. `at`: the day of A_t, the period's last one, or any. `include_possible`: A_t takes
+    possible objects too; then gaps alone raise doubt.
 
     Columns: `subject`, `relation` as numbers; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `added`, `removed` as in
@@ -121,7 +124,7 @@ def compare(
     """
     if gaps is not None and undated == "ignore":
         gaps = gaps.filter(gaps.reason != "undated")
-    run = runs(segments, window, gaps, include_possible)
+    run = runs(segments, window, gaps, include_possible, at)
     earlier = ibis.window(group_by=_PAIR, order_by=run.at)
     run = run.mutate(
         previous=run.objects.lag().over(earlier),
@@ -164,7 +167,7 @@ def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.
 
 
 def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
-    """Drop (`no_stated_holder`) what is `new` or `deleted` in relations of one object at a time.
+    """Drop (`no_stated_holder`) what is `new` or `deleted` in relations whose silence says nothing.
 
     An office is not empty because nobody is stated: of real `new` and `deleted` rows of such
     relations that were read, all were a predecessor or a successor that Wikidata does not name.
@@ -173,6 +176,48 @@ def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
     empty = comparisons.split.isin(["new", "deleted"]) & comparisons.relation.isin(numbers)
     found = comparisons.filter(empty) if numbers else comparisons.limit(0)
     return drop(comparisons, found.select(*_PAIR, "first"), "no_stated_holder")
+
+
+def nothing_added(comparisons: ir.Table) -> ir.Table:
+    """Drop (`nothing_added`) what is `updated` by an end alone: whoever knew the rest is right."""
+    found = comparisons.filter((comparisons.split == "updated") & (comparisons.added.length() == 0))
+    return drop(comparisons, found.select(*_PAIR, "first"), "nothing_added")
+
+
+def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -> ir.Table:
+    """Drop (`life`) what is `new` or `deleted` as its subject or an object began or ended then.
+
+    `detail` are the items that may have begun or ended after the period before and until this one.
+    """
+    empty = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
+    per_year = PERIODS_PER_YEAR[granularity]
+    months = 12 // per_year
+
+    def first_day(index: ir.IntegerValue) -> ir.DateValue:
+        return ibis.date(index // per_year, (index % per_year) * months + 1, ibis.literal(1))
+
+    items = ibis.array([_item(empty.subject)]).concat(empty.answers)
+    met = empty.select(
+        *_PAIR,
+        "first",
+        since=first_day(empty["first"]),
+        until=first_day(empty["first"] + 1),
+        item=items.unnest(),
+    )
+    lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
+    both = met.join(lives, met.item == lives.id)
+
+    def inside(first: ir.DateColumn, last: ir.DateColumn) -> ir.BooleanValue:
+        known = first.notnull() | last.notnull()
+        early = last.isnull() | (last >= both.since)
+        return known & early & (first.isnull() | (first < both.until))
+
+    found = both.filter(
+        inside(both.began_first, both.began_last) | inside(both.ended_first, both.ended_last)
+    )
+    by = found.group_by([*_PAIR, "first"])
+    named = by.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
+    return drop(comparisons, named, "life")
 
 
 def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:

@@ -168,6 +168,11 @@ class Relation(Strict):
     undated: Literal["keep", "drop"] = Field(
         description="What becomes of a statement without a time qualifier"
     )
+    absence: Literal["known", "unknown"] = Field(
+        default="known",
+        description="unknown: that no object is stated says nothing, as of an office or employer "
+        "before and after a recorded one; what is new or deleted is not asked about",
+    )
     functional: bool = Field(
         default=False,
         description="A single stated object is usually all there is, as a birthplace is and one "

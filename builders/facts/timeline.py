@@ -63,6 +63,9 @@ class TimeRule(Strict):
     undated: Literal["keep", "drop"] = "drop"
 
 
+At = Literal["end", "during"]
+"""When a period's answers are taken: on its last day, or on any of its days."""
+
 Rules = Mapping[str, TimeRule]
 """By property id; a relation that is not named has the defaults."""
 
@@ -132,6 +135,7 @@ def runs(
     window: Sequence[Period],
     gaps: ir.Table | None = None,
     include_possible: bool = False,
+    at: At = "during",
 ) -> ir.Table:
     """Each (subject, relation) cut into runs of periods in which nothing begins or ends.
 
@@ -140,6 +144,9 @@ def runs(
     follow one another, so it is certain exactly from the period of its `start_last` to that of its
     `end_first`, and possible from that of its `start_first` to that of its `end_last`.
 
+    At the `end` of a period only its last day counts, [b, b], so that an end inside a period is in
+    the one before.
+
     `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`,
     `relation` as numbers; `at` to `until` (indexes, together the window); `objects`, the certain
     ones (with `include_possible` the possible too), and `doubts`, why what is possible only is so
@@ -147,11 +154,11 @@ def runs(
     """
     cause = ibis.ifelse(segments.rival, CAUSES.index("rival"), CAUSES.index("possible"))
     stated = segments.mutate(cause=cause.cast("int64"), never=segments.rival)
-    ranges = _ranges(stated, window, include_possible)
+    ranges = _ranges(stated, window, include_possible, at)
     if gaps is not None:
         cause = gaps.reason.cases(*((c, n) for n, c in enumerate(CAUSES)), else_=0)
         holes = gaps.mutate(cause=cause.cast("int64"), never=True)
-        ranges = ranges.union(_ranges(holes, window, False))
+        ranges = ranges.union(_ranges(holes, window, False, at))
     low, high = window[0].index, window[-1].index
     cuts = [low, ranges.first, ranges.last + 1, ranges.certain_first, ranges.certain_last + 1]
     cut = ranges.select(*PAIR, at=ibis.array(cuts).unnest()).distinct()
@@ -524,7 +531,7 @@ def _with_unknown(table: ir.Table) -> ir.Table:
     return table.mutate(**{c: table[c].nullif(edge) for c, edge in edges.items()})
 
 
-def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool) -> ir.Table:
+def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool, at: At) -> ir.Table:
     """Indexes `first` to `last` where each row is possible, `certain_first` to `certain_last`.
 
     Cut to the window; never certain where they cross; rows that are possible nowhere are gone.
@@ -535,21 +542,28 @@ def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool) -
     def index(day: ir.DateColumn) -> ir.IntegerColumn:
         return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
 
+    def until(day: ir.DateColumn) -> ir.IntegerColumn:
+        """The last period in which a term with this last day holds."""
+        if at == "during":
+            return index(day)
+        return index((day + ibis.interval(days=1)).cast("date")) - 1
+
     near = table.filter(
         (table.start_first.isnull() | (table.start_first <= window[-1].last))
         & (table.end_last.isnull() | (table.end_last >= window[0].first))
     )
     possible = {
         "first": ibis.greatest(index(near.start_first).fill_null(low), low),
-        "last": ibis.least(index(near.end_last).fill_null(high), high),
+        "last": ibis.least(until(near.end_last).fill_null(high), high),
     }
     certain = {
         "certain_first": ibis.greatest(index(near.start_last).fill_null(high + 1), low),
-        "certain_last": ibis.least(index(near.end_first).fill_null(low - 1), high),
+        "certain_last": ibis.least(until(near.end_first).fill_null(low - 1), high),
     }
     if include_possible:
         certain = {f"certain_{k}": v for k, v in possible.items()}
     else:
         certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
     ids = {c: number(near[c]).fill_null(0) for c in KEY}
-    return near.select(**ids, **possible, **certain, cause="cause")
+    found = near.select(**ids, **possible, **certain, cause="cause")
+    return found.filter(found.first <= found.last)

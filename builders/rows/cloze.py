@@ -27,6 +27,7 @@ class Cloze:
     roles: ClassVar = ColumnRoles(
         answers="answers",
         previous="previous_answers",
+        neutral="still_true",
         time=("period_last",),
         subject="subject",
         history=("subject", "relation"),
@@ -38,14 +39,14 @@ class Cloze:
     id: Annotated[str, "content hash of subject, relation, template and period"]
     prompt: Annotated[
         str,
-        "what a model is asked: the period in words, and the query; for `deleted` it is the period "
-        "before, the last in which the fact surely held",
+        "what a model is asked: the last day of the period, or the period in words, and the query; "
+        "for `deleted` it is the period before, the last in which the fact surely held",
         RENDERED,
     ]
     targets: Annotated[
         tuple[str, ...],
-        "accepted answers, best first: the labels of `answers`, then their aliases, then the names "
-        "of `possible_answers`, each once",
+        "accepted answers, best first: the labels of `answers` (of `updated`, of those that came), "
+        "then their aliases, then the names of `possible_answers`, each once",
         RENDERED,
     ]
     subject: Annotated[str, "item id of the subject"]
@@ -62,6 +63,11 @@ class Cloze:
         tuple[Answer, ...], "gold answers, by id; for `deleted`, those of the period before"
     ]
     previous_answers: Annotated[tuple[Answer, ...], "answers of the period before, by id"]
+    still_true: Annotated[
+        tuple[Answer, ...],
+        "of `updated`: answers that were so before, by id; a prediction of one is neither right "
+        "nor wrong",
+    ]
     possible_answers: Annotated[
         tuple[Answer, ...], "objects stated without any date, by id: accepted, and never asked for"
     ]

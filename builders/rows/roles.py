@@ -30,6 +30,9 @@ class ColumnRoles:
     previous: Column | None = None
     """What was right before, in one of the same forms: a prediction that is in it and not in
     `targets` is outdated. Of a row whose fact ended it is what `targets` has."""
+    neutral: Column | None = None
+    """What is true and not asked for, in one of the same forms: a prediction that is in it and not
+    in `targets` is neither right nor wrong, and its row is left out of the score and counted."""
     choices: Column | None = None
     """What there is to choose of, one of them right: `list<string>`."""
     answer_index: Column | None = None
@@ -57,7 +60,14 @@ class ColumnRoles:
     def columns(self) -> set[str]:
         """Every column that one of the roles names, structs by their own name."""
         one = (self.prompt, self.targets, self.context, self.answers, self.previous, self.choices)
-        more = (self.answer_index, self.subject, self.period, self.evidence, self.group)
+        more = (
+            self.neutral,
+            self.answer_index,
+            self.subject,
+            self.period,
+            self.evidence,
+            self.group,
+        )
         several = (*self.time, *self.history, *self.strata, *self.popularity)
         return {name.partition(".")[0] for name in (*one, *more, *several) if name}
 

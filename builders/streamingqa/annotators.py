@@ -265,7 +265,7 @@ class Reviews:
         given = answered.answers
         answer = given[chosen] if chosen < len(given) else None
         others = tuple(text for n, text in enumerate(given) if n != chosen)
-        known = row.answers + others
+        known = row.answers + row.answers_additional + others
         scored = rows.HumanAnswer(row.id, answer, exact_match(answer, known), f1(answer, known))
         further = row.answers_additional + others
         accepted = targets(row.answers, further)

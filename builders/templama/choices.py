@@ -214,7 +214,8 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
     labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
     order = sorted(labels, key=lambda item: bits(seed, "choices", row["id"], item))
-    forms = [right, *(one for one in answers if one is not right)]
+    rest = {one["id"] for one in row["still_true"]}
+    forms = [right, *(one for one in answers if one is not right and one.id not in rest)]
     return rows.ChoiceCloze(
         id=row_id("choices", number, row["id"]),
         cloze=row["id"],
@@ -231,7 +232,8 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
 
 def _pick(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
     """The hardest distractors with labels of their own and no name of an accepted answer."""
-    accepted = {normal_or_all(name) for name in row["targets"]}
+    true = [name for one in row["answers"] for name in (one["label"], *one["aliases"])]
+    accepted = {normal_or_all(name) for name in (*row["targets"], *true)}
     taken = {normal_or_all(row["subject_label"])}
     order = sorted(
         row["distractors"], key=lambda one: (_KINDS.index(one["kind"]), one["place"], one["id"])

@@ -13,10 +13,10 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
-from factdrift.builders.facts import period_diff, steps
+from factdrift.builders.facts import period_diff, steps, timeline
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import OURS, select, worded
-from factdrift.builders.templama import card
+from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.steps import ClozeRows, PeriodChanges
 from factdrift.builders.text.views import ClozeBuilder
@@ -60,18 +60,22 @@ class Window(Strict):
 
 class DynamicTempLAMA(ClozeBuilder):
     """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
-    but for `undated`, `vacant` and `name_overlap`, of which it has `ignore`, `keep` and `keep`.
+    but for `at`, `undated`, `vacant` and `name_overlap`, of which it has `during`, `ignore`, `keep`
+    and `keep`.
 
-    `relations`: property ids, of which each has a template; `min_objects`: the least number of
-    different objects that a subject has over its history; `subjects_per_relation`: so many
-    subjects of a relation, the most popular ones, all with null; `require_pages`: whether subject
-    and answers have to have an English Wikipedia page; `include_possible`: whether objects that
-    may have held count as answers; `undated`: whether objects stated without any date are accepted
-    where nothing changes (and drop what changes), are doubts, or are ignored, as in the paper;
-    `vacant`: whether to drop what is `new` or `deleted` of an office that somebody always holds;
-    `name_overlap`: whether to drop pairs whose subject's name shares a word with an answer's;
-    `wording`: the cloze sentences, `ours` or a named set of the templates; `choices`: how many
-    choices the rows of the config `choices` have, without which there is none.
+    `relations`: property ids, of which each has a template; `at`: whether the answers of a period
+    are those of its last day, which a model has to know anew where they are `updated`, or of any
+    day, as in the paper, where a change adds the new answer and only then takes the old one;
+    `min_objects`: the least number of different objects that a subject has over its history;
+    `subjects_per_relation`: so many subjects of a relation, the most popular ones, all with null;
+    `require_pages`: whether subject and answers have to have an English Wikipedia page;
+    `include_possible`: whether objects that may have held count as answers; `undated`: whether
+    objects stated without any date are accepted where nothing changes (and drop what changes), are
+    doubts, or are ignored, as in the paper; `vacant`: whether to drop what is `new` or `deleted`
+    where no stated object says nothing, or where the subject or an object began or ended in
+    between; `name_overlap`: whether to drop pairs whose subject's name shares a word with an
+    answer's; `wording`: the cloze sentences, `ours` or a named set of the templates; `choices`: how
+    many choices the rows of the config `choices` have, without which there is none.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
@@ -80,6 +84,7 @@ class DynamicTempLAMA(ClozeBuilder):
     builder: Literal["dynamic-templama"]
     relations: Annotated[tuple[str, ...], Field(min_length=1)]
     window: Window
+    at: timeline.At = "end"
     min_objects: int = Field(default=2, ge=1)
     subjects_per_relation: int | None = Field(default=1000, ge=1)
     require_pages: bool = True
@@ -106,6 +111,10 @@ class DynamicTempLAMA(ClozeBuilder):
             last=str(window[-1]),
             granularity=self.window.granularity,
             relations=steps.labels(relations),
+            silent=tuple(
+                r for r, one in relations.items() if one.exclusive or one.absence == "unknown"
+            ),
+            at=self.at,
             min_objects=self.min_objects,
             subjects_per_relation=self.subjects_per_relation,
             require_pages=self.require_pages,
@@ -117,6 +126,7 @@ class DynamicTempLAMA(ClozeBuilder):
         cloze = ClozeRows(
             changes=changes,
             granularity=self.window.granularity,
+            at=self.at,
             templates=templates,
             blank=self.blank,
             views=self.views(run),
@@ -138,7 +148,11 @@ class DynamicTempLAMA(ClozeBuilder):
                 Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
             ),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
-            statistics=(*card.statistics(path, clipped), mining({"dump": run.folder(facts)})),
+            statistics=(
+                *card.statistics(path, clipped),
+                guesses.statistics(path, segments.path),
+                mining({"dump": run.folder(facts)}),
+            ),
             plots=card.plots(path, periods),
         )
 

@@ -11,8 +11,9 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, reading
 from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.facts.timeline import At
 from factdrift.builders.rows import Cloze
-from factdrift.builders.text.prompts import in_period, targets
+from factdrift.builders.text.prompts import in_period, on_day, targets
 from factdrift.builders.text.render import query
 from factdrift.builders.text.views import Views
 
@@ -29,11 +30,14 @@ class ClozeRenderer:
         granularity: Granularity,
         blank: str,
         views: Views,
+        *,
+        at: At,
     ) -> None:
         self.relations = relations
         self.granularity = granularity
         self.blank = blank
         self.views = views
+        self.at = at
         self.counter = views.counter()
 
     def file(self, named: Path, out: Path) -> None:
@@ -59,15 +63,19 @@ class ClozeRenderer:
         possible = [names[i] for i in delta["possible_answers"]]
         # The gold answers of `deleted` are those of the period before: that is when they are right.
         asked = period + -1 if delta["split"] == "deleted" else period
-        labels = [a["label"] for a in answers]
+        # At the end of a period only what came is asked for; what stayed is right and known before.
+        asks_new = self.at == "end" and delta["split"] == "updated"
+        came = [a for a in answers if not asks_new or a["id"] in delta["added"]]
+        labels = [a["label"] for a in came]
         common = {
             **{c: delta[c] for c in _COPIED},
             "relation_label": relation.label,
             "period": str(period),
             "period_first": period.first,
             "period_last": period.last,
-            "targets": targets(labels, *(a["aliases"] for a in answers), _forms(possible)),
+            "targets": targets(labels, *(a["aliases"] for a in came), _forms(possible)),
             "answers": answers,
+            "still_true": [a for a in answers if a not in came],
             "previous_answers": [names[i] for i in delta["previous_answers"]],
             "possible_answers": possible,
             **self.views.of(self.counter, labels),
@@ -76,7 +84,9 @@ class ClozeRenderer:
             blanked = query(text, delta["subject_label"], self.blank)
             yield common | {
                 "id": row_id(delta["subject"], delta["relation"], template, period),
-                "prompt": in_period(blanked, asked),
+                "prompt": on_day(blanked, asked.last)
+                if self.at == "end"
+                else in_period(blanked, asked),
                 "template": template,
                 "query": blanked,
             }

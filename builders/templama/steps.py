@@ -23,8 +23,8 @@ class PeriodChanges(Step):
     """What became of each answer set from one period to the next.
 
     `deltas.parquet` (`rows.NamedDelta`), `timelines.parquet` (`rows.ReleasedSegment`) of all that
-    is asked about, and `dropped.parquet`. `relations`: property id -> label. The other fields are
-    parameters of the dataset.
+    is asked about, and `dropped.parquet`. `relations`: property id -> label; `silent`: those whose
+    absence of an object says nothing. The other fields are parameters of the dataset.
     """
 
     name: ClassVar[str] = "deltas"
@@ -35,6 +35,8 @@ class PeriodChanges(Step):
     last: str
     granularity: Granularity
     relations: Mapping[str, str]
+    silent: tuple[str, ...]
+    at: timeline.At
     min_objects: int
     subjects_per_relation: int | None
     require_pages: bool
@@ -51,7 +53,7 @@ class PeriodChanges(Step):
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             met = period_diff.compare(
-                segments, self.periods(), gaps, self.include_possible, self.undated
+                segments, self.periods(), gaps, self.include_possible, self.undated, self.at
             )
             met = eng.keep(self._chosen(eng.keep(met), segments, entities))
             kept = eng.keep(period_diff.deltas(met))
@@ -71,9 +73,11 @@ class PeriodChanges(Step):
 
     def _chosen(self, met: ir.Table, segments: ir.Table, entities: ir.Table) -> ir.Table:
         """The comparisons, with a reason for each that this dataset leaves out."""
+        if self.at == "end":
+            met = period_diff.nothing_added(met)
         if self.vacant == "drop":
-            rules = self.timelines.rules.items()
-            met = period_diff.held_always(met, [r for r, rule in rules if rule.exclusive])
+            met = period_diff.held_always(met, self.silent)
+            met = period_diff.lived(met, entities, self.granularity)
         met = period_diff.at_least(met, segments, self.min_objects)
         if self.require_pages:
             met = period_diff.with_pages(met, entities)
@@ -94,13 +98,15 @@ class ClozeRows(Step):
 
     changes: PeriodChanges
     granularity: Granularity
+    at: timeline.At
     templates: Mapping[str, ClozeTemplates]
     blank: str
     views: Views
 
     def make(self, out: Path, at: Workspace) -> None:
         """Render every comparison with every template of its relation."""
-        renderer = rendering.ClozeRenderer(self.templates, self.granularity, self.blank, self.views)
+        given = (self.templates, self.granularity, self.blank, self.views)
+        renderer = rendering.ClozeRenderer(*given, at=self.at)
         renderer.file(at.folder(self.changes) / "deltas.parquet", out / "cloze.parquet")
 
 

@@ -3,6 +3,8 @@
 The statement or question itself stays as it is. Where the answer depends on the time, the time
 stands before it in words, in one fixed frame that fits whatever the grammar of the statement:
 
+- a statement about the end of a period: `On 30 September 2021: …`; the right answers are those that
+  held on that day;
 - a statement about a period: `In the third quarter of 2021 (July to September 2021): …`,
   `In July 2021: …`, `In 2021: …`. The right answers are those that held in that period;
 - a statement of a news article: `As of May 6, 2020: …`, with the day of the article.
@@ -15,7 +17,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from factdrift.builders.core.dates import Period
-from factdrift.builders.text.dates import MONTHS
+from factdrift.builders.text.dates import MONTHS, written
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
@@ -27,6 +29,15 @@ def in_period(statement: str, period: Period) -> str:
     'In the third quarter of 2021 (July to September 2021): Cristiano Ronaldo plays for _X_.'
     """
     return f"In {period_in_words(period)}: {statement}"
+
+
+def on_day(statement: str, day: date) -> str:
+    """A statement with the day that it is asked about.
+
+    >>> on_day("Cristiano Ronaldo plays for _X_.", date(2021, 9, 30))
+    'On 30 September 2021: Cristiano Ronaldo plays for _X_.'
+    """
+    return f"On {written(day)}: {statement}"
 
 
 def as_of(statement: str, day: date) -> str:

@@ -1,0 +1,78 @@
+"""What models that know nothing of a period score: three guesses, measured on the rows.
+
+The answers of the period before; the object that the subject had longest, as its timeline has it;
+the relation's most frequent answer of the period. A split that they solve tests no knowledge.
+"""
+
+from pathlib import Path
+
+from factdrift.builders.core import duck
+from factdrift.builders.core.dataset import Scalar, Statistics
+
+GUESSES = ("answers before", "longest held", "most frequent")
+
+_QUERY = """
+with asked as (
+    select id, split, relation, period, subject, targets, previous_answers, still_true,
+        period_last from read_parquet($cloze, union_by_name = true)
+    {variants}
+), longest as (
+    select subject, relation, arg_max(object_label, days order by object_label) as guess from (
+        select subject, relation, object_label, sum(date_diff('day',
+            coalesce(start_last, start_first, end_first), coalesce(end_first, end_last))) as days
+        from read_parquet($timelines) group by all) group by all
+), frequent as (
+    select relation, period, mode(targets[1] order by targets[1]) as guess
+    from asked where len(targets) > 0 group by all
+), guessed as (
+    select a.split, a.relation,
+        list_transform(a.targets, lambda t: lower(t)) as wanted,
+        list_transform(a.still_true, lambda t: lower(t.label)) as neutral,
+        list_transform(a.previous_answers, lambda t: lower(t.label)) as before,
+        lower(l.guess) as longest, lower(f.guess) as frequent
+    from asked a left join longest l using (subject, relation)
+        left join frequent f using (relation, period)
+)
+select {by}, count(*),
+    avg((list_has_any(wanted, before))::int) filter (not list_has_all(neutral, before)
+        or list_has_any(wanted, before) or len(before) = 0),
+    avg(coalesce(list_contains(wanted, longest), false)::int) filter (
+        not coalesce(list_contains(neutral, longest), false)),
+    avg(coalesce(list_contains(wanted, frequent), false)::int) filter (
+        not coalesce(list_contains(neutral, frequent), false))
+from guessed group by all order by all
+"""
+
+
+def guesses(
+    cloze: list[Path], timelines: Path, by: str = "split", *, variants: bool = False
+) -> list[dict[str, Scalar]]:
+    """Exact match of the three guesses by split or relation, as a table.
+
+    `cloze`: Parquet files of `rows.Cloze`; `timelines`: of `rows.ReleasedSegment`; `variants`:
+    whether each template of a comparison counts, not the first alone. The best of several answers
+    of the period before is taken; guesses that are in `still_true` are left out.
+    """
+    first = "" if variants else "where template like '%/1'"
+    query = _QUERY.format(by=by, variants=first)
+    paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
+    with duck.connect() as db:
+        found = db.execute(query, paths).fetchall()
+    return [
+        {by: value, "comparisons": n, **dict(zip(GUESSES, shares, strict=True))}
+        for value, n, *shares in found
+    ]
+
+
+def statistics(cloze: Path, timelines: Path) -> Statistics:
+    """The figures of the card."""
+    made: list[dict[str, Scalar]] = [
+        {"split": row["split"], "comparisons": row["comparisons"]}
+        | {f"share {name}": row[name] for name in GUESSES}
+        for row in guesses([cloze], timelines)
+    ]
+    caption = (
+        "Exact match of models that know nothing of the period: the answers of the period before, "
+        "the object that the subject had longest, the relation's most frequent answer."
+    )
+    return Statistics("guesses", "What knowing nothing scores", made, caption)
