@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -157,42 +157,6 @@ def judgments(
         raise UserError("no submission could be taken", where=out / "refused.jsonl")
 
 
-def mturk(
-    action: Annotated[
-        Literal["publish", "results", "decide"],
-        typer.Argument(help="Make the HITs, fetch what was handed in, approve and reject it."),
-    ],
-    folder: Annotated[Path, typer.Argument(help="A batch; of decide, the folder of --feedback.")],
-    *,
-    production: Annotated[
-        bool, typer.Option("--production", help="Spend money: not on the sandbox.")
-    ] = False,
-    days: Annotated[int, typer.Option(min=1, help="Days that workers can find the HITs.")] = 7,
-    qualification: Annotated[
-        list[str] | None, typer.Option(help="Id of one that workers need. Repeatable.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("results"),
-    endpoint: Annotated[str | None, typer.Option(help="Another server, for tests.")] = None,
-) -> None:
-    """Use the API of Mechanical Turk (accounts from before 30 July 2026; extra mturk)."""
-    from factdrift.annotation.platforms import mturk_api as api
-
-    site: api.Site = "production" if production else "sandbox"
-    client = api.connect(site, endpoint)
-    if action == "publish":
-        wanted = qualification or []
-        counts = api.publish(folder, client, site, days=days, qualifications=wanted, say=say)
-    elif action == "decide":
-        counts = api.decide(folder, client, site)
-    else:
-        path, number = api.fetch(folder, client, site, out)
-        counts = {f"assignments in {path}": number}
-    say(
-        f"{site}: "
-        + ", ".join(f"{n:,} {name}" for name, n in counts.items() if n or len(counts) < 2)
-    )
-
-
 def receive(
     batch: Annotated[Path, typer.Argument(help="The folder of a batch of pages.")],
     *,
@@ -327,7 +291,6 @@ ALL: tuple[Callable[..., None], ...] = (
     with_inputs(hits, "news", "pages"),
     judgments,
     with_inputs(receive, "news"),
-    mturk,
     bands,
     layouts,
 )

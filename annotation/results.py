@@ -33,7 +33,6 @@ from factdrift.annotation.platforms import PLATFORMS, find_platform
 from factdrift.annotation.platforms.base import Platform, Verdict
 from factdrift.annotation.platforms.prolific import Participants, read_participants
 from factdrift.annotation.quality import settle
-from factdrift.annotation.quality.appendix import latex
 from factdrift.annotation.quality.expert import (
     WorkerBatch,
     add_experts,
@@ -46,7 +45,6 @@ from factdrift.annotation.quality.expert import (
 from factdrift.annotation.quality.report import (
     DATA,
     REPORT,
-    TABLES,
     read_refused,
     render_report,
     report_data,
@@ -307,7 +305,7 @@ class JudgmentTable:
         return Verdict(reason, layout.pay.bonus if clean else Decimal(0))
 
     def report(self, batches: Batches, refused: Path) -> Path:
-        """Write `report.html`, `report.json` and `tables.tex` of what `settle` came to.
+        """Write `report.html` and `report.json` of what `settle` came to.
 
         `refused`: what the last import refused.
         """
@@ -316,9 +314,8 @@ class JudgmentTable:
         data = report_data(
             versions, self.folder.name, found, self.gold, self.checked, self._days_of_work()
         )
-        for name, text in ((DATA, data.appendix.json()), (TABLES, latex(data.appendix))):
-            with replacing(self.folder / name) as temporary:
-                temporary.write_text(text, "utf-8", newline="\n")
+        with replacing(self.folder / DATA) as temporary:
+            temporary.write_text(data.appendix.json(), "utf-8", newline="\n")
         path = self.folder / REPORT
         with replacing(path) as temporary:
             page = render_report(data, self.checked, read_refused(refused))

@@ -86,8 +86,6 @@ def test_the_files_of_an_appendix(tmp_path: Path) -> None:
     assert [(one["asked"], one["passed"]) for one in found["checks"]] == [(4, 3)]
     page = (folder / "report.html").read_text("utf-8")
     assert "Before and after exclusions" in page and "Dawid–Skene" in page
-    tex = (folder / "tables.tex").read_text("utf-8")
-    assert tex.count(r"\begin{table}") == 3 and "Good?" in tex
     work, told = people_statistics([folder / "gold.parquet"])
     (row,) = work.rows
     assert (row["annotators"], row["days"]) == (2, "2026-11-03 to 2026-11-05")

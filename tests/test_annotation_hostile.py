@@ -50,7 +50,6 @@ def test_answers_come_back_unharmed_and_are_never_run(tmp_path: Path) -> None:
         "judgments/quick/gold.parquet",
         "judgments/quick/report.html",
         "judgments/quick/report.json",
-        "judgments/quick/tables.tex",
     }
 
 

@@ -8,7 +8,6 @@ import re
 import zlib
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -18,7 +17,7 @@ from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import layouts, load_layout
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Delivery, Verdict
-from factdrift.annotation.platforms.mturk import LARGEST, filled, from_assignment, from_form
+from factdrift.annotation.platforms.mturk import LARGEST, from_form
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.errors import UserError
@@ -33,19 +32,10 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     folder = batch.folder / "mturk"
     for path in folder.iterdir():
         assert path.read_bytes().isascii()
-    for site, host in (("sandbox", "workersandbox"), ("production", "www")):
-        text = (folder / f"question-{site}.xml").read_text()
-        assert f'action="https://{host}.mturk.com/mturk/externalSubmit"' in text
-        for hit in batch.hits:
-            question = filled(text, hit, batch.id)
-            assert len(question.encode()) <= LARGEST
-            assert "${" not in question
-            root = ElementTree.fromstring(question)
-            assert root.tag.endswith("HTMLQuestion.xsd}HTMLQuestion")
-            assert [one.tag.split("}")[1] for one in root] == ["HTMLContent", "FrameHeight"]
-            assert (root[0].text or "").strip().startswith("<!DOCTYPE html>")
     template = (folder / "template.html").read_text()
-    assert "<form" not in template
+    assert "<form" not in template and "www.mturk.com" in template
+    for hit in batch.hits:
+        assert len(template) + len(page.data(hit, batch.id)) <= LARGEST + len("${data}")
     assert re.findall(r"\$\{[^}]*\}", template) == ["${data}"]
     with (folder / "hits.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -67,8 +57,8 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("characters", "items", "says", "hint"),
     [
-        (10_000, 5, "HIT 1, of 5 items, makes a question of", "items_per_hit: 2"),
-        (60_000, 1, "HIT 1, of 1 items, makes a question of", "--platform static"),
+        (10_000, 5, "HIT 1, of 5 items, makes a page of", "items_per_hit: 2"),
+        (60_000, 1, "HIT 1, of 1 items, makes a page of", "--platform static"),
     ],
 )
 def test_a_hit_that_is_too_large_is_said_with_what_to_do(
@@ -152,47 +142,6 @@ def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str
         assert found.answers == {"i": {"text": HOSTILE}}
 
 
-XML = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<QuestionFormAnswers xmlns="http://mechanicalturk.'
-    'amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd">{}'
-    "</QuestionFormAnswers>"
-)
-ANSWER = (
-    "<Answer>\n<QuestionIdentifier>submission</QuestionIdentifier>\n"
-    "<FreeText>{}</FreeText></Answer>"
-)
-BOMB = '<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;">]><QuestionFormAnswers/>'
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (XML.format(ANSWER.format(packed(_good()))), None),
-        (XML.format(ANSWER.format("")), "no answers"),
-        (XML.format(""), "no answers"),
-        ("", "no answers"),
-        (BOMB, "broken answers"),
-        ("<QuestionFormAnswers>", "broken answers"),
-        ("<html/>", "broken answers"),
-        (7, "not an assignment"),
-    ],
-)
-def test_answers_of_the_api(answer: object, reason: str | None) -> None:
-    value = {"WorkerId": "W", "AssignmentId": "A", "Answer": answer}
-    found = from_assignment(value, "f.jsonl", 1)
-    assert (found.reason if isinstance(found, Refused) else None) == reason
-
-
-def test_the_answer_of_the_api_is_read_as_it_comes(tmp_path: Path) -> None:
-    answer = XML.format(ANSWER.format(packed(_good())))
-    ok = {"WorkerId": "W", "AssignmentId": "A", "Answer": answer, "AssignmentStatus": "Submitted"}
-    path = tmp_path / "list.json"
-    path.write_text(json.dumps({"NumResults": 3, "Assignments": [ok, 7, ok]}, indent=1))
-    assert MTURK.knows(path)
-    found = list(MTURK.read(path))
-    assert [type(one).__name__ for one in found] == ["Submission", "Refused", "Submission"]
-
-
 def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "judge_question", "mturk")
     works = work(batch, load_layout("judge_question"))
@@ -242,16 +191,3 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
     before = sorted(tmp_path.iterdir())
     assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_page_without_its_data_is_the_same_for_every_hit(tmp_path: Path) -> None:
-    layout = load_layout("paraphrase")
-    batch = written(tmp_path, "paraphrase", "mturk")
-    bare = page.render(
-        layout,
-        [],
-        batch=batch.id,
-        mode="mturk",
-        deliver={"submit": "https://www.mturk.com"},
-    )
-    assert bare in (batch.folder / "mturk" / "question-production.xml").read_text()

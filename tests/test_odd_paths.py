@@ -47,7 +47,6 @@ GOOD: Mapping[str, tuple[str, ...]] = {
     "hits": ("{layout}", "--dataset", "{rows}", "--out", "{new}/h", "--build", "{new}/b"),
     "judgments": ("{results}", "--hits", "{hits}", "--out", "{new}/j"),
     "receive": ("{gone}",),
-    "mturk": ("publish", "{gone}"),
     "bands": ("{rows}", "--out", "{new}/h", "--build", "{new}/b"),
     "layouts": (),
     "run-model": (
@@ -135,8 +134,7 @@ def test_an_odd_path(command: str, one: Any, odd: str, place: Place) -> None:
     option = one.opts[0]
     if not option.startswith("-"):
         at = [p.name for _, p in parameters() if _ == command and not p.opts[0].startswith("-")]
-        shift = 1 if command == "mturk" else 0
-        place_of = at.index(one.name) + shift
+        place_of = at.index(one.name)
         words[place_of : place_of + 1] = [path]
     elif option in words:
         words[words.index(option) + 1] = path

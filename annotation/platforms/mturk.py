@@ -1,51 +1,42 @@
-"""Amazon Mechanical Turk: by its requester site (a CSV file and a template) or its API.
+"""Amazon Mechanical Turk by its requester site: a CSV file and a template.
 
 It takes no new requesters since 30 July 2026: this is for accounts that are older. Everyone else
 has `static` pages, which Prolific, Connect and the like take as a link.
 
-A HIT is an HTMLQuestion, or a row for a template of the requester site. Both hold the page of
-`annotation.page` with one variable, `${data}`, for which a HIT is put in: deflated JSON in base64,
-so that MTurk sees nothing but ASCII letters, whatever an article holds. An HTMLQuestion has up to
-65,535 bytes (API reference, CreateHITWithHITType, `Question`). The requester site puts a template
+A HIT is a row for a template. The template holds the page of `annotation.page` with one variable,
+`${data}`, for which a HIT is put in: deflated JSON in base64, so that MTurk sees nothing but ASCII
+letters, whatever an article holds. Both together have up to 65,535 bytes. The site puts a template
 into a form of its own, with a button below it. HTML allows no form in a form, so the template
 (`mturk_head.html`) makes its form by script, takes the button away, and lets no Enter key submit
 the outer form.
 
-Results are the CSV file of the requester site (`WorkerId`, `AssignmentId`, `Answer.submission`),
-the JSON lines that `factdrift mturk results` writes, or the answer of the API operation
-ListAssignmentsForHIT. Worker and assignment are those that MTurk says; a submission that says
-others was copied from elsewhere and is refused.
+Results are the CSV file of the site (`WorkerId`, `AssignmentId`, `Answer.submission`). Worker and
+assignment are those that MTurk says; a submission that says others was copied from elsewhere and
+is refused.
 """
 
 import base64
 import binascii
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from factdrift.annotation.batch import Batch, Hit
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.page import data, render
 from factdrift.annotation.platforms.base import Decide, Delivery, Fits, Platform
-from factdrift.annotation.reading import csv_rows, head, is_table, json_documents
+from factdrift.annotation.reading import csv_rows, head, is_table
 from factdrift.annotation.submission import LONGEST, Refused, Submission, decode, from_value
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
-FORMAT = "factdrift-mturk/1"
-"""Of the lines that the API's results are kept in."""
-SUBMIT = {
-    "sandbox": "https://workersandbox.mturk.com",
-    "production": "https://www.mturk.com",
-}
-"""Where answers go, by site."""
+SUBMIT = "https://www.mturk.com"
+"""Where answers go."""
 ANSWER = "submission"
 """The field of the page's form that holds everything: base64 of the submission's JSON."""
 LARGEST = 65_535
@@ -56,9 +47,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SPARE = 512
 _CELL = 32_767
 """Characters that a spreadsheet keeps of a cell."""
-_SCHEMA = (
-    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
-)
 
 
 class MTurk(Platform):
@@ -66,18 +54,9 @@ class MTurk(Platform):
     heeds = ("submit",)
 
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
-        """The CSV and template of the requester site, and the questions of both sites of the API.
-
-        `delivery.submit` takes the place of the sandbox.
-        """
-        submits = {**SUBMIT, **({"sandbox": delivery.submit} if delivery.submit else {})}
-        files = {
-            f"question-{site}.xml": question(layout, batch.id, submit)
-            for site, submit in submits.items()
-        }
-        size = max(check_sizes(text, batch) for text in files.values())
-        submit = delivery.submit or SUBMIT["production"]
-        files[TEMPLATE] = template(layout, batch.id, submit)
+        """The CSV and the template; `delivery.submit` takes the place of the site's address."""
+        files = {TEMPLATE: template(layout, batch.id, delivery.submit or SUBMIT)}
+        size = check_sizes(files[TEMPLATE], batch)
         place = f"hits/{batch.folder.parent.name}/{batch.folder.name}"
         readme = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
         files[README] = readme.format(batch=place, size=size)
@@ -90,11 +69,11 @@ class MTurk(Platform):
         return [*files, CSV]
 
     def room(self, layout: Layout) -> Fits:
-        """Whether a question with these items stays within MTurk's 65,535 bytes.
+        """Whether a template with these items stays within MTurk's 65,535 bytes.
 
         Some bytes are left for addresses.
         """
-        bare = question(layout, "", SUBMIT["sandbox"])
+        bare = template(layout, "", SUBMIT)
         left = LARGEST - _SPARE - len(bare)
         any_id = "0" * 16
         return lambda items: len(data(Hit(any_id, tuple(items)), any_id)) <= left
@@ -104,39 +83,20 @@ class MTurk(Platform):
         if is_table(path):
             first = start.split("\n", 1)[0]
             return "AssignmentId" in first and "WorkerId" in first
-        return f'"format": "{FORMAT}"' in start or '"AssignmentId"' in start
+        return False
 
     def from_document(self, value: Any, where: str, line: int) -> Iterator[Submission | Refused]:
-        for one in _listed(value, where, line):
-            yield one if isinstance(one, Refused) else from_assignment(one, where, line)
-
-    def from_row(
-        self, cells: dict[str, str], where: str, line: int
-    ) -> Iterator[Submission | Refused]:
+        cells = {k: str(v) for k, v in value.items()} if isinstance(value, dict) else {}
         yield _from_row(cells, where, line)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
-        """The CSV with Approve or Reject filled in, or decisions for the API.
+        """The CSV with Approve or Reject filled in.
 
-        Only what still waits for a decision is decided. The CSV holds no cell that a
-        spreadsheet would take for a formula; none is written where no row can be read.
+        Only what still waits for a decision is decided. It holds no cell that a spreadsheet would
+        take for a formula; none is written where no row can be read.
         """
-        sign = file_sha256(path)[:8]
-        if is_table(path):
-            name = f"mturk-{sign}-review.csv"
-            return [name] if _write_review(path, decide, folder / name) else []
-        name = f"mturk-{sign}-decisions.jsonl"
-        _write_decisions(path, decide, folder / name)
-        return [name]
-
-
-def question(layout: Layout, batch: str, submit: str) -> str:
-    """The HTMLQuestion of a layout, with `${data}` in place of a HIT, as MTurk's API takes it."""
-    page = render(layout, [], batch=batch, mode="mturk", deliver={"submit": submit})
-    return (
-        f'<HTMLQuestion xmlns="{_SCHEMA}"><HTMLContent><![CDATA[\n{page}\n]]></HTMLContent>'
-        "<FrameHeight>0</FrameHeight></HTMLQuestion>\n"
-    )
+        name = f"mturk-{file_sha256(path)[:8]}-review.csv"
+        return [name] if _write_review(path, decide, folder / name) else []
 
 
 def template(layout: Layout, batch: str, submit: str) -> str:
@@ -153,16 +113,9 @@ def template(layout: Layout, batch: str, submit: str) -> str:
     return form.replace("SUBMIT_TO", submit.rstrip("/")) + bare.lstrip("\n")
 
 
-def filled(question: str, hit: Hit, batch: str) -> str:
-    return question.replace(VARIABLE, data(hit, batch))
-
-
-def check_sizes(question: str, batch: Batch) -> int:
-    """Bytes of the largest question of a batch; `UserError` where MTurk would not take it.
-
-    The template of the requester site is smaller than the question, so it fits, too.
-    """
-    bare = len(question) - len(VARIABLE)
+def check_sizes(template: str, batch: Batch) -> int:
+    """Bytes of the template with the largest HIT; `UserError` where MTurk would not take it."""
+    bare = len(template) - len(VARIABLE)
     sizes = [bare + len(data(hit, batch.id)) for hit in batch.hits]
     large = [n for n, size in enumerate(sizes) if size > LARGEST]
     if not large:
@@ -171,7 +124,7 @@ def check_sizes(question: str, batch: Batch) -> int:
     worst = max(large, key=sizes.__getitem__)
     text = (
         f"{len(large)} of {len(batch.hits)} HITs are too large for MTurk: HIT {worst + 1}, of "
-        f"{len(batch.hits[worst].items)} items, makes a question of {sizes[worst]:,} bytes, of "
+        f"{len(batch.hits[worst].items)} items, makes a page of {sizes[worst]:,} bytes, of "
         f"which {bare:,} are the page; {LARGEST:,} are taken"
     )
     hint = f"set items_per_hit: {fits} in its layout.yaml"
@@ -213,48 +166,10 @@ def from_form(
     return from_value(value, where, line, worker=worker, assignment=assignment)
 
 
-def from_assignment(value: Mapping[str, object], where: str, line: int) -> Submission | Refused:
-    """A submission from an assignment of the API, whose `Answer` is QuestionFormAnswers XML."""
-    texts = {name: value.get(name) for name in ("WorkerId", "AssignmentId", "Answer")}
-    if wrong := [name for name, text in texts.items() if not isinstance(text or "", str)]:
-        return Refused(where, line, "not an assignment", f"{wrong[0]} is not a text")
-    worker, assignment, xml = (str(text or "") for text in texts.values())
-    found = _free_text(xml)
-    if found is None:
-        return Refused(where, line, "broken answers", "Answer is not QuestionFormAnswers")
-    return from_form(found, where, line, worker=worker, assignment=assignment)
-
-
-def _free_text(xml: str) -> str | None:
-    """What was written into our field; empty: nothing; None: this is not what MTurk sends."""
-    if not xml.strip():
-        return ""
-    if "<!doctype" in xml.lower() or len(xml) > LONGEST:  # entities: MTurk sends none
-        return None
-    try:
-        root = ElementTree.fromstring(xml)  # noqa: S314 - no entities
-    except (ElementTree.ParseError, ValueError):
-        return None
-    if not root.tag.endswith("}QuestionFormAnswers") and root.tag != "QuestionFormAnswers":
-        return None
-    found = ""
-    for answer in root.iterfind("{*}Answer"):
-        if (answer.findtext("{*}QuestionIdentifier") or "").strip() == ANSWER:
-            found = answer.findtext("{*}FreeText") or ""
-    return found
-
-
 def _from_row(cells: Mapping[str, str], where: str, line: int) -> Submission | Refused:
     given = cells.get(f"Answer.{ANSWER}", "")
     worker, assignment = cells.get("WorkerId", ""), cells.get("AssignmentId", "")
     return from_form(given, where, line, worker=worker, assignment=assignment)
-
-
-def _listed(value: Any, where: str, line: int) -> Iterator[dict[str, Any] | Refused]:
-    """The assignments of a document of the API: one, or a list of them."""
-    many = value.get("Assignments") if isinstance(value, dict) else None
-    for one in many if isinstance(many, list) else [value]:
-        yield one if isinstance(one, dict) else Refused(where, line, "not an assignment")
 
 
 def _is_undecided(status: object) -> bool:
@@ -292,23 +207,3 @@ def _write_review(path: Path, decide: Decide, out: Path) -> bool:
     if not names:
         out.unlink()
     return bool(names)
-
-
-def _write_decisions(path: Path, decide: Decide, out: Path) -> None:
-    with out.open("w", encoding="utf-8", newline="\n") as file:
-        for found in json_documents(path):
-            for value in () if isinstance(found, Refused) else _listed(found.value, "", found.line):
-                if isinstance(value, Refused) or not _is_undecided(value.get("AssignmentStatus")):
-                    continue
-                one = from_assignment(value, shown(path), found.line)
-                verdict = decide(one) if isinstance(one, Submission) else None
-                if verdict is None or isinstance(one, Refused):
-                    continue
-                reason = verdict.reason
-                made = {
-                    "AssignmentId": one.assignment,
-                    "site": value.get("site", ""),
-                    "decision": "reject" if reason else "approve",
-                    "feedback": _reason_for_worker(reason) if reason else "",
-                }
-                file.write(json.dumps(made, sort_keys=True) + "\n")

@@ -1,6 +1,6 @@
 """What a paper's appendix says of work by people: who, how far they agree, what they were paid.
 
-`report.json` holds all of it, `tables.tex` the tables; the card of a release reads `report.json`.
+`report.json` holds all of it; the card of a release reads `report.json`.
 Times are those on the items: what a worker reads before the first item is not in them.
 """
 
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -328,82 +327,3 @@ def _checks(
         short = flat if len(flat) <= _SHORT else flat[: _SHORT - 1] + "…"
         kind = check_kind(version.layout, version.items[item])
         yield CheckResult(item, kind, short, asked, passed)
-
-
-_TEX = str.maketrans(
-    {
-        **{c: f"\\{c}" for c in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-    }
-)
-
-
-def latex(found: Appendix) -> str:
-    """The tables of an appendix for LaTeX with the package booktabs; all text is escaped."""
-    agreement = [
-        [
-            *(one.label, when, value.items, _tex(value.percent, 1), _interval(value)),
-            *(_tex(kappas.fleiss.kappa), _tex(kappas.cohen_median)),
-        ]
-        for one in found.agreement
-        for when, value, kappas in (
-            ("all", one.before, one.kappas_before),
-            ("counted", one.after, one.kappas_after),
-        )
-    ]
-    pay = [
-        [who, work.workers, work.hits, f"{work.due:.2f}"]
-        + [_tex(value) for value in work.hourly or (None, None, None)]
-        for who, work in (("workers", found.paid_workers), ("experts", found.paid_experts))
-    ]
-    checks = [[one.text, one.kind, one.asked, one.passed] for one in found.checks]
-    tables = [
-        (
-            "Agreement",
-            [
-                *("Answer", "Judgments", "Items", r"Agree \%"),
-                *(r"Krippendorff's $\alpha$ (95\,\%)", r"Fleiss' $\kappa$"),
-                r"Cohen's $\kappa$, median",
-            ],
-            agreement,
-        ),
-        (
-            f"Pay in {_escaped(found.currency)}",
-            ["", "People", "HITs", "Paid", "Hourly, 25", "median", r"75\,\%"],
-            pay,
-        ),
-        ("Items with known answers", ["Item", "Kind", "Asked", "Passed"], checks),
-    ]
-    return "\n".join(_table(found, *table) for table in tables if table[2])
-
-
-def _table(found: Appendix, title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [
-        r"\begin{table}",
-        rf"\caption{{{title}: {_escaped(found.title)}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
-        r"\toprule",
-        " & ".join(heads) + r" \\",
-        r"\midrule",
-        *(" & ".join(map(_escaped, row)) + r" \\" for row in rows),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(value: object) -> str:
-    return " ".join(str(value).translate(_TEX).split())
-
-
-def _tex(value: float | None, digits: int = 2) -> str:
-    return "--" if value is None else f"{value:.{digits}f}"
-
-
-def _interval(value: Agreement) -> str:
-    if value.low is None or value.high is None:
-        return _tex(value.alpha)
-    return f"{_tex(value.alpha)} [{_tex(value.low)}, {_tex(value.high)}]"

@@ -30,7 +30,7 @@ from factdrift.annotation.submission import decode
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Decision, Gold, Judgment
 
-REPORT, DATA, TABLES = "report.html", "report.json", "tables.tex"
+REPORT, DATA = "report.html", "report.json"
 _REFUSED_EXAMPLES = 20
 _LOW_ITEMS = 10
 _SHORT = 160
