@@ -17,6 +17,7 @@ from factdrift.builders.rows import (
     Cloze,
     InvariantCloze,
     NewsQuestion,
+    ParaphraseCloze,
     TimeQuestion,
 )
 from factdrift.builders.text.squad import normal_or_all
@@ -93,7 +94,7 @@ def given_away(release: Path) -> dict[str, int]:
 
 def _expected(kind: type, row: Row, owners: Mapping[str, str]) -> tuple[str, set[str], set[str]]:
     """The prompt, what may be the first target if there is one, and all targets in any order."""
-    if kind in (Cloze, ChoiceCloze):
+    if kind in (Cloze, ChoiceCloze, ParaphraseCloze):
         period = Period.parse(row["period"])
         if row["split"] == "deleted":
             period += -1

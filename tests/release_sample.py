@@ -33,6 +33,7 @@ def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes:
         "relation_label": "member of sports team",
         "template": "P54/1",
         "query": f"Person {n} plays for _X_.",
+        "question": f"Which team did Person {n} play for on {asked.last}?",
         "period": period,
         "period_first": asked.first,
         "period_last": asked.last,

@@ -20,9 +20,9 @@ def answers(release: Path) -> str:
     """Every change of the answer to one subject of each relation, and to a few more."""
     rows = duckdb.execute(
         """
-        select relation, subject_label, period, split,
+        select distinct relation, subject_label, period, split,
             list_sort([a.label for a in answers]) as answers
-        from read_parquet(?) where template like '%/1' and split <> 'unchanged'
+        from read_parquet(?, union_by_name = true) where split <> 'unchanged'
             and (md5(subject_label)[1] = 'a' or subject_label in ('Italy', 'Cristiano Ronaldo'))
         order by relation, subject_label, period
         """,
@@ -36,7 +36,7 @@ def queries(release: Path) -> str:
     """One query of every template."""
     rows = duckdb.execute(
         """
-        select template, arg_min(query, id) from read_parquet(?) group by template
+        select template, arg_min(query, id) from read_parquet(?, union_by_name = true) group by template
         order by len(split_part(template, '/', 1)), template
         """,
         [str(release / "data/*/20*.parquet")],

@@ -117,7 +117,7 @@ def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
 @pytest.mark.parametrize(
     ("dataset", "configs"),
     [
-        ("dynamic-templama", {"unchanged", "updated", "new", "deleted"}),
+        ("dynamic-templama", {"unchanged", "updated", "new", "deleted", "paraphrases"}),
         ("invariant-lama", {"all"}),
         ("timeqa", {"easy", "hard", "consistency"}),
         ("streamingqa", {"recent", "past", "all", "eval_by_quarter"}),

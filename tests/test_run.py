@@ -159,7 +159,7 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
         for row in rows(sample, split, period)
         if (row["subject_label"], row["relation"]) == (subject, relation)
     ]
-    assert len(found) == 4  # one a template
+    assert len(found) == 1
     for row in found:
         answers = row["answers"]
         assert isinstance(answers, list)

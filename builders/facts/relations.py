@@ -272,10 +272,14 @@ def _differences(
 
 
 class ClozeTemplates(Strict):
-    """What of a relation's template its cloze rows show; `cloze`: name of each sentence -> it."""
+    """What of a relation's template its cloze rows show; `cloze`: name of each sentence -> it.
+
+    `ask`: a question for the same, with <subject> and <time>, if the template has one.
+    """
 
     label: str
     cloze: Mapping[str, str]
+    ask: str | None = None
 
 
 def worded(
@@ -293,7 +297,8 @@ def worded(
         texts = relation.cloze if ours else relation.wordings.get(wording, ())
         start = i if ours else f"{i}/{wording}"
         named = {f"{start}/{place}": text for place, text in enumerate(texts, 1)}
-        found[i] = ClozeTemplates(label=relation.label, cloze=named)
+        asks = (one.ask for one in relation.questions if "in" in one.times)
+        found[i] = ClozeTemplates(label=relation.label, cloze=named, ask=next(asks, None))
         if not texts:
             wrong.append(f"{shown(folder / i)}.yaml: no wording {wording!r}")
     if wrong:

@@ -1,6 +1,6 @@
 """Cloze queries of one period."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated, ClassVar, Literal
 
@@ -55,6 +55,7 @@ class Cloze:
     relation_label: Annotated[str, "name of the relation"]
     template: Annotated[str, _TEMPLATE.format("P54", "dynamic-templama")]
     query: Annotated[str, "text with the object blanked; the same in every period", RENDERED]
+    question: Annotated[str | None, "the same asked in a sentence, with its time", RENDERED]
     period: Annotated[str, "period t+1 that is asked about: `2021Q3`, `2021M07`, `2021`"]
     period_first: Annotated[date, "first day of the period"]
     period_last: Annotated[date, "last day of the period"]
@@ -83,6 +84,15 @@ class Cloze:
         "tokens of each answer's label in the recipe's tokenizer, if any",
     ]
     views: Views
+
+
+@dataclass(frozen=True, slots=True)
+class ParaphraseCloze(Cloze):
+    """The same cloze query in another wording of its relation."""
+
+    roles: ClassVar = replace(Cloze.roles, group="cloze")
+
+    cloze: Annotated[str, "id of the query in the config of its `split`"]
 
 
 @dataclass(frozen=True, slots=True)

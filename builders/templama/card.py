@@ -31,7 +31,7 @@ def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
         sizes[split][period] = n
     relations: dict[str, dict[str, int]] = {}
     by_relation = """
-        select relation_label, split, count(*) from read_parquet(?) where template like '%/1'
+        select relation_label, split, count(*) from read_parquet(?)
         group by 1, 2 order by sum(count(*)) over (partition by relation_label) desc, 1, 2
     """
     for label, split, n in duck.query(by_relation, [str(cloze)]):
@@ -48,7 +48,7 @@ def _periods(cloze: Path, clipped: str) -> Statistics:
     query = """
         select period, count(*) filter (split = 'unchanged'), count(*) filter (split = 'updated'),
             count(*) filter (split = 'new'), count(*) filter (split = 'deleted'), count(*)
-        from read_parquet(?) where template like '%/1' group by 1 order by 1
+        from read_parquet(?) group by 1 order by 1
     """
     rows: list[dict[str, Scalar]] = []
     for period, same, updated, new, deleted, n in duck.query(query, [str(cloze)]):

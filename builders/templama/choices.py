@@ -41,7 +41,7 @@ class ChoiceRows(Step):
     """Cloze rows with choices, one a comparison: `choices.parquet` (`rows.ChoiceCloze`).
 
     `number`: how many choices; a row with fewer is dropped (`few_distractors`, in
-    `dropped.parquet`). Of a relation with several cloze variants the first is taken.
+    `dropped.parquet`).
     """
 
     name: ClassVar[str] = "choices"
@@ -53,7 +53,6 @@ class ChoiceRows(Step):
     def make(self, out: Path, at: Workspace) -> None:
         """Find what may be offered, by joins; then choose, row by row."""
         changes = self.cloze.changes
-        first = [next(iter(one.cloze)) for one in self.cloze.templates.values() if one.cloze]
         offered_path = out / "offered.parquet"
         with at.engine() as eng:
             facts = at.folder(changes.facts)
@@ -62,7 +61,7 @@ class ChoiceRows(Step):
             path = at.folder(changes) / "timelines.parquet"
             segments = eng.read(path, rows.ReleasedSegment)
             cloze = eng.read(at.folder(self.cloze) / "cloze.parquet", rows.Cloze)
-            cloze = eng.keep(cloze.filter(cloze.template.isin(first)))
+            cloze = eng.keep(cloze)
             found = offered(cloze, segments, gaps, self.cloze.granularity, self.seed)
             met = _named(cloze, eng.keep(found), entities)
             eng.write(met, offered_path, rows.OfferedCloze, _ORDER)

@@ -1,6 +1,6 @@
 """The `dynamic-templama` dataset: cloze test sets a period, by what happened to the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps, timeline
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import OURS, select, worded
+from factdrift.builders.facts.relations import OURS, ClozeTemplates, select, worded
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.steps import ClozeRows, PeriodChanges
@@ -131,7 +131,8 @@ class DynamicTempLAMA(ClozeBuilder):
             blank=self.blank,
             views=self.views(run),
         )
-        path = run.folder(cloze) / "cloze.parquet"
+        folder = run.folder(cloze)
+        path = folder / "cloze.parquet"
         periods = [str(period) for period in window[1:]]
         about = "Timelines of the subjects and relations that are asked about."
         segments = FromParquet(run.folder(changes) / "timelines.parquet")
@@ -145,6 +146,7 @@ class DynamicTempLAMA(ClozeBuilder):
             tables=(
                 *(_split(name, path, periods) for name in get_args(rows.Split)),
                 *choices,
+                *_paraphrases(folder / "paraphrases.parquet", periods, templates),
                 Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
             ),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
@@ -181,6 +183,16 @@ def _split(name: str, path: Path, periods: Sequence[str]) -> Table:
         _ABOUT[name],
         {p: FromParquet(path, {"split": name, "period": p}) for p in periods},
     )
+
+
+def _paraphrases(
+    path: Path, periods: Sequence[str], templates: Mapping[str, ClozeTemplates]
+) -> Iterator[Table]:
+    """The config of the other wordings, where a relation has several."""
+    if any(len(one.cloze) > 1 for one in templates.values()):
+        about = "Rows of the other configs in the other wordings of their relation."
+        splits = {p: FromParquet(path, {"period": p}) for p in periods}
+        yield Table("paraphrases", rows.ParaphraseCloze, about, splits)
 
 
 def _choices(path: Path, periods: Sequence[str]) -> Table:

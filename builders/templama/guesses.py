@@ -15,7 +15,6 @@ _QUERY = """
 with asked as (
     select id, split, relation, period, subject, targets, previous_answers, still_true,
         period_last from read_parquet($cloze, union_by_name = true)
-    {variants}
 ), longest as (
     select subject, relation, arg_max(object_label, days order by object_label) as guess from (
         select subject, relation, object_label, sum(date_diff('day',
@@ -44,17 +43,13 @@ from guessed group by all order by all
 """
 
 
-def guesses(
-    cloze: list[Path], timelines: Path, by: str = "split", *, variants: bool = False
-) -> list[dict[str, Scalar]]:
+def guesses(cloze: list[Path], timelines: Path, by: str = "split") -> list[dict[str, Scalar]]:
     """Exact match of the three guesses by split or relation, as a table.
 
-    `cloze`: Parquet files of `rows.Cloze`; `timelines`: of `rows.ReleasedSegment`; `variants`:
-    whether each template of a comparison counts, not the first alone. The best of several answers
-    of the period before is taken; guesses that are in `still_true` are left out.
+    `cloze`: Parquet files of `rows.Cloze`; `timelines`: of `rows.ReleasedSegment`. The best of
+    several answers of the period before is taken; guesses that are in `still_true` are left out.
     """
-    first = "" if variants else "where template like '%/1'"
-    query = _QUERY.format(by=by, variants=first)
+    query = _QUERY.format(by=by)
     paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
     with duck.connect() as db:
         found = db.execute(query, paths).fetchall()

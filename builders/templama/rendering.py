@@ -1,5 +1,6 @@
 """From deltas to cloze rows: every template variant of every comparison."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,16 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, reading
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import At
-from factdrift.builders.rows import Cloze
+from factdrift.builders.rows import Cloze, ParaphraseCloze
+from factdrift.builders.text.dates import written
 from factdrift.builders.text.prompts import in_period, on_day, targets
-from factdrift.builders.text.render import query
+from factdrift.builders.text.prompts import period_in_words as in_words
+from factdrift.builders.text.render import query, question
 from factdrift.builders.text.views import Views
 
 
 class ClozeRenderer:
-    """Makes `rows.Cloze` of `rows.NamedDelta`, one row a variant, in the order of the input.
+    """Makes `rows.Cloze` of `rows.NamedDelta`, in the order of the input.
 
     The rows of one batch are counted together.
     """
@@ -40,21 +43,40 @@ class ClozeRenderer:
         self.at = at
         self.counter = views.counter()
 
-    def file(self, named: Path, out: Path) -> None:
-        """Write the cloze rows of a Parquet file of `rows.NamedDelta`, batch by batch."""
+    def file(self, named: Path, out: Path, paraphrases: Path) -> None:
+        """Write the rows of a Parquet file of `rows.NamedDelta`, batch by batch.
+
+        `out`: one row a comparison (`rows.Cloze`); `paraphrases`: its other wordings
+        (`rows.ParaphraseCloze`).
+        """
         with (
             reading(named) as file,
-            pq.ParquetWriter(out, arrow_schema(Cloze)) as writer,
+            pq.ParquetWriter(out, arrow_schema(Cloze)) as first,
+            pq.ParquetWriter(paraphrases, arrow_schema(ParaphraseCloze)) as others,
         ):
             for batch in file.iter_batches(4096):
-                writer.write_batch(self.batch(batch.to_pylist()))
+                deltas = batch.to_pylist()
+                if self.counter:
+                    self.counter.counts(a["label"] for delta in deltas for a in delta["names"])
+                asked = [self.wordings(delta) for delta in deltas]
+                for writer, kind, rows in (
+                    (first, Cloze, [some[0] for some in asked]),
+                    (others, ParaphraseCloze, [row for some in asked for row in some[1:]]),
+                ):
+                    writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=arrow_schema(kind)))
 
-    def batch(self, deltas: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-        """The cloze rows of some deltas."""
-        if self.counter:
-            self.counter.counts(a["label"] for delta in deltas for a in delta["names"])
-        rows = [row for delta in deltas for row in self._variants(delta)]
-        return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(Cloze))
+    def wordings(self, delta: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows of a comparison: the wording that is asked, and the others.
+
+        That is the first of the template, where several answers are right the first that does not
+        read as if there were one.
+        """
+        made = list(self._variants(delta))
+        several = len(made[0]["answers"]) > 1
+        texts = self.relations[delta["relation"]].cloze
+        plain = [row for row in made if not (several and _ONE.match(texts[row["template"]]))]
+        first = (plain or made)[0]
+        return [first, *(row | {"cloze": first["id"]} for row in made if row is not first)]
 
     def _variants(self, delta: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         relation, names = self.relations[delta["relation"]], {a["id"]: a for a in delta["names"]}
@@ -73,6 +95,7 @@ class ClozeRenderer:
             "period": str(period),
             "period_first": period.first,
             "period_last": period.last,
+            "question": self._question(relation.ask, delta["subject_label"], asked),
             "targets": targets(labels, *(a["aliases"] for a in came), _forms(possible)),
             "answers": answers,
             "still_true": [a for a in answers if a not in came],
@@ -90,6 +113,16 @@ class ClozeRenderer:
                 "template": template,
                 "query": blanked,
             }
+
+    def _question(self, ask: str | None, subject: str, asked: Period) -> str | None:
+        if ask is None:
+            return None
+        at_end = f"on {written(asked.last)}"
+        return question(ask, subject, at_end if self.at == "end" else f"in {in_words(asked)}")
+
+
+_ONE = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")
+"""A sentence that reads as if there were one answer."""
 
 
 def _forms(answers: Sequence[Mapping[str, Any]]) -> list[str]:

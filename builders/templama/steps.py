@@ -89,9 +89,10 @@ class PeriodChanges(Step):
 
 
 class ClozeRows(Step):
-    """The comparisons as cloze rows, one a template: `cloze.parquet` (`rows.Cloze`).
+    """The comparisons as cloze rows: `cloze.parquet` (`rows.Cloze`), one each.
 
-    `templates`: property id -> label and cloze sentences.
+    `paraphrases.parquet` (`rows.ParaphraseCloze`) holds the other wordings. `templates`: property
+    id -> label, cloze sentences and a question.
     """
 
     name: ClassVar[str] = "cloze"
@@ -107,7 +108,8 @@ class ClozeRows(Step):
         """Render every comparison with every template of its relation."""
         given = (self.templates, self.granularity, self.blank, self.views)
         renderer = rendering.ClozeRenderer(*given, at=self.at)
-        renderer.file(at.folder(self.changes) / "deltas.parquet", out / "cloze.parquet")
+        named = at.folder(self.changes) / "deltas.parquet"
+        renderer.file(named, out / "cloze.parquet", out / "paraphrases.parquet")
 
 
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
