@@ -36,7 +36,8 @@ def queries(release: Path) -> str:
     """One query of every template."""
     rows = duckdb.execute(
         """
-        select template, arg_min(query, id) from read_parquet(?, union_by_name = true) group by template
+        select template, arg_min(query, id) from read_parquet(?, union_by_name = true)
+        group by template
         order by len(split_part(template, '/', 1)), template
         """,
         [str(release / "data/*/20*.parquet")],

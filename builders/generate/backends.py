@@ -80,6 +80,7 @@ class Cached(PromptedModel):
         self.name, self.identity = model.name, model.identity
         self.prompts, self.characters = model.prompts, model.characters
         self.at_once, self.usage = model.at_once, model.usage
+        self.waits = model.waits
         self.offline = offline
         self.asked: Counter[str] = Counter()
         self.hits = self.misses = 0

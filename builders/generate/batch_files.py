@@ -18,10 +18,11 @@ from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.http import message_in
 from factdrift.builders.core.steps import NOT_IN_KEY
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.openai_servers import Chat, content_of
+from factdrift.builders.generate.openai_servers import Chat, Said, content_of
 from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape, Usage
 
 _URL = "/v1/chat/completions"
+_COMPLETION = "/v1/completions"
 
 
 class Batch(Chat):
@@ -41,8 +42,11 @@ class Batch(Chat):
 class BatchBackend(p.PromptedModel):
     """Writes what is not answered yet; a run ends with these files until their results are there.
 
-    A call that failed in a batch is a counted drop of the reason `server_refused`.
+    A call that a batch refused is a counted drop of the reason `server_refused`; one that expired,
+    or failed by the server's fault, is written again.
     """
+
+    waits = True
 
     def __init__(self, settings: Batch, seed: int) -> None:
         self.settings, self.seed = settings, seed
@@ -53,7 +57,7 @@ class BatchBackend(p.PromptedModel):
         self.usage = Usage()
         self._waiting: dict[str, None] = {}
         self._paths: list[Path] = []
-        self._known: dict[str, Result] | None = None
+        self._known: dict[str, Said] | None = None
 
     def complete(
         self,
@@ -65,14 +69,17 @@ class BatchBackend(p.PromptedModel):
     ) -> list[Result]:
         """What the results say to each text; the others wait."""
         if self._known is None:
-            self._known = dict(_results(self.settings.folder, self.usage))
+            found = _results(self.settings.folder, self.usage)
+            self._known = {name: result for name, result in found if result is not None}
         out: list[Result] = []
         for text in texts:
             body = self.settings.body(text, self.seed, shape)
             name = digest([self.identity, body])
-            result = self._known.get(name)
+            url = _COMPLETION if self.settings.completion else _URL
+            said = self._known.get(name)
+            result = said.result(said.text, whole=shape is not None) if said else None
             if result is None:
-                self._write({"custom_id": name, "method": "POST", "url": _URL, "body": body})
+                self._write({"custom_id": name, "method": "POST", "url": url, "body": body})
                 result = Result(None, WAITING)
             if done:
                 done(len(out), result)
@@ -106,7 +113,7 @@ class BatchBackend(p.PromptedModel):
             )
 
 
-def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Result]]:
+def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Said | None]]:
     """The results that lie in a folder, by the name of their call."""
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
@@ -117,7 +124,8 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Result]]:
                     yield _result(line, path, number, usage)
 
 
-def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Result]:
+def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Said | None]:
+    """What a batch says to a call, None: it is to be asked again."""
     try:
         data: Any = json.loads(line)
         name = str(data["custom_id"])
@@ -126,10 +134,13 @@ def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Resu
         raise UserError("no result of a batch", where=path, line=number, hint=hint) from None
     response = data.get("response") or {}
     body = response.get("body") if isinstance(response, dict) else None
-    text, tokens = content_of(body)
-    if text is None:
-        said = message_in(json.dumps(body or data).encode()) or str(data.get("error"))
-        return name, Result(None, "server_refused", said[:160])
-    read, written = (tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
+    said = content_of(body)
+    if said is None:
+        status = response.get("status_code") if isinstance(response, dict) else None
+        if status is None or status == 429 or (isinstance(status, int) and status >= 500):
+            return name, None
+        text = message_in(json.dumps(body or data).encode()) or str(data.get("error"))
+        return name, Said(text[:160], "server_refused", {})
+    read, written = (said.tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
     usage.add(read=int(read or 0), written=int(written or 0))
-    return name, Result(text)
+    return name, said

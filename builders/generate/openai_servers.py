@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -19,6 +19,7 @@ from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 _FIRST_WAIT = 0.5
 """Seconds before the second attempt."""
 _VENDOR = "https://api.openai.com/v1"
+_NOT_ALLOWED = frozenset({401, 403})
 _OF_ONE = frozenset({400, 413, 422})
 """Statuses that may be about one prompt: too long, or against the server's rules."""
 
@@ -30,7 +31,14 @@ class Chat(p.ModelSettings):
     """
 
     model: str
-    new_tokens: int = Field(default=64, ge=1, description="longest output, in tokens")
+    new_tokens: int = Field(
+        default=512,
+        ge=1,
+        description="longest output, in tokens; a model that reasons first wants thousands",
+    )
+    completion: bool = Field(
+        default=False, description="ask a base model to go on with the text: no chat, no schema"
+    )
     characters: int = Field(default=6000, ge=200, description="most of an article that is shown")
     structured: bool = Field(
         default=True, description="ask for JSON by a schema; a server that refuses it is not held"
@@ -43,14 +51,14 @@ class Chat(p.ModelSettings):
         """The call for one prompt."""
         ours: dict[str, Any] = {
             "model": self.model,
-            "messages": [{"role": "user", "content": text}],
+            **self._asked(text),
             "max_tokens": self.new_tokens,
             "temperature": self.temperature,
             "seed": seed,
         }
         if "max_completion_tokens" in self.request:  # the same under another name
             del ours["max_tokens"]
-        if shape and self.structured:
+        if shape and self.structured and not self.completion:
             schema = {"name": shape, "strict": True, "schema": _SCHEMAS[shape]}
             ours["response_format"] = {"type": "json_schema", "json_schema": schema}
         return {name: v for name, v in (ours | dict(self.request)).items() if v is not None}
@@ -58,7 +66,13 @@ class Chat(p.ModelSettings):
     def identity(self, seed: int, **more: object) -> str:
         """All that an answer depends on besides its prompt."""
         names = {"model", "new_tokens", "temperature", "structured", "request"}
+        names |= {"completion"} if self.completion else set()
         return p.identity_of(**self.model_dump(include=names), seed=seed, **more)
+
+    def _asked(self, text: str) -> dict[str, Any]:
+        if self.completion:
+            return {"prompt": text}
+        return {"messages": [{"role": "user", "content": text}]}
 
 
 def _object(**fields: Any) -> dict[str, Any]:
@@ -194,7 +208,7 @@ class _Chat:
         patience = Patience(
             settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
         )
-        address = f"{self._url}/chat/completions"
+        address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
         key = settings.key()
         self._client = JsonClient(address, patience, key=key, hint=self._hint, sleep=self._sleep)
 
@@ -216,8 +230,11 @@ class _Chat:
                 self.backend.let_go()
                 reply = free
         if reply.status == 200:
-            return _read(reply, self._client, self.backend.usage)
+            return _read(reply, self._client, whole=shape is not None)
         said = f"HTTP {reply.status}: {self._client.words(reply)}"
+        if reply.status in _NOT_ALLOWED:
+            hint = f"{self.settings.key_variable} has to hold a key that this server takes"
+            raise UserError(said, where=self._url, hint=hint)
         if strict or reply.status not in _OF_ONE:
             raise UserError(said, where=self._url, hint=self._hint)
         return Result(None, "server_refused", said)
@@ -225,8 +242,14 @@ class _Chat:
     def _post(self, text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
             last = attempt > self.settings.retries
-            if reply.status == 200 and not last and (bad := _text_of(reply)[1]):
-                raise AskAgainError(bad)
+            if reply.status == 200:
+                said = _text_of(reply)
+                self.backend.usage.add(  # what is asked again is paid for, too
+                    read=_count(said.tokens.get("prompt_tokens")),
+                    written=_count(said.tokens.get("completion_tokens")),
+                )
+                if said.bad and not last:
+                    raise AskAgainError(said.bad)
             return reply
 
         spread = 0.5 + share("wait", text)  # so that calls that failed together part
@@ -239,46 +262,60 @@ class _Chat:
             raise UserError("stopped", where=self._url)
 
 
-def content_of(data: Any) -> tuple[str | None, Mapping[str, Any]]:
-    """The text of a chat answer and what its tokens were; None where there is no answer.
+class Said(NamedTuple):
+    """What a server answered: the text, why there is none, its tokens, whether it was cut off."""
+
+    text: str
+    bad: str | None
+    tokens: Mapping[str, Any]
+    cut: bool = False
+
+    def result(self, text: str, *, whole: bool) -> Result:
+        """The result; one that was cut off is none where it has to be `whole`, or is empty."""
+        if self.bad:
+            return Result(None, self.bad, text[:80])
+        if self.cut and (whole or not text.strip()):
+            return Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
+        return Result(text)
+
+
+def content_of(data: Any) -> Said | None:
+    """What a chat answer or a completion says; None where there is no answer.
 
     Without a text, what the model says of its refusal stands for it; parts are joined, those of
     reasoning left out.
     """
     try:
-        message = data["choices"][0]["message"]
-        content = message["content"]
-        if isinstance(content, list):
-            content = "".join(part.get("text") or "" for part in content if "text" in part)
-        refusal = message.get("refusal")
-        text = str(content or refusal or "")
+        choice = data["choices"][0]
+        if "message" in choice:
+            message = choice["message"]
+            content = message["content"]
+            if isinstance(content, list):
+                content = "".join(part.get("text") or "" for part in content if "text" in part)
+            text = str(content or message.get("refusal") or "")
+        else:
+            text = str(choice["text"])
+        cut = choice.get("finish_reason") == "length"
     except (KeyError, IndexError, TypeError, AttributeError):
-        return None, {}
-    told = data.get("usage")
-    return text, told if isinstance(told, dict) else {}
+        return None
+    tokens = data.get("usage")
+    return Said(text, None, tokens if isinstance(tokens, dict) else {}, cut)
 
 
-def _text_of(reply: Reply) -> tuple[str, str | None, Mapping[str, Any]]:
-    """The text of a reply, why there is none, and its tokens."""
+def _text_of(reply: Reply) -> Said:
+    """What a reply says."""
     text = reply.body.decode("utf-8", "replace")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
-        return text, "html" if html else "not_json", {}
-    content, tokens = content_of(data)
-    if content is None:
-        return message_in(reply.body) or str(data), "no_choice", {}
-    return content, None, tokens
+        return Said(text, "html" if html else "not_json", {})
+    return content_of(data) or Said(message_in(reply.body) or str(data), "no_choice", {})
 
 
-def _read(reply: Reply, client: JsonClient, usage: Usage) -> Result:
-    text, bad, tokens = _text_of(reply)
-    if bad:
-        return Result(None, bad, client.shown(text)[:80])
-    read, written = (tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
-    usage.add(read=_count(read), written=_count(written))
-    return Result(client.shown(text))
+def _read(reply: Reply, client: JsonClient, *, whole: bool) -> Result:
+    said = _text_of(reply)
+    return said.result(client.shown(said.text), whole=whole)
 
 
 def _count(told: object) -> int:

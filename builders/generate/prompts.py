@@ -390,6 +390,8 @@ class PromptedModel(ABC):
     prompts: Prompts
     characters: int
     at_once: int = 1
+    waits: bool = False
+    """Whether answers come with a later run, so that few rounds are worth more than few calls."""
     usage: Usage
 
     @abstractmethod

@@ -16,10 +16,17 @@ from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Droppe
 STEP = "generate"
 _TRIES = 3
 """Candidates of a draw that a language model is given at most, by default, for each one kept."""
+_TRIES_AT_ONCE = 2
+"""The same where they are all asked in one round."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
 _ON_ITS_DAY = "RELATIVE"
 """Dates that no question is asked for: `today` and `last week` mean nothing on another day."""
+_PRONOUNS = frozenset(
+    "he him his she her they them their it its we us our i me my you your".split()
+)
+_PHRASE = 4
+"""Words of a phrase without a name or a number that says enough."""
 _FAR = 3
 """Sentences between two candidates beyond which distance counts no more."""
 
@@ -88,7 +95,8 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            chosen = rank(found, article, draw, settings.tried or _TRIES * settings.kept, seed)
+            tries = _TRIES_AT_ONCE if getattr(backend, "waits", False) else _TRIES
+            chosen = rank(found, article, draw, settings.tried or tries * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
                 continue
@@ -121,7 +129,7 @@ def rank(
         others = [name for name in in_sentence.get(c.sentence, ()) if name not in text]
         return 2 * min(len(others), 2) + min(names[text], 3) + (text in headline)
 
-    asked = [c for c in reversed(found) if c.label != _ON_ITS_DAY]
+    asked = [c for c in reversed(found) if c.label != _ON_ITS_DAY and is_answer(c)]
     left = {(c.type, c.text.casefold(), c.sentence): (salience(c), c) for c in asked}
     order: list[Candidate] = []
     used: Counter[int] = Counter()
@@ -145,13 +153,28 @@ def rank(
     return tuple(order)
 
 
+def is_answer(candidate: Candidate) -> bool:
+    """Whether a span can be an answer: no bare number, and no phrase that names nothing.
+
+    `10`, `in the past` and `around his throat` are none; `10 percent` and `in Grant Park` are.
+    """
+    if candidate.type != "phrase":
+        return True
+    parts = candidate.text.split()
+    if _PRONOUNS & {word.lower() for word in parts}:
+        return False
+    named = any(word[0].isupper() or word[0].isdigit() for word in parts)
+    return len(parts) > 1 and (named or len(parts) >= _PHRASE)
+
+
 def _ask(
     work: Sequence[_Work], kept: int, backend: Backend, accept: Accept
 ) -> Iterator[Question | Dropped]:
     """What comes of each draw, after as many rounds as are needed."""
-    going = list(work)
+    going, waits = list(work), getattr(backend, "waits", False)
     while going:
-        now = [(w, c) for w in going for c in w.chosen[w.asked :][: kept - w.kept]]
+        most = {id(w): None if waits else kept - w.kept for w in going}
+        now = [(w, c) for w in going for c in w.chosen[w.asked :][: most[id(w)]]]
         results = backend.generate([Request(w.article, c, w.draw.question_day) for w, c in now])
         for (w, c), result in zip(now, results, strict=True):
             w.asked += 1

@@ -19,6 +19,8 @@ _SCORERS = (
     "(`filters/toxicity/judged.yaml`), with which no threshold was set. They show kinds of "
     "mistakes, not shares of news. The Perspective service ends on 31 December 2026."
 )
+_UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
+"""Settings with a column of their own, and addresses, which concern nobody else."""
 _LONG = 25
 """Words from which questions and answers share the last bar."""
 
@@ -54,7 +56,7 @@ def writers(
     made: list[Mapping[str, Scalar]] = []
     texts: list[Mapping[str, Scalar]] = []
     for task, settings in models.items():
-        chosen = settings.model_dump(mode="json", exclude={"backend", "model", "revision"})
+        chosen = settings.model_dump(mode="json", exclude=_UNSAID)
         asked = read(settings.prompts)
         made.append(
             {

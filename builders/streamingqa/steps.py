@@ -52,6 +52,8 @@ _COUNTED = frozenset({"same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
 _SPARE = 2
 """Draws that a model is asked about for each row of a limited run."""
+_MANY = 3
+"""Draws of an article at which a run says so before a model is asked."""
 _AT_ONCE = 64
 """Articles that a process reads at a time."""
 _LATELY = 60
@@ -190,6 +192,9 @@ class ModelQuestions(Step):
         files = self.draws.articles.news.files
         if self.limit:
             settings = settings.model_copy(update={"kept": 1})
+        if number > _MANY * len(draws):
+            text = f"  {number:,} draws of {len(draws):,} articles: about"
+            at.say(f"{text} {number / len(draws):,.0f} times each; fewer `dates` ask fewer times")
         counts: Counter[str] = Counter()
         found: list[rows.Question] = []
         lost: list[rows.Dropped] = []

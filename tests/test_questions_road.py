@@ -1,0 +1,110 @@
+"""The way to a language model: what is asked again, what is no answer, what is not paid for."""
+
+import json
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.openai_servers import OpenAI, content_of
+from factdrift.builders.generate.protocol import WAITING, Result
+from factdrift.builders.generate.questions import GenerateSettings, generate_questions, is_answer
+from factdrift.builders.rows import Candidate, Draw
+from tests.filter_cases import FINDER
+from tests.test_questions_candidates import article
+
+CHAT = {"choices": [{"message": {"content": "Who won?"}, "finish_reason": "stop"}]}
+REPLIES: list[tuple[Any, bool, Result | None]] = [
+    (CHAT, True, Result("Who won?")),
+    ({"choices": [{"text": " Who won?", "finish_reason": "stop"}]}, True, Result(" Who won?")),
+    ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, True, Result("No.")),
+    (
+        {"choices": [{"message": {"content": "Who wo"}, "finish_reason": "length"}]},
+        True,
+        Result(None, "cut_off", "raise new_tokens: Who wo"),
+    ),
+    # a short answer that was stopped may still be one; an empty one is none
+    ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "length"}]}, False,
+     Result("Oslo")),
+    ({"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}, False,
+     Result(None, "cut_off", "raise new_tokens: ")),
+    ({"choices": []}, True, None),
+    ([], True, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reply", "whole", "wanted"), REPLIES)
+def test_what_a_reply_says(reply: Any, whole: bool, wanted: Result | None) -> None:
+    said = content_of(reply)
+    assert (said.result(said.text, whole=whole) if said else None) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "good"),
+    [
+        ("10", "phrase", False),
+        ("in the past", "phrase", False),
+        ("around his throat", "phrase", False),
+        ("10 percent", "phrase", True),
+        ("in Grant Park", "phrase", True),
+        ("after a long dull strike", "phrase", True),
+        ("Oslo", "entity", True),
+        ("2010", "date", True),
+    ],
+)
+def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
+    assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
+
+
+def test_a_base_model_goes_on_with_the_text() -> None:
+    chat = OpenAI(model="m").body("T", 1, "question")
+    assert chat["messages"] and "response_format" in chat
+    base = OpenAI(model="m", completion=True).body("T", 1, "question")
+    assert base["prompt"] == "T" and not {"messages", "response_format"} & base.keys()
+
+
+FAILED: list[tuple[dict[str, Any], bool]] = [
+    ({"response": None, "error": {"code": "batch_expired", "message": "late"}}, True),
+    ({"response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}, True),
+    ({"response": {"status_code": 429, "body": {}}}, True),
+    ({"response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}, False),
+]
+
+
+@pytest.mark.parametrize(("answer", "again"), FAILED)
+def test_what_failed_in_a_batch_is_asked_again(
+    tmp_path: Path, answer: dict[str, Any], again: bool
+) -> None:
+    settings = Batch(model="m", folder=tmp_path)
+    assert settings.open(1).complete(["T"])[0].reason == WAITING
+    (line,) = (tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()
+    name = json.loads(line)["custom_id"]
+    (tmp_path / "results.jsonl").write_text(json.dumps({"custom_id": name} | answer) + "\n")
+    second = settings.open(1)
+    (result,) = second.complete(["T"])
+    assert result.reason == (WAITING if again else "server_refused")
+    (tmp_path / "more.jsonl").write_text(
+        json.dumps({"custom_id": name, "response": {"status_code": 200, "body": CHAT}}) + "\n"
+    )
+    if again:
+        (tmp_path / "results.jsonl").rename(tmp_path / "a.jsonl")
+        assert settings.open(1).complete(["T"]) == [Result("Who won?")]
+        with pytest.raises(UserError, match="1 calls wait"):
+            second.finish()
+
+
+def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
+    text = article(
+        *(f"Ada Lovelace{n} met Charles Babbage in London in 18{n}." for n in range(20, 40))
+    )
+    draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
+    model = Batch(model="m", folder=tmp_path).open(1)
+    made = generate_questions(
+        [text], {text.id: [draw]}, GenerateSettings(kept=2), 1, finder=FINDER, backend=model
+    )
+    assert Counter(type(one).__name__ for one in made) == {}
+    assert len((tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()) == 4
