@@ -18,7 +18,7 @@ SplitPages = Annotated[
     bool, typer.Option("--split-pages", help="A page for each HIT, not one for all.")
 ]
 Url = Annotated[str | None, typer.Option(help="Where the pages will be on the web.")]
-Submit = Annotated[str | None, typer.Option(help="The platform's own address, such as a sandbox.")]
+
 PlatformName = Annotated[
     str, typer.Option("--platform", help="static, prolific, mturk or label_studio.")
 ]
@@ -56,7 +56,6 @@ def hits(
     code: Code = None,
     complete: Complete = None,
     split_pages: SplitPages = False,
-    submit: Submit = None,
     url: Url = None,
     known: Annotated[
         Path | None,
@@ -105,7 +104,7 @@ def hits(
         again=again,
         undecided=undecided,
         known=known,
-        delivery=Delivery(post, code, complete, split_pages, submit, url),
+        delivery=Delivery(post, code, complete, split_pages, url),
         releases=releases,
         build=build,
         out=out,
@@ -245,7 +244,6 @@ def bands(
     code: Code = None,
     complete: Complete = None,
     split_pages: SplitPages = False,
-    submit: Submit = None,
     url: Url = None,
     releases: Releases = Path("releases"),
     build: Annotated[Path, typer.Option(help="Where the rows of a batch go.")] = Path("build"),
@@ -263,7 +261,7 @@ def bands(
         platform=platform,
         seed=seed,
         again=again,
-        delivery=Delivery(post, code, complete, split_pages, submit, url),
+        delivery=Delivery(post, code, complete, split_pages, url),
         releases=releases,
         build=build,
         out=out,

@@ -50,7 +50,7 @@ ASSIGNMENT = ["SESSION_ID", "assignmentId"]
 STUDY = ["STUDY_ID"]
 """Parameters of a page's address in which recruiting sites name worker, assignment and study."""
 TASK = "task.html.j2"
-_DELIVER = ("post", "code", "complete", "submit")
+_DELIVER = ("post", "code", "complete")
 _SHORT = 200
 """Characters of a value that may stand in a HIT more than once."""
 
@@ -71,8 +71,8 @@ def render(
     Modes: `preview` shows the submission at the end; `static` posts it to `deliver["post"]`, or
     offers it as a file, and once it has arrived or is saved shows the completion code
     `deliver["code"]` and a link to `deliver["complete"]`; `mturk` reads one HIT from the variable
-    `${data}` (see `data`; `hits` stays empty) and submits a form to
-    `deliver["submit"]`/mturk/externalSubmit. A static page of several HITs takes that of `?hit=`
+    `${data}` (see `data`; `hits` stays empty), and its answers go into a form that the platform
+    adds. A static page of several HITs takes that of `?hit=`
     (id, or number from 1), else one by the worker's id, for
     which it asks where its address names none. With `files` it holds no HIT and loads that one
     from `hits/0001.json` … beside it (see `hit_file`); there are `files` of them. A `served` page
@@ -83,14 +83,11 @@ def render(
     unknown = [f"{key!r}" for key in deliver if key not in _DELIVER]
     if unknown:
         raise UserError(f"pages know no {unknown[0]} to deliver by: {', '.join(_DELIVER)}")
-    if mode == "mturk" and "submit" not in deliver:
-        raise UserError("a page for MTurk needs the address it submits to")
     style = (PARTS / "style.css").read_text("utf-8")
     code = "".join(_without_comments((PARTS / part).read_text("utf-8")) for part in SCRIPTS)
     script = f"\n(function () {{\n'use strict';\n{code}drawn(start);\n}})();\n"
     unpack = (PARTS / "unpack.js").read_text("utf-8")
     packed = mode == "mturk"
-    submit = deliver["submit"].rstrip("/") + "/mturk/externalSubmit" if packed else None
     settings = {
         "layout": layout.name,
         "batch": batch,
@@ -123,8 +120,7 @@ def render(
             unpack=Markup(unpack),  # noqa: S704 - our own file
             settings=Markup(_json(settings)),  # noqa: S704 - escaped for a script
             data=Markup("${data}" if packed else _json([_public_hit(h) for h in hits])),  # noqa: S704
-            submit=submit,
-            policy=_policy(scripts, style, deliver.get("post"), submit, own=bool(files) or served),
+            policy=_policy(scripts, style, deliver.get("post"), own=bool(files) or served),
         )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -358,15 +354,10 @@ def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
-def _policy(
-    scripts: Sequence[str], style: str, post: str | None, submit: str | None, *, own: bool
-) -> str:
+def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) -> str:
     def sha(text: str) -> str:
         return f"'sha256-{base64.b64encode(sha256(text.encode('utf-8')).digest()).decode()}'"
 
-    action = [_origin(submit)] if submit else ["'none'"]
-    if submit and (urlsplit(submit).hostname or "").endswith(".mturk.com"):
-        action.append("https://*.mturk.com")  # it redirects there
     connect = ["'self'"] if own else []
     if post:
         connect.append(_origin(post) + urlsplit(post).path)
@@ -376,7 +367,7 @@ def _policy(
         "style-src": sha(style),
         "img-src": "data:",
         "connect-src": " ".join(connect) or "'none'",
-        "form-action": " ".join(action),
+        "form-action": "'none'",
         "base-uri": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())

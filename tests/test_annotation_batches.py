@@ -134,7 +134,6 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     [
         ("mturk", Delivery(post="https://x.org", code="C"), "mturk cannot use --post, --code"),
         ("label_studio", Delivery(split=True), "label_studio cannot use --split-pages"),
-        ("static", Delivery(submit="https://x.org"), "static cannot use --submit"),
     ],
 )
 def test_what_a_platform_cannot_use_is_said(

@@ -16,7 +16,7 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation.batch import Batch
-from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.platforms.mturk import SITE
 from factdrift.annotation.results import import_results
 from tests.browser import Browser, browser
 from tests.simulated_workers import COLUMNS, HOSTILE, written
@@ -24,7 +24,7 @@ from tests.simulated_workers import COLUMNS, HOSTILE, written
 __all__ = ["browser"]  # a fixture
 
 # What the requester site makes of a template: its form around it, its button below.
-SITE = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
+FRAME = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
  content='text/html; charset=UTF-8'/></head><body>
 <form name='mturk_form' method='post' id='mturk_form' action='%s/mturk/wrong'>
 <input type='hidden' value='' name='assignmentId' id='assignmentId'/>
@@ -80,13 +80,12 @@ def template(batch: Batch, site: Site) -> str:
     text = (folder / "template.html").read_text()
     for name, value in row.items():
         text = text.replace("${" + name + "}", html.escape(value))
-    return SITE % (site.address, text)
+    return FRAME % (site.address, text)
 
 
 def test_a_form_posts_what_was_answered(browser: Browser, site: Site, tmp_path: Path) -> None:
-    delivery = Delivery(submit=site.address)
-    batch = written(tmp_path / "hits", "answer_question", "mturk", delivery=delivery)
-    site.pages["/hit"] = template(batch, site)
+    batch = written(tmp_path / "hits", "answer_question", "mturk")
+    site.pages["/hit"] = template(batch, site).replace(SITE, site.address)
     asked = {
         "assignmentId": "A1",
         "hitId": "H1",

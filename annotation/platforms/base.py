@@ -38,15 +38,13 @@ class Delivery:
 
     `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
     file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
-    `split`: a page for each HIT instead of one page for all. `submit`: the address of the
-    platform itself, such as a sandbox. `url`: where the pages will be on the web.
+    `split`: a page for each HIT instead of one page for all. `url`: where the pages will be.
     """
 
     post: str | None = None
     code: str | None = None
     complete: str | None = None
     split: bool = False
-    submit: str | None = None
     url: str | None = None
 
     def check(self, platform: "Platform") -> None:

@@ -1,14 +1,13 @@
-"""Amazon Mechanical Turk by its requester site: a CSV file and a template.
+"""Amazon Mechanical Turk, by its requester site: a CSV file, a template, and the CSV of results.
 
 It takes no new requesters since 30 July 2026: this is for accounts that are older. Everyone else
 has `static` pages, which Prolific, Connect and the like take as a link.
 
-A HIT is a row for a template. The template holds the page of `annotation.page` with one variable,
-`${data}`, for which a HIT is put in: deflated JSON in base64, so that MTurk sees nothing but ASCII
-letters, whatever an article holds. Both together have up to 65,535 bytes. The site puts a template
-into a form of its own, with a button below it. HTML allows no form in a form, so the template
-(`mturk_head.html`) makes its form by script, takes the button away, and lets no Enter key submit
-the outer form.
+The template holds the page of `annotation.page` with one variable, `${data}`, for which a HIT is
+put in: deflated JSON in base64, so that MTurk sees nothing but ASCII letters, whatever an article
+holds. It may have up to 65,535 bytes with its data. The site puts a template into a form of its
+own, with a button below it. HTML allows no form in a form, so the template (`mturk_head.html`)
+makes its form by script, takes the button away, and lets no Enter key submit the outer form.
 
 Results are the CSV file of the site (`WorkerId`, `AssignmentId`, `Answer.submission`). Worker and
 assignment are those that MTurk says; a submission that says others was copied from elsewhere and
@@ -35,31 +34,30 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
-SUBMIT = "https://www.mturk.com"
-"""Where answers go."""
+SITE = "https://www.mturk.com"
+"""Where answers go, unless the page's address names the sandbox."""
 ANSWER = "submission"
 """The field of the page's form that holds everything: base64 of the submission's JSON."""
 LARGEST = 65_535
-"""Bytes of a question."""
+"""Bytes of a template with its data."""
 VARIABLE = "${data}"
 CSV, TEMPLATE, README = "hits.csv", "template.html", "README.txt"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_SPARE = 512
+_SPARE = 2048
+"""Bytes left for what the site puts around a template."""
 _CELL = 32_767
 """Characters that a spreadsheet keeps of a cell."""
 
 
 class MTurk(Platform):
     name = "mturk"
-    heeds = ("submit",)
 
     def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
-        """The CSV and the template; `delivery.submit` takes the place of the site's address."""
-        files = {TEMPLATE: template(layout, batch.id, delivery.submit or SUBMIT)}
-        size = check_sizes(files[TEMPLATE], batch)
-        place = f"hits/{batch.folder.parent.name}/{batch.folder.name}"
+        """The CSV and template of the requester site."""
+        made = template(layout, batch.id)
+        size = check_sizes(made, batch)
         readme = resource("annotation/platforms/mturk_readme.txt").read_text("utf-8")
-        files[README] = readme.format(batch=place, size=size)
+        files = {TEMPLATE: made, README: readme.format(size=size)}
         for name, text in files.items():
             (folder / name).write_text(text, "ascii", newline="\n")
         with (folder / CSV).open("w", encoding="ascii", newline="") as file:
@@ -69,63 +67,57 @@ class MTurk(Platform):
         return [*files, CSV]
 
     def room(self, layout: Layout) -> Fits:
-        """Whether a template with these items stays within MTurk's 65,535 bytes.
-
-        Some bytes are left for addresses.
-        """
-        bare = template(layout, "", SUBMIT)
-        left = LARGEST - _SPARE - len(bare)
+        """Whether a template with these items stays within MTurk's 65,535 bytes."""
+        left = LARGEST - _SPARE - len(template(layout, ""))
         any_id = "0" * 16
         return lambda items: len(data(Hit(any_id, tuple(items)), any_id)) <= left
 
     def knows(self, path: Path) -> bool:
-        start = head(path)
-        if is_table(path):
-            first = start.split("\n", 1)[0]
-            return "AssignmentId" in first and "WorkerId" in first
-        return False
+        first = head(path).split("\n", 1)[0]
+        return is_table(path) and "AssignmentId" in first and "WorkerId" in first
 
     def from_document(self, value: Any, where: str, line: int) -> Iterator[Submission | Refused]:
-        cells = {k: str(v) for k, v in value.items()} if isinstance(value, dict) else {}
-        yield _from_row(cells, where, line)
+        yield Refused(where, line, "not a table", "MTurk's results are the CSV of its site")
+
+    def from_row(
+        self, cells: dict[str, str], where: str, line: int
+    ) -> Iterator[Submission | Refused]:
+        yield from_cells(cells, where, line)
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
-        """The CSV with Approve or Reject filled in.
+        """The CSV with Approve or Reject filled in, for work that still waits for a decision.
 
-        Only what still waits for a decision is decided. It holds no cell that a spreadsheet would
-        take for a formula; none is written where no row can be read.
+        It holds no cell that a spreadsheet would take for a formula; none is written where no
+        row can be read.
         """
         name = f"mturk-{file_sha256(path)[:8]}-review.csv"
-        return [name] if _write_review(path, decide, folder / name) else []
+        return [name] if is_table(path) and _write_review(path, decide, folder / name) else []
 
 
-def template(layout: Layout, batch: str, submit: str) -> str:
-    """The page as a template of the requester site; see the head of this module.
-
-    It submits to the site that it is on, `submit` where the address does not say.
-    """
-    page = render(layout, [], batch=batch, mode="mturk", deliver={"submit": submit})
+def template(layout: Layout, batch: str) -> str:
+    """The page as a template of the requester site; it submits to the site that it is on."""
+    page = render(layout, [], batch=batch, mode="mturk")
     inside = page[page.index("<body>") + len("<body>") : page.rindex("</body>")]
-    bare, forms = re.subn(r"<form\b.*?</form>\n?", "", inside, flags=re.DOTALL)
-    if forms != 2 or "<form" in bare:
+    without_forms, forms = re.subn(r"<form\b.*?</form>\n?", "", inside, flags=re.DOTALL)
+    if forms != 1 or "<form" in without_forms:
         raise AssertionError(f"{forms} forms in a page")
     form = resource("annotation/platforms/mturk_head.html").read_text("utf-8")
-    return form.replace("SUBMIT_TO", submit.rstrip("/")) + bare.lstrip("\n")
+    return form.replace("SUBMIT_TO", SITE) + without_forms.lstrip("\n")
 
 
 def check_sizes(template: str, batch: Batch) -> int:
-    """Bytes of the template with the largest HIT; `UserError` where MTurk would not take it."""
-    bare = len(template) - len(VARIABLE)
-    sizes = [bare + len(data(hit, batch.id)) for hit in batch.hits]
+    """Bytes of the largest HIT of a batch; `UserError` where MTurk would not take it."""
+    page = len(template) - len(VARIABLE) + _SPARE
+    sizes = [page + len(data(hit, batch.id)) for hit in batch.hits]
     large = [n for n, size in enumerate(sizes) if size > LARGEST]
     if not large:
-        return max(sizes, default=bare)
-    fits = min(_how_many_fit(batch.hits[n], batch.id, LARGEST - bare) for n in large)
+        return max(sizes, default=page)
+    fits = min(_how_many_fit(batch.hits[n], batch.id, LARGEST - page) for n in large)
     worst = max(large, key=sizes.__getitem__)
     text = (
         f"{len(large)} of {len(batch.hits)} HITs are too large for MTurk: HIT {worst + 1}, of "
-        f"{len(batch.hits[worst].items)} items, makes a page of {sizes[worst]:,} bytes, of "
-        f"which {bare:,} are the page; {LARGEST:,} are taken"
+        f"{len(batch.hits[worst].items)} items, has {sizes[worst]:,} bytes, of "
+        f"which {page:,} are the page; {LARGEST:,} are taken"
     )
     hint = f"set items_per_hit: {fits} in its layout.yaml"
     if not fits:
@@ -166,14 +158,11 @@ def from_form(
     return from_value(value, where, line, worker=worker, assignment=assignment)
 
 
-def _from_row(cells: Mapping[str, str], where: str, line: int) -> Submission | Refused:
+def from_cells(cells: Mapping[str, str], where: str, line: int) -> Submission | Refused:
+    """A submission from a row of the site's CSV."""
     given = cells.get(f"Answer.{ANSWER}", "")
     worker, assignment = cells.get("WorkerId", ""), cells.get("AssignmentId", "")
     return from_form(given, where, line, worker=worker, assignment=assignment)
-
-
-def _is_undecided(status: object) -> bool:
-    return status in ("Submitted", "", None)
 
 
 def _reason_for_worker(reason: str) -> str:
@@ -197,8 +186,8 @@ def _write_review(path: Path, decide: Decide, out: Path) -> bool:
             if not names:
                 names = [n for n in cells if n not in ("Approve", "Reject")]
                 write.writerow([*map(_no_formula, names), "Approve", "Reject"])
-            one = _from_row(cells, shown(path), row.line)
-            is_open = _is_undecided(cells.get("AssignmentStatus"))
+            one = from_cells(cells, shown(path), row.line)
+            is_open = cells.get("AssignmentStatus") in ("Submitted", "", None)
             found = decide(one) if is_open and isinstance(one, Submission) else None
             marks = ["", ""]
             if found is not None:
