@@ -1,4 +1,4 @@
-"""The HTTP client against a real server: patience, refusals, size, redirects, and the key."""
+"""The HTTP client against a real server: retries, refusals, size, redirects, and the key."""
 
 import json
 import threading
@@ -13,18 +13,18 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import (
-    AskAgainError,
     JsonClient,
-    Patience,
     Reply,
-    insist,
+    RetryError,
+    RetryPolicy,
+    retry,
     retry_after,
     short,
 )
 
 KEY = "sk-secret"
-HASTE = Patience(timeout=60, tries=3, first_wait=0.01, longest_wait=1.5)
-SHORT = Patience(timeout=1.5, tries=3, first_wait=0.01, longest_wait=1.5)
+HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
+SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -104,9 +104,11 @@ def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
         ("down", "still HTTP 503 after 3 attempts: tired\n  rest", 2.0),
     ],
 )
-def test_patience(server: tuple[str, list[Any]], kind: str, expected: Any, at_least: float) -> None:
-    patience = SHORT if kind.startswith("slow") else HASTE
-    client = JsonClient(f"{server[0]}/{kind}", patience, key=KEY, most=1000, hint="rest")
+def test_answers_of_a_server(
+    server: tuple[str, list[Any]], kind: str, expected: Any, at_least: float
+) -> None:
+    policy = SHORT if kind.startswith("slow") else HASTE
+    client = JsonClient(f"{server[0]}/{kind}", policy, key=KEY, max_bytes=1000, hint="rest")
     begun = time.monotonic()
     if isinstance(expected, str):
         with pytest.raises(UserError, match=expected):
@@ -138,28 +140,51 @@ def test_rate(server: tuple[str, list[Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "gives_up", "spread", "waits"),
+    ("asked", "spread", "waits", "end"),
     [
-        ([None] * 4, False, 1.0, [1, 2, 4, 5]),
-        ([None] * 4, False, 0.5, [0.5, 1, 2, 4]),
-        ([3.0, None, 99.0, None], False, 1.0, [3, 2, 5, 5]),
-        ([0.0, 99.0], True, 1.0, [0]),
+        ([None] * 5, 1.0, [1, 2, 4, 5], "there: still busy after 5 attempts"),
+        ([None] * 5, 0.5, [0.5, 1, 2, 4], "there: still busy after 5 attempts"),
+        ([3.0, None, 0.0, None, None], 1.0, [3, 2, 0, 5], "still busy after 5 attempts"),
+        ([0.0, 99.0], 1.0, [0], "asked again in 99 seconds"),
     ],
 )
-def test_waits(
-    asked: list[float | None], gives_up: bool, spread: float, waits: list[float]
-) -> None:
+def test_waits(asked: list[float | None], spread: float, waits: list[float], end: str) -> None:
     slept: list[float] = []
-    left = iter([*asked, None])
+    reports: list[str] = []
+    left = iter(asked)
 
     def call(attempt: int) -> int:
-        raise AskAgainError("busy", wait=next(left))
+        raise RetryError("busy", "so much to do", wait=next(left))
 
-    patience = Patience(tries=5, first_wait=1, longest_wait=5, gives_up=gives_up)
-    said = "asked again in 99 seconds" if gives_up else "there: still busy after 5 attempts"
-    with pytest.raises(UserError, match=said):
-        insist(call, patience, where="there", hint="", spread=spread, sleep=slept.append)
+    policy = RetryPolicy(attempts=5, first_wait=1, longest_wait=5)
+    with pytest.raises(UserError, match=end):
+        retry(
+            call,
+            policy,
+            where="there",
+            hint="",
+            spread=spread,
+            sleep=slept.append,
+            report=reports.append,
+        )
     assert slept == waits
+    assert reports == [f"  there: busy: so much to do; it is tried again in {waits[0]:.0f} s"]
+
+
+@pytest.mark.parametrize(
+    ("wait", "attempts"), [(None, 3), (0.05, 9)], ids=["our own waits count", "asked ones do not"]
+)
+def test_a_failing_server_is_given_up(wait: float | None, attempts: int) -> None:
+    made: list[int] = []
+
+    def call(attempt: int) -> int:
+        made.append(attempt)
+        raise RetryError("busy", wait=wait)
+
+    policy = RetryPolicy(attempts=9, first_wait=0.1, give_up=0.35)
+    with pytest.raises(UserError, match=f"still busy after {attempts} attempts"):
+        retry(call, policy, where="there", hint="", report=lambda _: None)
+    assert made == [*range(1, attempts + 1)]
 
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
-from factdrift.builders.core.http import Patience
+from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
 from factdrift.builders.core.remote import local
 from factdrift.builders.core.run import Run
@@ -21,7 +21,7 @@ from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_rec
 from factdrift.builders.release.release import ReleaseOptions, rebuild
 from tests.file_server import Files, serving
 
-QUICK = Patience(timeout=5.0, tries=3, first_wait=0.01, longest_wait=0.05, gives_up=True)
+QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 20_000
 SECRET = "s3cr3t"  # noqa: S105 - nobody's
 
@@ -40,7 +40,7 @@ def served() -> Iterator[Files]:
 
 def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
     taken = more.pop("taken", lambda name: name.endswith(".gz"))
-    paths = local(given, folder, taken, say=lambda _: None, patience=QUICK, **more)
+    paths = local(given, folder, taken, say=lambda _: None, policy=QUICK, **more)
     return [Path(path).read_bytes() for path in paths]
 
 
@@ -101,17 +101,17 @@ def test_a_file_of_a_web_server(name: str, served: Files, tmp_path: Path) -> Non
 def test_what_drips_is_asked_for_again(
     path: str, drips: int, tries: int, done: bool, served: Files, tmp_path: Path
 ) -> None:
-    """A byte now and then does not begin patience anew, in a file or in a folder's page."""
+    """A byte now and then does not reset the policy, in a file or in a folder's page."""
     served.faults[f"/bucket/dump/{path}"] = [*["ok"] * bool(path), *["drip"] * drips]
-    patience = replace(QUICK, timeout=1.0, tries=tries, least=1000)
+    policy = replace(QUICK, timeout=1.0, attempts=tries, least_bytes=1000)
     given = [f"{served.url}/bucket/dump/{quote(path)}"]
     if done:
-        (found,) = local(given, tmp_path, bool, say=lambda _: None, patience=patience)
+        (found,) = local(given, tmp_path, bool, say=lambda _: None, policy=policy)
         assert Path(found).read_bytes() == DATA
         return
     slow = f"still (too slow: |.*[tT]ime)(.|\\s)* after {tries} attempts"
     with pytest.raises(UserError, match=slow):
-        local(given, tmp_path, bool, say=lambda _: None, patience=patience)
+        local(given, tmp_path, bool, say=lambda _: None, policy=policy)
 
 
 def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_protocol_whose_package_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(
-        UserError, match=r"gs://bucket/a.gz: a package is needed(.|\s)*pip install gcsfs"
+        UserError, match=r"gs://bucket/a.gz: a package is needed(.|\s)*install gcsfs"
     ):
         fetch([f"gs://me:{SECRET}@bucket/a.gz"], tmp_path)
     with pytest.raises(UserError, match="nosuch:// is not known"):

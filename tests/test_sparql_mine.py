@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.http import Patience
+from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
@@ -32,7 +32,7 @@ def mine_dump(paths: list[Path], out: Path, relations: dict[str, bool]) -> Mined
 
 def mine_endpoint(server: Server, out: Path, relations: dict[str, bool], **options: Any) -> Mined:
     given: dict[str, Any] = {"cache": out / "cache", "user_agent": AGENT}
-    given["patience"] = Patience(timeout=5, tries=2)
+    given["policy"] = RetryPolicy(timeout=5, attempts=2)
     return mine_sparql(server.endpoint, out, relations=relations, **given | options)
 
 

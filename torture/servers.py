@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.http import Patience
+from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.remote import local
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.wikidata.sparql import mine_sparql
@@ -26,7 +26,7 @@ from torture import Outcome, scratch
 KEY = "secret0key0that0nobody0may0see"
 _VARIABLE = "TORTURE_KEY"
 _AGENT = "torture/1.0 (mailto:nobody@example.org)"
-_PATIENCE = Patience(timeout=1.5, tries=3, first_wait=0.02, longest_wait=0.1, gives_up=True)
+_POLICY = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.02, longest_wait=0.1)
 _SECONDS = 15
 """Longer than three tries with all their waits, far less than a server can drip."""
 _ROOM = 400 << 20
@@ -157,7 +157,7 @@ Client = Callable[[str, Path], str]
 def _fetch(host: str, folder: Path) -> str:
     shown: list[str] = []
     address = f"http://me:{KEY}@{host}/dumps/20260202.json.gz?signature={KEY}"
-    found = local([address], folder, bool, say=shown.append, patience=_PATIENCE)
+    found = local([address], folder, bool, say=shown.append, policy=_POLICY)
     return "\n".join([*shown, *found])
 
 
@@ -166,9 +166,9 @@ def _chat(host: str, folder: Path) -> str:
         model="m",
         base_url=f"http://{host}/v1",
         key_variable=_VARIABLE,
-        retries=_PATIENCE.tries - 1,
-        timeout=_PATIENCE.timeout,
-        longest_wait=_PATIENCE.longest_wait,
+        retries=_POLICY.attempts - 1,
+        timeout=_POLICY.timeout,
+        longest_wait=_POLICY.longest_wait,
     )
     found = OpenAIBackend(settings, 0).complete(["Where is Paris?"])
     (folder / "answers.txt").write_text(str(found), "utf-8")
@@ -180,9 +180,9 @@ def _scores(host: str, folder: Path) -> str:
         key_env=_VARIABLE,
         endpoint=f"http://{host}/v1alpha1/comments:analyze",
         rate=1000,
-        attempts=_PATIENCE.tries,
-        backoff=_PATIENCE.first_wait,
-        timeout=_PATIENCE.timeout,
+        attempts=_POLICY.attempts,
+        backoff=_POLICY.first_wait,
+        timeout=_POLICY.timeout,
     )
     service = settings.start(folder / "scores", lambda text: None)
     return str(list(service.score(["You are nice."])))
@@ -195,7 +195,7 @@ def _sparql(host: str, folder: Path) -> str:
         relations={"P6": False},
         user_agent=_AGENT,
         cache=folder / "cache",
-        patience=_PATIENCE,
+        policy=_POLICY,
     )
     return str(mined.counts)
 

@@ -1,6 +1,6 @@
-"""Calls over HTTP: one way to wait, to ask again, to give up, and to keep a key to itself.
+"""Calls over HTTP: time limits, retries, and a key that is shown to nobody.
 
-`insist` is the policy for any transport; `JsonClient` is our transport, JSON by POST.
+`retry` is the policy for any transport; `JsonClient` is our transport, JSON by POST.
 """
 
 import json
@@ -23,17 +23,20 @@ from urllib3.util import Retry
 from urllib3.util.retry import RequestHistory
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import say
 
 T = TypeVar("T")
 
-AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
-"""Statuses by which a server asks for patience."""
-MOST = 64 << 20
+RETRY_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
+"""Statuses after which the same request may succeed later."""
+MAX_BYTES = 64 << 20
 """Bytes of an answer, unpacked, that are read."""
 _PIECE = 1 << 16
+_REPORT_EVERY = 10.0
+"""Seconds between reports of failures of one server."""
 
 
-class AskAgainError(Exception):
+class RetryError(Exception):
     """No usable answer this time. `message`: the server's; `wait`: seconds that it asks for."""
 
     def __init__(self, reason: str, message: str = "", wait: float | None = None) -> None:
@@ -42,60 +45,73 @@ class AskAgainError(Exception):
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long to wait, in seconds, and how often to ask the same thing.
+class RetryPolicy:
+    """How long to wait for an answer, in seconds, and how often to try again.
 
-    `first_wait` is doubled each time, up to `longest_wait`. A server that asks for more than that
-    is asked again after `longest_wait`, or not at all where `gives_up`. An answer has to come
-    within `timeout`; of a file, `least` bytes have to come in each such time, or its end.
+    An answer has to come within `timeout`; of a file, `least_bytes` in each such time, or its end.
+    `first_wait` is doubled each time, up to `longest_wait`; a server that asks for a longer wait
+    is given up at once. So is one that still fails `give_up` seconds after its first failure,
+    waits that it asked for not counted, or after so many `attempts`.
     """
 
     timeout: float = 75.0
-    tries: int = 7
+    attempts: int = 7
     first_wait: float = 1.0
     longest_wait: float = 600.0
-    gives_up: bool = False
-    least: int = 1 << 16
+    give_up: float = 60.0
+    least_bytes: int = 1 << 16
 
 
-def insist(
+def retry(
     call: Callable[[int], T],
-    patience: Patience,
+    policy: RetryPolicy,
     *,
     where: str,
     hint: str,
     spread: float = 1.0,
     sleep: Callable[[float], object] = time.sleep,
+    report: Callable[[str], None] = say,
 ) -> T:
-    """`call(attempt)`, from 1, again as long as it raises `AskAgainError` and patience lasts.
+    """`call(attempt)`, from 1, repeated while it raises `RetryError` and the policy allows it.
 
-    Our own waits are multiplied by `spread`, so that calls side by side need not come together
-    again. `UserError` (`where`, what was the matter, `hint`) at the end of patience.
+    The first failure is reported. Our own waits are multiplied by `spread`, so that calls that
+    failed together do not return together. `UserError` (`where`, the reason, `hint`) at the end.
     """
     begun = (RequestHistory(None, where, None, None, None),)  # so that the first wait is one, too
-    retry = Retry(
-        total=patience.tries - 1,
-        backoff_factor=patience.first_wait * spread / 2,
-        backoff_max=patience.longest_wait,
+    state = Retry(
+        total=policy.attempts - 1,
+        backoff_factor=policy.first_wait * spread / 2,
+        backoff_max=policy.longest_wait,
         history=begun,
     )
+    first_failure, asked_waits = None, 0.0
     while True:
-        attempt = len(retry.history)
+        attempt = len(state.history)
         try:
             return call(attempt)
-        except AskAgainError as error:
-            asked = error.wait
-            if asked is not None and asked > patience.longest_wait and patience.gives_up:
-                text = f"{error.reason}, to be asked again in {asked:.0f} seconds"
-                raise UserError(_with(text, error.message), where=where, hint=hint) from None
-            try:
-                retry = retry.increment(url=where, error=error)
-            except MaxRetryError:
-                times = f"{attempt} attempt{'s' * (attempt != 1)}"
-                text = f"still {error.reason} after {times}"
-                raise UserError(_with(text, error.message), where=where, hint=hint) from None
-        pause = retry.get_backoff_time() if asked is None else asked
-        sleep(min(max(pause, 0.0), patience.longest_wait))
+        except RetryError as error:
+            failure, asked = error, error.wait
+        if asked is not None and asked > policy.longest_wait:
+            text = f"{failure.reason}, to be asked again in {asked:.0f} seconds"
+            raise UserError(_with(text, failure.message), where=where, hint=hint)
+        now = time.monotonic()
+        times = f"{attempt} attempt{'s' * (attempt != 1)}"
+        over = f"still {failure.reason} after {times}"
+        try:
+            state = state.increment(url=where, error=failure)
+        except MaxRetryError:
+            raise UserError(_with(over, failure.message), where=where, hint=hint) from None
+        pause = state.get_backoff_time() if asked is None else max(asked, 0.0)
+        if first_failure is None:
+            first_failure = now
+            text = _with(failure.reason, failure.message)
+            report(f"  {where}: {text}; it is tried again in {pause:.0f} s")
+        elif now + pause - first_failure - asked_waits > policy.give_up:
+            text = f"{over} in {now - first_failure:.0f} seconds"
+            raise UserError(_with(text, failure.message), where=where, hint=hint)
+        if asked is not None:
+            asked_waits += pause
+        sleep(pause)
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
@@ -137,9 +153,9 @@ class Reply(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
 
-    def busy(self) -> AskAgainError:
-        """The error of a status in `AGAIN`."""
-        return AskAgainError(f"HTTP {self.status}", "", retry_after(self.headers))
+    def busy(self) -> RetryError:
+        """The error of a status in `RETRY_STATUSES`."""
+        return RetryError(f"HTTP {self.status}", "", retry_after(self.headers))
 
 
 class JsonClient:
@@ -153,39 +169,46 @@ class JsonClient:
     def __init__(
         self,
         address: str,
-        patience: Patience,
+        policy: RetryPolicy,
         *,
         key: str | None = None,
         header: tuple[str, str] = ("Authorization", "Bearer {}"),
         rate: float | None = None,
-        most: int = MOST,
+        max_bytes: int = MAX_BYTES,
         hint: str = "run it again later",
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self.address, self.patience = address, patience
+        self.address, self.policy = address, policy
         self._key, self._header = key, header
-        self._rate, self._most, self._hint, self._sleep = rate, most, hint, sleep
-        self._next = 0.0
+        self._rate, self._max_bytes, self._hint, self._sleep = rate, max_bytes, hint, sleep
+        self._next, self._next_report = 0.0, 0.0
         self._lock = Lock()
         self._local = local()
 
     def post(self, body: Any, read: Callable[[Reply, int], T], *, spread: float = 1.0) -> T:
         """What `read(reply, attempt)` makes of the answer to a JSON body.
 
-        Replies with a status in `AGAIN`, time-outs and lost connections are asked for again, and
-        so is a reply of which `read` raises `AskAgainError`. `read` sees all others, refusals
-        included. `UserError`: patience ended, a redirect, or an answer that is too large.
+        Replies with a status in `RETRY_STATUSES`, time-outs and lost connections are tried again,
+        and so is a reply of which `read` raises `RetryError`. `read` sees all others, refusals
+        included. `UserError`: given up, a redirect, or an answer that is too large.
         """
 
         def call(attempt: int) -> T:
             reply = self._send(body)
-            if reply.status in AGAIN:
+            if reply.status in RETRY_STATUSES:
                 busy = reply.busy()
-                raise AskAgainError(busy.reason, self.words(reply), busy.wait)
+                raise RetryError(busy.reason, self.words(reply), busy.wait)
             return read(reply, attempt)
 
-        where, hint = self.address, self._hint
-        return insist(call, self.patience, where=where, hint=hint, spread=spread, sleep=self._sleep)
+        return retry(
+            call,
+            self.policy,
+            where=self.address,
+            hint=self._hint,
+            spread=spread,
+            sleep=self._sleep,
+            report=self._report,
+        )
 
     def shown(self, text: str) -> str:
         """A text of the server's without the key."""
@@ -201,16 +224,16 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout = self.patience.timeout
+        timeout = self.policy.timeout
         session = self._session()
         try:
             return within(timeout + min(10.0, timeout), lambda: self._sent(session, body))
         except TimeoutError:
             del self._local.session  # it is still at that call
-            raise AskAgainError("out of time (an answer that never ends)") from None
+            raise RetryError("out of time (an answer that never ends)") from None
 
     def _sent(self, session: requests.Session, body: Any) -> Reply:
-        timeout = self.patience.timeout
+        timeout = self.policy.timeout
         try:
             with session.post(
                 self.address,
@@ -227,25 +250,25 @@ class JsonClient:
                     raise UserError(text, where=self.address, hint=hint)
                 return Reply(response.status_code, response.headers, self._body(response))
         except requests.Timeout as error:
-            raise AskAgainError(f"out of time ({type(error).__name__})") from None
+            raise RetryError(f"out of time ({type(error).__name__})") from None
         except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-            raise AskAgainError("an answer that breaks off") from None
+            raise RetryError("an answer that breaks off") from None
         except requests.RequestException as error:  # its text can hold an address with a key
             reason = f"out of reach ({type(error).__name__})"
-            raise AskAgainError(reason, _cause(error)) from None
+            raise RetryError(reason, _cause(error)) from None
 
     def _body(self, response: requests.Response) -> bytes:
         found = bytearray()
         try:
             for piece in response.iter_content(_PIECE):
                 found += piece
-                if len(found) > self._most:
-                    text = f"its answer is longer than {self._most:,} bytes"
+                if len(found) > self._max_bytes:
+                    text = f"its answer is longer than {self._max_bytes:,} bytes"
                     raise UserError(text, where=self.address)
         except requests.ConnectionError as error:
             if "timed out" in str(error):
                 raise requests.ReadTimeout from None
-            raise AskAgainError("an answer that breaks off") from None
+            raise RetryError("an answer that breaks off") from None
         return bytes(found)
 
     def _session(self) -> requests.Session:
@@ -259,6 +282,14 @@ class JsonClient:
             name, form = self._header
             request.headers[name] = form.format(self._key)
         return request
+
+    def _report(self, text: str) -> None:
+        """One report for calls that fail side by side."""
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._next_report:
+                self._next_report = now + _REPORT_EVERY
+                say(text)
 
     def _take_turn(self) -> None:
         if self._rate:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 import requests
@@ -30,19 +30,28 @@ from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, locked, sync
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.core.http import AGAIN, AskAgainError, Patience, insist, retry_after, within
+from factdrift.builders.core.http import (
+    RETRY_STATUSES,
+    RetryError,
+    RetryPolicy,
+    retry,
+    retry_after,
+    within,
+)
 from factdrift.builders.core.inputs import is_remote, plain
 from factdrift.builders.core.progress import progress
 
 T = TypeVar("T")
 
-PATIENCE = Patience(timeout=60.0, tries=7, longest_wait=120.0, gives_up=True)
-"""How long a server is asked again that sends too little; what it sends begins the count anew."""
+POLICY = RetryPolicy(timeout=15.0, longest_wait=120.0, give_up=45.0, least_bytes=1 << 14)
+"""A server that sends nothing is given up within a minute; what it sends begins the count anew."""
 _PATTERN = re.compile(r"[*\[]")
 _PIECE = 1 << 20
 _LISTING = 16 << 20
 """Bytes of a page of links that are read."""
-_SAME = ("etag", "lastmodified", "last_modified", "mtime", "modified", "updated", "generation")
+_VERSION_FIELDS = frozenset(
+    "etag lastmodified last_modified mtime modified updated generation".split()
+)
 """What servers say by which a file is known to have changed, as fsspec's packages call it."""
 
 
@@ -53,48 +62,66 @@ def local(
     *,
     say: Callable[[str], None],
     deep: bool = False,
-    patience: Patience = PATIENCE,
+    policy: RetryPolicy = POLICY,
 ) -> list[str]:
     """The given paths, with the local ones of what is named by addresses, fetched into `folder`.
 
     An address names a file, a pattern (`*`, `[…]` in its last part) or, with `/` at its end, a
     folder, of which the files whose name is `taken` are fetched, with `deep` those of its folders,
     too. `UserError`: no such file, refused, no package for it, no room, or still nothing when
-    patience ends.
+    the policy ends.
     """
     found: list[str] = []
     seen: dict[Path, str] = {}
     for text in given:
         if not is_remote(text):
             found.append(text)
-            continue
-        if text.lower().startswith("file://"):
+        elif text.lower().startswith("file://"):
             found.append(unquote(text[len("file://") :]))
-            continue
-        server = _Server(text, patience)
-        for address, path in _named(server, folder, taken, deep):
-            if seen.setdefault(path, address) != address:
-                message = "two addresses that differ only in what is not shown"
-                raise UserError(message, where=plain(text), hint="give their files other names")
-            with locked(path.parent):
-                _fetch(server, address, path, say)
-            found.append(str(path))
+        else:
+            for address, path in _fetch_named(text, folder, taken, deep, policy, say):
+                if seen.setdefault(path, address) != address:
+                    message = "two addresses that differ only in what is not shown"
+                    hint = "give their files other names"
+                    raise UserError(message, where=plain(text), hint=hint)
+                found.append(str(path))
     return found
 
 
+def _fetch_named(
+    given: str,
+    folder: Path,
+    taken: Callable[[str], bool],
+    deep: bool,
+    policy: RetryPolicy,
+    say: Callable[[str], None],
+) -> Iterator[tuple[str, Path]]:
+    """The address and the local copy of each file that is named."""
+
+    def again(call: Callable[[int], T]) -> T:
+        return retry(call, policy, where=plain(given), hint=_LATER, report=say)
+
+    is_web = given.lower().startswith(("http://", "https://"))
+    files: _Files = _Web(given, policy) if is_web else again(lambda _: _Fsspec(given))
+    for address, path in again(lambda _: [*_named(given, files, folder, taken, deep)]):
+        with locked(path.parent):
+            _fetch(files, again, policy.least_bytes, address, path, say)
+        yield address, path
+
+
 def _named(
-    server: "_Server", folder: Path, taken: Callable[[str], bool], deep: bool
+    given: str, files: "_Files", folder: Path, taken: Callable[[str], bool], deep: bool
 ) -> Iterator[tuple[str, Path]]:
     """The addresses of the files that are named, and where each belongs."""
-    clean = plain(server.given)
+    clean = plain(given)
     if clean.count("/") < 3:
         raise UserError("no file is named", where=clean)
     base, pattern = clean[: clean.rindex("/") + 1], clean[clean.rindex("/") + 1 :]
     below = folder / digest(base)
     if pattern and not _PATTERN.search(pattern):
-        yield server.given, below / _safe(unquote(pattern) if server.is_web else pattern)
+        yield given, below / _safe(unquote(pattern) if isinstance(files, _Web) else pattern)
         return
-    names = server.names(base, deep)
+    names = files.names(base, deep)
     chosen = [
         name
         for name in sorted(names)
@@ -104,7 +131,7 @@ def _named(
         what = "of this pattern" if pattern else "of this kind in this folder"
         raise UserError(f"no file {what}", where=clean)
     for name in chosen:
-        yield server.address(name), below / name
+        yield files.address(name), below / name
 
 
 def _safe(name: str) -> str:
@@ -115,75 +142,37 @@ def _safe(name: str) -> str:
 
 
 class _Head(NamedTuple):
-    """How large a file is, and a text that stays while it does not change; None: not told."""
+    """How large a file is, and a fingerprint that stays while it does not change; None: unknown."""
 
     size: int | None
-    same: str | None
+    version: str | None
 
 
-class _Transport(Protocol):
-    """How the files of one address are listed and read; `AskAgainError`: not this time."""
-
-    def names(self, base: str, deep: bool) -> list[str]:
-        """The names of the files of a folder, `/` between those of its folders."""
-
-    def address(self, name: str) -> str:
-        """The address of a file that was listed."""
-
-    def look(self, address: str) -> _Head:
-        """What is said of a file."""
-
-    def read(self, address: str, start: int, head: _Head) -> Iterator[tuple[int, bytes]]:
-        """The bytes of a file from `start` on, or all of it, each piece with its place."""
-
-
-class _Server:
-    """What a given address leads to; asked again where it does not answer."""
-
-    def __init__(self, given: str, patience: Patience) -> None:
-        self.given, self.patience = given, patience
-        self.is_web = given.lower().startswith(("http://", "https://"))
-
-        def opened(_: int) -> _Transport:
-            return _Http(given, patience) if self.is_web else _Other(given)
-
-        self._transport = self.insist(opened)
-
-    def insist(self, call: Callable[[int], T]) -> T:
-        """`call(attempt)` until it does not raise `AskAgainError`, or patience ends."""
-        return insist(call, self.patience, where=plain(self.given), hint=_LATER)
-
-    def names(self, base: str, deep: bool) -> list[str]:
-        return self.insist(lambda _: self._transport.names(base, deep))
-
-    def address(self, name: str) -> str:
-        return self._transport.address(name)
-
-    def look(self, address: str) -> _Head:
-        return self.insist(lambda _: self._transport.look(address))
-
-    def read(self, address: str, start: int, head: _Head) -> Iterator[tuple[int, bytes]]:
-        """See `_Transport.read`; nothing is asked again."""
-        return self._transport.read(address, start, head)
-
-
+_Try = Callable[[Callable[[int], T]], T]
 _LATER = "run it again later: what was fetched is kept"
 
 
-def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]) -> None:
+def _fetch(
+    files: "_Files",
+    again: _Try[Any],
+    least: int,
+    address: str,
+    path: Path,
+    say: Callable[[str], None],
+) -> None:
     """One file, whole, at `path`; a file that is there and has not changed is left alone."""
     where = plain(address)
     part, note = path.with_name(f".{path.name}.part"), path.with_name(f".{path.name}.json")
-    head = server.look(address)
-    known = _known(note) if head.same else None
-    if known == head.same is not None and path.is_file() and path.stat().st_size == head.size:
+    head = again(lambda _: files.look(address))
+    known = _known(note) if head.version else None
+    if known == head.version is not None and path.is_file() and path.stat().st_size == head.size:
         return
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if known != head.same or head.same is None:
+        if known != head.version or head.version is None:
             part.unlink(missing_ok=True)
         path.unlink(missing_ok=True)
-        note.write_text(json.dumps({"same": head.same}), "utf-8")
+        note.write_text(json.dumps({"version": head.version}), "utf-8")
         _check_room(path.parent, head.size, part)
     say(f"  {where} is fetched to {shown(path)}")
     reached = 0
@@ -192,14 +181,14 @@ def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]
         def stretch(_: int) -> bool:
             """Read on; whether the file is whole. False: it broke off, but went far enough."""
             nonlocal reached
-            start = part.stat().st_size if part.is_file() and head.same else 0
+            start = part.stat().st_size if part.is_file() and head.version else 0
             before = max(reached, start)
             if start and start == head.size:
                 return True
             try:
                 with part.open("r+b" if start else "wb") as file:
                     end = -1
-                    for at, piece in server.read(address, start, head):
+                    for at, piece in files.read(address, start, head):
                         if at != end:  # the first piece
                             file.seek(at)
                             file.truncate()
@@ -208,18 +197,18 @@ def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]
                         bar.advance(max(end - reached, 0))
                         reached = max(end, reached)
                 if head.size is not None and part.stat().st_size < head.size:
-                    raise AskAgainError("an answer that breaks off")
-            except AskAgainError:
-                if reached - before >= server.patience.least:
+                    raise RetryError("an answer that breaks off")
+            except RetryError:
+                if reached - before >= least:
                     return False
                 raise
             if head.size is not None and part.stat().st_size > head.size:
                 part.unlink()
-                raise AskAgainError("more bytes than the file has")
+                raise RetryError("more bytes than the file has")
             return True
 
         with disk_errors(path):
-            while not server.insist(stretch):
+            while not again(stretch):
                 pass
             sync(part)
             part.replace(path)
@@ -227,10 +216,10 @@ def _fetch(server: _Server, address: str, path: Path, say: Callable[[str], None]
 
 def _known(note: Path) -> str | None:
     try:
-        same = json.loads(note.read_text("utf-8"))["same"]
+        version = json.loads(note.read_text("utf-8"))["version"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return same if isinstance(same, str) else None
+    return version if isinstance(version, str) else None
 
 
 def _check_room(folder: Path, size: int | None, part: Path) -> None:
@@ -240,11 +229,11 @@ def _check_room(folder: Path, size: int | None, part: Path) -> None:
         raise UserError(text, where=shown(folder), hint="--build names another folder")
 
 
-class _Http:
+class _Web:
     """Files of a web server, with requests; a folder is a page of links."""
 
-    def __init__(self, given: str, patience: Patience) -> None:
-        self._given, self._patience = urlsplit(given), patience
+    def __init__(self, given: str, policy: RetryPolicy) -> None:
+        self._given, self._policy = urlsplit(given), policy
         self._session = requests.Session()
 
     def address(self, name: str) -> str:
@@ -265,9 +254,9 @@ class _Http:
         links.feed(page[:_LISTING].decode("utf-8", "replace"))
         found: dict[str, None] = {}
         for link in links.found:
-            whole = plain(urljoin(base, link))
-            name = unquote(whole[len(base) :])
-            if whole.startswith(base) and name and "/" not in name:
+            linked = plain(urljoin(base, link))
+            name = unquote(linked[len(base) :])
+            if linked.startswith(base) and name and "/" not in name:
                 found[_safe(name)] = None
         return list(found)
 
@@ -280,9 +269,9 @@ class _Http:
         with self._get(address, wanted) as response:
             at = start if response.status_code == 206 else 0
             if at and not str(response.headers.get("Content-Range")).startswith(f"bytes {at}-"):
-                raise AskAgainError("another part of the file than asked for")
+                raise RetryError("another part of the file than asked for")
             now = _head(response)
-            if now.same != head.same or (now.size is not None and now.size + at != head.size):
+            if now.version != head.version or (now.size is not None and now.size + at != head.size):
                 hint = "run it again: the new file is fetched"
                 raise UserError("it changed while it was read", where=plain(address), hint=hint)
             for piece in self._pieces(response):
@@ -290,28 +279,28 @@ class _Http:
                 at += len(piece)
 
     def _pieces(self, response: requests.Response, unpacked: bool = False) -> Iterator[bytes]:
-        """What has come, as it comes. `AskAgainError`: it breaks off, or comes too slowly."""
-        most, least = self._patience.timeout, self._patience.least
+        """What has come, as it comes. `RetryError`: it breaks off, or comes too slowly."""
+        seconds, least = self._policy.timeout, self._policy.least_bytes
         begun, came = time.monotonic(), 0
         while True:
             try:
                 piece = response.raw.read1(_PIECE, decode_content=unpacked)
             except (HTTPError, OSError) as error:
                 reason = "an answer that breaks off"
-                raise AskAgainError(f"{reason} ({type(error).__name__})") from None
+                raise RetryError(f"{reason} ({type(error).__name__})") from None
             if not piece:
                 return
             came += len(piece)
             yield piece
-            if time.monotonic() - begun >= most:
+            if time.monotonic() - begun >= seconds:
                 if came < least:
-                    raise AskAgainError(f"too slow: {came:,} bytes in {most:g} seconds")
+                    raise RetryError(f"too slow: {came:,} bytes in {seconds:g} seconds")
                 begun, came = time.monotonic(), 0
 
     @contextmanager
     def _get(self, address: str, headers: dict[str, str]) -> Iterator[requests.Response]:
         where = plain(address)
-        timeout = (min(10.0, self._patience.timeout), self._patience.timeout)
+        timeout = (min(10.0, self._policy.timeout), self._policy.timeout)
 
         def begun() -> requests.Response:
             return self._session.get(
@@ -325,15 +314,17 @@ class _Http:
             response = within(sum(timeout), begun)
         except TimeoutError:
             self._session = requests.Session()  # that one is still at it
-            raise AskAgainError("out of time") from None
+            raise RetryError("out of time") from None
         except requests.exceptions.InvalidURL:
             raise UserError("not an address", where=where) from None
+        except requests.TooManyRedirects:
+            raise UserError("the server sends callers round in circles", where=where) from None
         except requests.RequestException as error:  # its text has the whole address
-            raise AskAgainError(f"out of reach ({type(error).__name__})") from None
+            raise RetryError(f"out of reach ({type(error).__name__})") from None
         with response:
             status = response.status_code
-            if status in AGAIN:
-                raise AskAgainError(f"HTTP {status}", "", retry_after(response.headers))
+            if status in RETRY_STATUSES:
+                raise RetryError(f"HTTP {status}", "", retry_after(response.headers))
             if status in (401, 403):
                 hint = "is its key or signature still good? sign it anew, or give user:password@"
                 raise UserError(f"the server refuses it (HTTP {status})", where=where, hint=hint)
@@ -361,7 +352,7 @@ class _Links(HTMLParser):
         self.found += [text for name, text in attrs if (tag, name) == ("a", "href") and text]
 
 
-class _Other:
+class _Fsspec:
     """Files that fsspec reads with the package for their protocol."""
 
     def __init__(self, given: str) -> None:
@@ -373,13 +364,11 @@ class _Other:
             hint = "pip install 'factdrift[remote]'"
             raise UserError("fsspec is needed to read this", where=where, hint=hint) from None
         try:
-            with _told(where):
+            with _errors(where):
                 self._files, _ = fsspec.core.url_to_fs(given)
         except ImportError as error:
-            package = _PACKAGES.get(protocol)
-            hint = f"pip install {package}" if package else str(error)
             text = f"a package is needed to read {protocol}://"
-            raise UserError(text, where=where, hint=hint) from None
+            raise UserError(text, where=where, hint=str(error)) from None
         except ValueError:
             hint = "https, s3, gs, az and what else fsspec knows are read"
             raise UserError(f"{protocol}:// is not known", where=where, hint=hint) from None
@@ -388,20 +377,24 @@ class _Other:
         return self._base + name
 
     def names(self, base: str, deep: bool) -> list[str]:
-        with _told(base):
+        with _errors(base):
             root = self._files._strip_protocol(base).rstrip("/") + "/"
             self._files.invalidate_cache()
             found = self._files.find(root.rstrip("/"), maxdepth=None if deep else 1)
         return [_safe(name[len(root) :]) for name in found if name.startswith(root)]
 
     def look(self, address: str) -> _Head:
-        with _told(plain(address)):
+        with _errors(plain(address)):
             self._files.invalidate_cache()
             info = self._files.info(address)
         if info.get("type") == "directory":
             hint = "write / at its end"
             raise UserError("this is a folder", where=plain(address), hint=hint)
-        said = {k.lower(): str(v) for k, v in info.items() if k.lower() in _SAME and v is not None}
+        said = {
+            k.lower(): str(v)
+            for k, v in info.items()
+            if k.lower() in _VERSION_FIELDS and v is not None
+        }
         return _Head(info.get("size"), digest(said) if said else None)
 
     def read(self, address: str, start: int, head: _Head) -> Iterator[tuple[int, bytes]]:
@@ -409,12 +402,12 @@ class _Other:
         if self.look(address) != head:
             hint = "run it again: the new file is fetched"
             raise UserError("it changed while it was read", where=where, hint=hint)
-        with _told(where):
+        with _errors(where):
             file: Any = self._files.open(address, "rb", block_size=8 * _PIECE)
         with file:
             at = start
             while True:
-                with _told(where):
+                with _errors(where):
                     file.seek(at)
                     piece = file.read(_PIECE)
                 if not piece:
@@ -423,20 +416,11 @@ class _Other:
                 at += len(piece)
 
 
-_PACKAGES = {
-    **dict.fromkeys(("s3", "s3a"), "s3fs"),
-    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
-    **dict.fromkeys(("az", "abfs", "abfss", "adl"), "adlfs"),
-    **dict.fromkeys(("sftp", "ssh"), "paramiko"),
-    "smb": "smbprotocol",
-    "oss": "ossfs",
-    "webdav": "webdav4",
-}
-"""The package for a protocol, where fsspec needs one."""
+_Files = _Web | _Fsspec
 
 
 @contextmanager
-def _told(where: str) -> Iterator[None]:
+def _errors(where: str) -> Iterator[None]:
     """What fsspec's packages raise, in our errors; their texts may hold keys and are left out."""
     try:
         yield
@@ -452,5 +436,5 @@ def _told(where: str) -> Iterator[None]:
             hint = "its package looks for them in the environment and in your home folder"
             raise UserError("there are no keys for it", where=where, hint=hint) from None
         if isinstance(error, OSError | EOFError) or type(error).__module__ != "builtins":
-            raise AskAgainError(f"out of reach ({type(error).__name__})") from None
+            raise RetryError(f"out of reach ({type(error).__name__})") from None
         raise

@@ -12,7 +12,7 @@ from pydantic import Field, JsonValue, field_validator
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import share
-from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply, message_in
+from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy, message_in
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
@@ -205,12 +205,12 @@ class _Chat:
         self._url = settings.base_url.rstrip("/")
         self._hint = "what was answered is kept; run again to go on"
         self._stopped = Event()
-        patience = Patience(
+        policy = RetryPolicy(
             settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
         )
         address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
         key = settings.key()
-        self._client = JsonClient(address, patience, key=key, hint=self._hint, sleep=self._sleep)
+        self._client = JsonClient(address, policy, key=key, hint=self._hint, sleep=self._sleep)
 
     def stop(self) -> None:
         """End all waiting; calls under way finish."""
@@ -249,7 +249,7 @@ class _Chat:
                     written=_count(said.tokens.get("completion_tokens")),
                 )
                 if said.bad and not last:
-                    raise AskAgainError(said.bad)
+                    raise RetryError(said.bad)
             return reply
 
         spread = 0.5 + share("wait", text)  # so that calls that failed together part

@@ -25,7 +25,7 @@ from itertools import count
 from pathlib import Path
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.http import Patience
+from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.progress import progress
 from factdrift.builders.wikidata.finish import Mined, finish
 from factdrift.builders.wikidata.parts import RawEntity, write_part
@@ -61,7 +61,7 @@ def mine_sparql(
     snapshot: date | str | None = None,
     page: int = 500,
     id_page: int = 50_000,
-    patience: Patience | None = None,
+    policy: RetryPolicy | None = None,
     memory: str = "600MB",
 ) -> Mined:
     """Mine the facts of these relations from an endpoint that holds Wikidata's RDF.
@@ -74,12 +74,12 @@ def mine_sparql(
     DuckDB's limit.
 
     `UserError`: no contact in `user_agent`, no snapshot day, or the endpoint refuses or fails for
-    longer than `patience` has it.
+    longer than `policy` allows.
     """
     wrong = sorted(r for r in relations if not _PROPERTY.fullmatch(r))
     if wrong:
         raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
-    client = Client(endpoint, user_agent, patience or Patience())
+    client = Client(endpoint, user_agent, policy or RetryPolicy())
     pager = Pager(client, Cache(cache, client.address))
     work = out / ".sparql"
     parts = work / "parts"

@@ -1,4 +1,4 @@
-"""One SPARQL endpoint over HTTP: patience with it, and plain words when it fails."""
+"""One SPARQL endpoint over HTTP: how it is retried, and plain words when it fails."""
 
 import ast
 import gzip
@@ -16,7 +16,7 @@ import msgspec
 from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.http import AskAgainError, Patience, insist, retry_after, within
+from factdrift.builders.core.http import RetryError, RetryPolicy, retry, retry_after, within
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
@@ -75,7 +75,7 @@ class Client:
     are not part of `address`, which messages and the cache use.
     """
 
-    def __init__(self, endpoint: str, user_agent: str | None, patience: Patience) -> None:
+    def __init__(self, endpoint: str, user_agent: str | None, policy: RetryPolicy) -> None:
         if not user_agent or not _CONTACT.search(user_agent) or not user_agent.isprintable():
             raise UserError(
                 "a SPARQL endpoint is asked only with a User-Agent that holds a contact",
@@ -87,12 +87,12 @@ class Client:
             raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
         bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(bare._replace(query="", fragment=""))
-        self.patience = patience
+        self.policy = policy
         self._wrapper = SPARQLWrapper(urlunsplit(bare), agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
         self._wrapper.setReturnFormat(JSON)
-        self._wrapper.setTimeout(max(1, round(patience.timeout)))
+        self._wrapper.setTimeout(max(1, round(policy.timeout)))
         self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
         self._password = parts.password
         if parts.username:
@@ -105,11 +105,11 @@ class Client:
         refused, or the endpoint stayed busy or out of reach for all tries.
         """
         hint = "run it again later: it goes on from what it has"
-        return insist(lambda _: self._answer(query), self.patience, where=self.address, hint=hint)
+        return retry(lambda _: self._answer(query), self.policy, where=self.address, hint=hint)
 
     def pause(self, seconds: float) -> None:
-        """Wait, but never longer than patience has it."""
-        time.sleep(min(max(seconds, 0.0), self.patience.longest_wait))
+        """Wait, but never longer than the policy allows."""
+        time.sleep(min(max(seconds, 0.0), self.policy.longest_wait))
 
     def _answer(self, query: str) -> SelectResult:
         raw, kind = self._fetch(query)
@@ -128,7 +128,7 @@ class Client:
         """The body of one answer and its content type."""
         self._wrapper.setQuery(query)
         try:
-            return within(2 * self.patience.timeout, self._read)
+            return within(2 * self.policy.timeout, self._read)
         except SPARQLExceptions.SPARQLWrapperException as error:
             quoted = str(error).partition("Response:\n")[2]
             body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
@@ -136,13 +136,13 @@ class Client:
         except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise TooMuchError("the answer broke off") from error
         except TimeoutError as error:
-            raise TooMuchError(f"no answer within {self.patience.timeout:g} s") from error
+            raise TooMuchError(f"no answer within {self.policy.timeout:g} s") from error
         except URLError as error:
             if isinstance(error.reason, TimeoutError):
-                raise TooMuchError(f"no answer within {self.patience.timeout:g} s") from error
-            raise AskAgainError("out of reach", str(error.reason)) from error
+                raise TooMuchError(f"no answer within {self.policy.timeout:g} s") from error
+            raise RetryError("out of reach", str(error.reason)) from error
         except (ConnectionError, HTTPException) as error:
-            raise AskAgainError("a dropped connection", str(error)) from error
+            raise RetryError("a dropped connection", str(error)) from error
 
     def _read(self) -> tuple[bytes, str]:
         try:
@@ -159,7 +159,7 @@ class Client:
             return TooMuchError(f"HTTP {code}: it ran out of time")
         said = self._words(body)
         if code in (429, 500, 502, 503):
-            return AskAgainError(f"HTTP {code}", said, asked_to_wait)
+            return RetryError(f"HTTP {code}", said, asked_to_wait)
         return UserError(f"{self.address} refused the query: HTTP {code}: {said}")
 
     def _words(self, body: bytes) -> str:

@@ -174,14 +174,14 @@ class Pager:
 
     def _give_up_after(self, failures: int, shape: Shape, size: int, error: TooMuchError) -> None:
         """Wait for a better moment, or say that there is none."""
-        patience = self.client.patience
-        if failures >= patience.tries:
+        policy = self.client.policy
+        if failures >= policy.attempts:
             raise UserError(
                 f"{self.client.address} cannot answer even small pages of {shape.name} "
                 f"({size} rows, asked {failures} times): {error}",
                 hint="run it again later: it goes on from what it has",
             )
-        self.client.pause(patience.first_wait * 2 ** (failures - 1))
+        self.client.pause(policy.first_wait * 2 ** (failures - 1))
 
 
 def _values(ids: Sequence[str], at: int, size: int) -> _Filled:

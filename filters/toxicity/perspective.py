@@ -13,7 +13,7 @@ from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
-from factdrift.builders.core.http import AskAgainError, JsonClient, Patience, Reply
+from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPolicy
 from factdrift.builders.core.keys import key_for
 from factdrift.filters.toxicity.scores import ATTRIBUTES, PAPER, Thresholds, ToxicityScores
 
@@ -65,7 +65,7 @@ class _RunningService:
         s = settings
         self._client = JsonClient(
             s.endpoint,
-            Patience(s.timeout, s.attempts, s.backoff, _LONGEST, gives_up=True),
+            RetryPolicy(s.timeout, s.attempts, s.backoff, _LONGEST),
             key=key,
             header=("X-Goog-Api-Key", "{}"),
             rate=s.rate,
@@ -97,7 +97,7 @@ class _RunningService:
             if reply.status == 200:
                 return _scores(reply.body)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise AskAgainError("an answer that is no JSON of scores") from None
+            raise RetryError("an answer that is no JSON of scores") from None
         try:
             error = msgspec.json.decode(reply.body, type=_Refusal).error
         except msgspec.DecodeError:
