@@ -1,5 +1,6 @@
 """`factdrift receive`: HITs out, submissions in, by HTTP, with restarts and kills."""
 
+import asyncio
 import json
 import random
 import threading
@@ -15,6 +16,7 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import Batch
+from factdrift.annotation.receive.desk import opened
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import Pool
 from factdrift.annotation.receive.server import Limits, Rates
@@ -23,7 +25,7 @@ from tests.annotation_workers import batch_of, refusals, take
 from tests.receiving import Server, answers_of, call, received, serving
 
 
-def me(worker: str, session: str = "", **more: str) -> dict[str, str]:
+def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
     return {"worker": worker, "assignment": session, **more}
 
 
@@ -42,6 +44,20 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     assert pool.give(("w2", ""), "", 60) is None  # nobody gets a HIT twice
     counts = pool.counts()
     assert (counts["hits_finished"], counts["received"], counts["in_hand"]) == (1, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("session", "named", "ended"),
+    [("", "", True), ("", "a", True), ("", "2", False), ("s", "2", True), ("", "none", True)],
+)
+def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
+    pool = Pool(["a", "b"], 1, 60)
+    visit = ("w", session)
+    assert not pool.ended(visit, named)
+    pool.took(visit, "a")
+    assert pool.ended(visit, named) is ended
+    pool.hand(visit, "b", 60)
+    assert not pool.ended(visit, named)
 
 
 @pytest.mark.parametrize("named", ["b", "2"])
@@ -91,14 +107,14 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
     with serving(batch.folder, out, "--code", "C0DE-7", "--base", "/lab/x") as server:
         assert server.address.endswith("/lab/x/")
         root = server.address.removesuffix("lab/x/")
-        for address in (server.address, root):
-            status, page = call(address, "")
+        for address, name in ((server.address, ""), (root, ""), (root, "task.html")):
+            status, page = call(address, name)
             assert (status, "Is it good?" in page) == (200, True)
             assert "C0DE-7" not in page
             assert batch.hits[0].items[0].fields["question"] not in page
         for worker in ("ada", "bob"):
             for number in (1, 2):
-                status, given = call(server.address, "hit", me(worker))
+                status, given = call(server.address, "hit", me(worker, next=True))
                 assert status == 200
                 assert "row" not in json.dumps(given)
                 made = answers_of(given["hit"], batch.id, worker)
@@ -106,7 +122,13 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
                     status, reply = call(server.address, "submissions", made)
                     assert (status, reply["code"], reply["more"]) == (200, "C0DE-7", True)
                 assert call(server.address, "health")[1]["received"] >= number
-        assert call(server.address, "hit", me("ada"))[0] == 409
+                # "Thank you", loaded again
+                again = call(server.address, "hit", me(worker))[1]
+                assert again == {"done": {"how": "sent", "code": "C0DE-7", "more": True}}
+        other = call(server.address, "hit", me("ada", hit="2"))[1]["done"]["code"]
+        no_more = call(server.address, "hit", me("ada", next=True))[1]["done"]
+        assert (other, no_more["code"], no_more["more"]) == ("C0DE-7", "C0DE-7", False)
+        assert call(server.address, "hit", me("eve"))[0] == 409
         found = call(server.address, "health", headers={"Accept": "text/html"})[1]
         assert "100.0% received" in found
         said = server.stop()
@@ -200,6 +222,23 @@ def test_a_full_rate_is_refused_by_forwarded_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    heard: list[int] = []
+    with opened(batch.folder, tmp_path / "results") as desk:
+        desk.arrived = heard.append
+        made = json.dumps(
+            answers_of(
+                {"id": (hit := batch.hits[0]).id, "items": [{"id": item.id} for item in hit.items]},
+                batch.id,
+                "ada",
+            )
+        ).encode()
+        for body in (made, made, b"{}"):
+            asyncio.run(desk.take(body))
+    assert heard == [1]
+
+
 def test_one_server_at_a_time(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     with (
@@ -234,8 +273,8 @@ def crowd(
 
     def work(worker: str) -> None:
         while True:
-            status, given = patiently("hit", me(worker))
-            if status == 409:
+            status, given = patiently("hit", me(worker, next=True))
+            if "hit" not in given:
                 return
             made = answers_of(given["hit"], batch.id, worker)
             status, reply = patiently("submissions", made)

@@ -114,7 +114,7 @@ function thanks(done, made, again) {
     parts.push(el('p', { text: 'Your completion code:' }), el('p', { class: 'code' }, el('code', { id: 'code', text: done.code }), copy));
   }
   if (done.complete) parts.push(el('p', {}, el('a', { class: 'button', href: done.complete, rel: 'noreferrer', text: 'Back to where you came from' })));
-  if (done.more) parts.push(el('p', {}, el('button', { type: 'button', class: 'main', text: 'Next set of items', onclick: () => location.reload() })));
+  if (done.more) parts.push(el('p', {}, el('button', { type: 'button', class: 'main', text: 'Next set of items', onclick: () => { location.hash = 'next'; location.reload(); } })));
   ending(again ? 'You have submitted this already' : 'Thank you', parts);
 }
 

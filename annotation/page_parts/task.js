@@ -83,7 +83,9 @@ async function theirs() {
   const wanted = address.get('hit');
   const number = /^\d{1,9}$/.test(wanted || '') ? Number(wanted) - 1 : -1;
   if (settings.served) {
-    const answer = await asks('hit', { hit: wanted });
+    const next = location.hash === '#next';
+    if (next) history.replaceState(null, '', location.pathname + location.search);
+    const answer = await asks('hit', { hit: wanted, next });
     const reply = await answer.json().catch(() => ({}));
     if (!answer.ok && !reply.says) throw new Error(String(answer.status));
     return reply.hit || reply;

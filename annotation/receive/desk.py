@@ -71,6 +71,8 @@ class Desk:
     _items: Path
     _places: Mapping[str, tuple[int, int]]
     refused: int = 0
+    arrived: Callable[[int], object] = lambda n: None
+    """Hears how many more submissions are on the disk."""
     _taken: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _writing: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
 
@@ -79,10 +81,14 @@ class Desk:
         visit = _visit(asked)
         if visit is None:
             return _says(400, "The address lacks your participant ID.")
-        if visit in self.pool.finished:
+        self.pool.expire(self.now())
+        named = str(asked.get("hit") or "")[:40]
+        if not (asked.get("next") and not visit[1]) and self.pool.ended(visit, named):
             return Reply(200, {"done": self._end(visit)})
         before = self.pool.handed.get(visit)
-        hit = self.pool.give(visit, str(asked.get("hit") or "")[:40], self.now())
+        hit = self.pool.give(visit, named, self.now())
+        if hit is None and visit in self.pool.finished:
+            return Reply(200, {"done": {**self._end(visit), "more": False}})
         if hit is None:
             return _says(
                 409,
@@ -150,6 +156,7 @@ class Desk:
             self._writing.pop(sign, None)
         self._taken.setdefault(key, set()).add(sign)
         self.pool.took(visit, given.hit)
+        self.arrived(1)
         return Reply(200, self._end(visit))
 
     def health(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Pool:
     handed: dict[Visit, Handed] = field(default_factory=dict)
     done: dict[str, set[str]] = field(default_factory=dict)
     finished: dict[Visit, str] = field(default_factory=dict)
-    """The HIT that a session of a recruiting site has handed in."""
+    """The HIT that each visit has handed in last."""
     _places: dict[str, int] = field(default_factory=dict)
     _out: dict[str, set[Visit]] = field(default_factory=dict)
     _free: list[tuple[int, int]] = field(default_factory=list)
@@ -81,8 +81,7 @@ class Pool:
         self.done.setdefault(hit, set()).add(visit[0])
         for other in [v for v in self._out.get(hit, ()) if v == visit or v[0] == visit[0]]:
             self.leave(other)
-        if visit[1]:
-            self.finished[visit] = hit
+        self.finished[visit] = hit
         self._changed(hit)
 
     def expire(self, now: float) -> None:
@@ -109,12 +108,27 @@ class Pool:
             "in_hand": len(self.handed),
         }
 
-    def _named(self, visit: Visit, named: str) -> str | None:
+    def ended(self, visit: Visit, named: str) -> bool:
+        """Whether a visit is the end of work that was handed in, loaded again.
+
+        Who has no session of a recruiting site is at the end of the `named` HIT that they did, or
+        else of the last one, unless another is in hand.
+        """
+        if visit not in self.finished or visit in self.handed:
+            return False
+        hit = self._hit(named)
+        return bool(visit[1]) or hit is None or visit[0] in self.done.get(hit, ())
+
+    def _hit(self, named: str) -> str | None:
+        """The HIT of an id or of a number from 1."""
         number = int(named) - 1 if named.isdecimal() and len(named) < 10 else -1
         hit = self.hits[number] if 0 <= number < len(self.hits) else named
-        return (
-            hit if hit in self and self.load(hit) < self.wanted and self._may(visit, hit) else None
-        )
+        return hit if hit in self else None
+
+    def _named(self, visit: Visit, named: str) -> str | None:
+        hit = self._hit(named)
+        free = hit and self.load(hit) < self.wanted and self._may(visit, hit)
+        return hit if free else None
 
     def _next(self, visit: Visit) -> str | None:
         passed, found = [], None

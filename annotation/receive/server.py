@@ -21,6 +21,7 @@ from factdrift.annotation.submission import decode
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hints import install_extra
+from factdrift.builders.core.progress import progress
 
 try:
     import uvicorn
@@ -130,6 +131,7 @@ def application(desk: Desk, *, base: str = "", limits: Limits | None = None) -> 
 
     routes = [
         Route("/", page),
+        Route("/task.html", page),
         Route("/health", health),
         Route("/hit", asked(desk.give), methods=["POST"]),
         Route("/leave", asked(desk.leave), methods=["POST"]),
@@ -207,5 +209,8 @@ def serve(
             timeout_graceful_shutdown=30,
             lifespan="off",
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        with progress(counts["wanted"], "submissions", "received") as bar:
+            bar.advance(counts["received"])
+            desk.arrived = bar.advance
+            uvicorn.Server(config).run(sockets=[listening])
         say(f"stopped; {desk.pool.counts()['received']:,} received: {desk.submissions.path}")
