@@ -9,7 +9,7 @@ import typer
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.inputs import Kind, with_inputs, without_day
-from factdrift.builders.core.progress import say
+from factdrift.builders.core.progress import echo, say
 
 Post = Annotated[str | None, typer.Option(help="Address that takes submissions.")]
 Code = Annotated[str | None, typer.Option(help="Completion code to show at the end.")]
@@ -282,7 +282,7 @@ def layouts(
     from factdrift.annotation.page import check_layouts
 
     for line in check_layouts(layout):
-        typer.echo(line)
+        echo(line)
 
 
 ALL: tuple[Callable[..., None], ...] = (

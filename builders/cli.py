@@ -17,7 +17,7 @@ from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import is_pipe, refusal, resource
 from factdrift.builders.core.inputs import INPUTS, with_inputs, words
-from factdrift.builders.core.progress import say
+from factdrift.builders.core.progress import echo, say
 from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName
 
@@ -35,7 +35,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"factdrift {factdrift.__version__}")
+        echo(f"factdrift {factdrift.__version__}")
         raise typer.Exit
 
 
@@ -164,7 +164,7 @@ def steps(
         given=given, snapshot=snapshot, build=build, templates=templates, say=say
     )
     for line in plan(recipe or [], options):
-        typer.echo(line)
+        echo(line)
 
 
 command()(with_inputs(steps))
@@ -200,10 +200,10 @@ def rebuild(
     )
     problems = rebuild_release(folder, options, look_in or ())
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
         raise UserError(f"{len(problems)} file(s) differ", where=folder)
-    typer.echo(f"{folder}: made again, the same to the byte")
+    echo(f"{folder}: made again, the same to the byte")
 
 
 command()(with_inputs(rebuild))
@@ -230,11 +230,11 @@ def clean(
     found = look(build)
     with locked(build, "wait for it to end"):
         for line in table(found, everything):
-            typer.echo(line)
+            echo(line)
         kept = sum(one.size for one in found if one.stays(everything))
         size = sum(one.size for one in found) - kept if dry_run else remove(found, everything)
     verb = "would be removed" if dry_run else "removed"
-    typer.echo(f"{size / 1e6:,.1f} MB {verb}, {kept / 1e6:,.1f} MB kept")
+    echo(f"{size / 1e6:,.1f} MB {verb}, {kept / 1e6:,.1f} MB kept")
 
 
 @command()
@@ -426,10 +426,10 @@ def verify(
 
     problems = verify_release(folder)
     for problem in problems:
-        typer.echo(problem)
+        echo(problem)
     if problems:
         raise UserError(f"{len(problems)} problem(s)", where=folder)
-    typer.echo(f"{folder}: whole and unchanged")
+    echo(f"{folder}: whole and unchanged")
 
 
 @command()
@@ -457,7 +457,7 @@ def diff(
         if notes is not None and table is not None:
             with disk_errors(notes), replacing(notes) as path:
                 path.write_text("\n".join(lines(old, new, found, table)), "utf-8")
-    typer.echo(found.summary())
+    echo(found.summary())
 
 
 @command()
@@ -555,7 +555,7 @@ def templates(
         say(f"{len(made)} templates in {out}; set mode, exclusive and undated where they differ")
         folder = out
     for line in check(folder):
-        typer.echo(line)
+        echo(line)
 
 
 @command()
@@ -646,5 +646,5 @@ _QUERY_STOPPED = re.compile(r"\AQuery interrupted|\AINTERRUPT Error")
 
 
 def _end(error: UserError) -> NoReturn:
-    typer.echo(f"error: {error}", err=True)
+    say(f"error: {error}")
     sys.exit(1)

@@ -9,7 +9,7 @@ import typer
 
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.progress import say
+from factdrift.builders.core.progress import echo, say
 
 
 def score(
@@ -62,7 +62,7 @@ def score(
         say=say,
     )
     for line in summary(run(options)):
-        typer.echo(line)
+        echo(line)
 
 
 def report(
@@ -73,7 +73,7 @@ def report(
     """Show the scores of one or several models on one page."""
     from factdrift.scoring.report import report as run
 
-    typer.echo(f"open {run(scores, to)}")
+    echo(f"open {run(scores, to)}")
 
 
 def _day(text: str | None) -> date | None:

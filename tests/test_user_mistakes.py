@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, run
 
@@ -92,3 +93,21 @@ def test_releases_that_cannot_be_compared(sample: Path, tmp_path: Path) -> None:
     said = run("diff", old, new, ok=False).stderr
     assert "cannot be compared" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2Jgone\x1b]0;title\x07", r"\x1b[2Jgone\x1b]0;title\x07"),
+        ("a\rb\x9bc", r"a\rb\x9bc"),
+        ("a\u202eb", r"a\u202eb"),
+        ("a\udc80", r"a\udc80"),
+        ("a\tb\nc d é\u00a0\u200c中", "a\tb\nc d é\u00a0\u200c中"),
+    ],
+)
+def test_text_from_outside_does_not_steer_the_terminal(
+    text: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(text)
+    echo(text)
+    assert capsys.readouterr() == (f"{shown}\n", f"{shown}\n")

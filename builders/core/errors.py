@@ -6,6 +6,8 @@ from typing import Self
 
 _LONG_WORD = re.compile(r"(\S{100})\S{200,}(\S{100})")
 """A name that would fill the screen; its middle is left out."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that steer a terminal or turn the order of a line, and halves of characters."""
 
 
 class UserError(Exception):
@@ -37,3 +39,8 @@ class UserError(Exception):
 def _on_a_line(name: str) -> str:
     """A name as messages print it, its control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
+
+
+def printable(text: str) -> str:
+    """A text for a terminal; its control characters are escaped, but for tabs and line ends."""
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)

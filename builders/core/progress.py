@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Never, Protocol, TextIO
 
+from factdrift.builders.core.errors import printable
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -127,5 +129,10 @@ def _clock(seconds: float) -> str:
 
 
 def say(line: str) -> None:
-    """Tell the user what is going on; results go to standard output."""
-    print(line, file=sys.stderr, flush=True)
+    """Tell the user what is going on."""
+    print(printable(line), file=sys.stderr, flush=True)
+
+
+def echo(line: str) -> None:
+    """Print a line of a result to standard output."""
+    print(printable(line), flush=True)
