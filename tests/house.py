@@ -10,7 +10,7 @@ from pathlib import Path
 import grimp
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOTS = ("annotation", "builders", "filters", "scoring")
+ROOTS = ("annotation", "builders", "filters", "reasoning", "scoring")
 
 
 def package_of(module: str) -> str:

@@ -26,7 +26,7 @@ from factdrift.builders.release.card import (
     read_prose,
 )
 from factdrift.builders.release.manifest import canary, load
-from factdrift.builders.release.plots import draw
+from factdrift.builders.release.plots import draw, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
 
@@ -81,8 +81,6 @@ def test_yaml_for_the_hub(release: Path) -> None:
         "unchanged",
         "updated",
         "segments",
-        "unchanged-first-target",
-        "updated-first-target",
         "dropped",
     ]
     assert data["configs"][0]["default"] is True
@@ -251,6 +249,14 @@ def test_prose_of_every_dataset(path: Path) -> None:
 def test_plain() -> None:
     text = "A *b* `c`\nd [e](f).\n\n- one\n  more\n- two"
     assert plain(text) == "A b c d e.\n- one more\n- two"
+
+
+@pytest.mark.parametrize(("many", "angle"), [(10, 0), (11, 45), (40, 45)])
+def test_names_of_many_periods_are_turned(many: int, angle: int) -> None:
+    counts = {str(2000 + n): n for n in range(many)}
+    labels = period_plot(Plot("a", "periods", "t", "c", {"x": counts})).axes[-1].get_xticklabels()
+    assert {label.get_rotation() for label in labels} == {angle}
+    assert len(labels) <= 16
 
 
 @pytest.mark.parametrize(

@@ -116,12 +116,6 @@ def test_run_model_and_harnesses_use_the_same_words(
     told = json.loads((tmp_path / "in" / "tasks.json").read_text())["configs"]["a"]
     filled = tasks.PromptFrame(told["instruction"], told["layout"]).filled(prompt, context)
     assert f"{told['instruction']}\n\n{filled}" == asked.text
-    hub = yaml.safe_load(tasks._hub(tmp_path, made, [one]))["tasks"][0]["solvers"]
-    template = hub[1]["args"]["template"]
-    assert hub[0]["args"]["template"] == told["instruction"]
-    assert template.replace("{context}", context).replace("{prompt}", prompt) == filled or (
-        "<prompt>" in context + prompt
-    )
 
 
 @pytest.mark.parametrize(
@@ -147,28 +141,6 @@ def test_the_group_of_a_dataset_asks_no_row_twice(
     assert [one.name for one in tasks.disjoint(tmp_path, given)] == expected
 
 
-def test_the_hubs_tasks_ask_for_a_first_target_that_is_a_string(release: Path) -> None:
-    (first, second) = yaml.safe_load((release / "eval.yaml").read_text("utf-8"))["tasks"]
-    assert first["field_spec"] == {"input": "prompt", "target": "target"}
-    assert [one["name"] for one in first["scorers"]] == ["exact", "f1"]
-    assert (first["config"], second["id"]) == ("unchanged-first-target", "new")
-    path = release / "tasks/hub/unchanged.parquet"
-    rows = pq.read_table(path).to_pylist()
-    assert [row["target"] for row in rows] == [
-        "Club 0",
-        "Club 1",
-        "Club 2",
-        *map("Club {}".format, range(5)),
-    ]
-    assert pq.read_table(release / "tasks/hub/new.parquet")["target"].to_pylist() == [
-        "unanswerable"
-    ]
-    card = yaml.safe_load((release / "README.md").read_text("utf-8").split("---\n")[1])
-    files = {config["config_name"]: config["data_files"] for config in card["configs"]}
-    expected = [{"split": "test", "path": "tasks/hub/unchanged.parquet"}]
-    assert files["unchanged-first-target"] == expected
-
-
 def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +150,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
         path.relative_to(first.folder).as_posix() for path in first.folder.rglob("tasks/**/*.*")
     }
     assert written
-    assert {*written, "eval.yaml"} <= listed.keys()
+    assert written <= listed.keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
     monkeypatch.setattr(tasks, "MAX_TOKENS", 16)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
@@ -196,7 +168,6 @@ def test_what_a_harness_leaves_in_a_release_is_told(tmp_path: Path) -> None:
 def test_a_release_that_asks_nothing_has_no_tasks(tmp_path: Path) -> None:
     folder = publish(tmp_path, Sample({"segments": BASE["segments"]})).folder
     assert not (folder / "tasks").exists()
-    assert not (folder / "eval.yaml").exists()
     done = run("tasks", folder, "--for", "inspect", "--out", tmp_path / "out", ok=False)
     assert "the release has no tasks" in done.stderr
 

@@ -26,7 +26,7 @@ RERUN = "rerun to the reference bytes"
 _SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 _LINGER = 60.0
 """Seconds after which a process that outlives its run is a loss."""
-_KEPT = (".lock", ".zenodo.json")
+_KEPT = (".lock",)
 _SEMAPHORE = "sem."
 """Of Python's pool, 32 bytes each: left where its resource tracker is killed, too."""
 _SHARED = Path("/dev/shm")  # noqa: S108

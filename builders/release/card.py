@@ -20,7 +20,6 @@ from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import tasks
 from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, Manifest
-from factdrift.builders.release.tasks import hub_config, hub_file
 
 if TYPE_CHECKING:
     import jinja2
@@ -154,18 +153,13 @@ def front_matter(meta: Meta, manifest: Manifest) -> str:
 def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
     """The `configs` of the card's YAML: every split that has rows, the first config as default.
 
-    After them the files that the Hub's tasks ask, and what was left out.
+    After them what was left out.
     """
     listed: list[dict[str, Any]] = []
     for config in manifest.configs:
         files = [{"split": split.name, "path": split.file} for split in config.splits if split.rows]
         if files:
             listed.append({"config_name": config.name, "data_files": files})
-    written = manifest.sha256s()
-    for config in manifest.configs:
-        if (file := hub_file(config.name)) in written:
-            files = [{"split": "test", "path": file}]
-            listed.append({"config_name": hub_config(config.name), "data_files": files})
     if any(drop.rows for drop in manifest.drops):
         files = [{"split": "dropped", "path": DROPPED}]
         listed.append({"config_name": "dropped", "data_files": files})

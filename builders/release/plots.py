@@ -16,7 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 def draw(plot: Plot, path: Path) -> None:
     """Write one plot as PNG on white; no clock, no software name in the file."""
-    save(path, lambda: _periods(plot) if plot.kind == "periods" else _bars(plot.data))
+    save(path, lambda: period_plot(plot) if plot.kind == "periods" else _bars(plot.data))
 
 
 def save(path: Path, make: Callable[[], Any]) -> None:
@@ -35,7 +35,7 @@ def save(path: Path, make: Callable[[], Any]) -> None:
         figure.savefig(path, format="png", dpi=_DPI, metadata={"Software": None})
 
 
-def _periods(plot: Plot) -> Any:
+def period_plot(plot: Plot) -> Any:
     """One panel a series below each other, each with its own scale, so that small ones show."""
     from matplotlib.figure import Figure
 
@@ -71,12 +71,10 @@ def _periods(plot: Plot) -> Any:
                 )
         _plain(panel, "y")
     step = -(-len(periods) // 16) or 1
-    last = panels[-1]
-    last.set_xticks(list(places)[::step], periods[::step], rotation=0 if len(periods) <= 10 else 45)
-    if len(periods) > 10:
-        for label in last.get_xticklabels():
-            label.set_ha("right")
-            label.set_rotation_mode("anchor")
+    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    panels[-1].set_xticks(
+        list(places)[::step], periods[::step], **(turned if len(periods) > 10 else {})
+    )
     return figure
 
 

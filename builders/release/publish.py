@@ -80,8 +80,6 @@ class Draft:
         self._prose = card.read_prose(meta.prose)
         self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
         self._asked = tasks.asked(self._configs)
-        for one in self._asked:
-            tasks.save_first_targets(folder, one)
         self._drops = self._write_dropped()
         for plot in dataset.plots:
             draw(plot, folder / "plots" / f"{plot.name}.png")
@@ -114,7 +112,7 @@ class Draft:
         croissant.save(self.folder, self._dataset, self._meta, made, self._prose)
         written = [self.folder / name for name in (card.FILE, croissant.FILE)]
         written += tasks.save(self.folder, made, self._asked)
-        written += citation.save(self.folder, self._meta, made)
+        written.append(citation.save(self.folder, self._meta, made))
         documents = [file_entry(self.folder, path) for path in written]
         made = self._manifest(version, [*self._files, *documents])
         manifest.save(made, self.folder)

@@ -1,4 +1,4 @@
-"""Tasks for evaluation harnesses in every release: lm-eval, Inspect, and the Hub's `eval.yaml`.
+"""Tasks for evaluation harnesses in every release: lm-eval and Inspect.
 
 They are written from the roles of columns in the manifest and need none of our code:
 the modules of `builders.release.harness` lie beside them, word for word. `tasks/inspect/tasks.json`
@@ -8,12 +8,12 @@ says which columns and files are asked, for whoever reads a release without this
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -26,22 +26,16 @@ from factdrift.builders.core.files import disk_errors, whole
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
-from factdrift.builders.release.parquet import ROW_GROUP, write_split
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text import render
 
 Harness = Literal["lm-eval", "inspect"]
 FOLDER = "tasks"
-HUB = "eval.yaml"
-"""Where the Hub and Inspect look for the tasks of a repository: at its root, under this name."""
-FIRST_TARGETS = "tasks/hub"
-"""Parquet files of prompts with one target each, for `eval.yaml`: it makes a list one string."""
 TRAINING = frozenset(("train", "dev", "valid", "validation"))
 """Splits to learn from or to choose a model on: no task asks them."""
 MAX_TOKENS = 32
 """As many tokens as a model may answer with."""
-NO_ANSWER = "unanswerable"
 
 
 @dataclass(frozen=True)
@@ -124,9 +118,8 @@ def save(folder: Path, made: Manifest, configs: Sequence[AskedConfig]) -> list[P
         return []
     _write_lm_eval(folder / FOLDER / "lm-eval", folder, made, configs, "", None)
     _write_inspect(folder / FOLDER / "inspect", folder, made, configs, "../..", None)
-    (folder / HUB).write_text(_hub(folder, made, configs), encoding="utf-8")
     parts = [folder / FOLDER / name for name in ("lm-eval", "inspect")]
-    return [folder / HUB, *(path for part in parts for path in part.iterdir())]
+    return [path for part in parts for path in part.iterdir()]
 
 
 def rewrite(
@@ -340,77 +333,3 @@ def _write_inspect(
 def _json(path: Path, value: Mapping[str, Any]) -> None:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _hub(release: Path, made: Manifest, configs: Sequence[AskedConfig]) -> str:
-    """`eval.yaml`: a task a config, over the file of first targets."""
-    tasks = []
-    for one in configs:
-        words = words_of(release, made, one)
-        template = words.filled("{prompt}", "{context}")
-        text = {"name": "prompt_template", "args": {"template": template}}
-        system = {"name": "system_message", "args": {"template": words.head}}
-        spec: dict[str, Any] = {"input": "prompt", "target": "target"}
-        if one.roles.context:
-            spec["metadata"] = ["context"]
-        solvers = [system, text, {"name": "generate"}]
-        tasks.append(
-            {
-                "id": one.name.lower(),
-                "config": hub_config(one.name),
-                "split": "test",
-                "field_spec": spec,
-                "solvers": solvers,
-                "scorers": [{"name": "exact"}, {"name": "f1"}],
-            }
-        )
-    about = {"name": made.title, "description": f"{made.title}, version {made.version}."}
-    return _yaml({**about, "evaluation_framework": "inspect-ai", "tasks": tasks})
-
-
-def hub_config(config: str) -> str:
-    """The name under which the first targets of a config load from the Hub."""
-    return f"{config}-first-target"
-
-
-def hub_file(config: str) -> str:
-    """The file that holds them, as its path in a release."""
-    return f"{FIRST_TARGETS}/{config}.parquet"
-
-
-@dataclass(frozen=True, slots=True)
-class FirstTarget:
-    """A prompt with one target."""
-
-    id: Annotated[str, "id of the row"]
-    prompt: Annotated[str, "what a model is asked"]
-    target: Annotated[str, "the best accepted answer; where there is none: `unanswerable`"]
-
-
-@dataclass(frozen=True, slots=True)
-class FirstTargetInText(FirstTarget):
-    """A prompt over a text, with one target."""
-
-    context: Annotated[str, "the text that the answer is to be found in"]
-
-
-def save_first_targets(folder: Path, one: AskedConfig) -> Path:
-    """Write prompt and first target of every row to be tested on; the path of the file."""
-    path = folder / hub_file(one.name)
-    row = FirstTargetInText if one.roles.context else FirstTarget
-    write_split(
-        path, row, lambda: _first_targets(folder, one), 1024 if one.roles.context else ROW_GROUP
-    )
-    return path
-
-
-def _first_targets(folder: Path, one: AskedConfig) -> Iterator[pa.RecordBatch]:
-    roles = one.roles
-    names = {"id": "id", "prompt": roles.prompt, "context": roles.context, "all": roles.targets}
-    for file in one.files.values():
-        with reading(folder / file) as parquet:
-            for batch in parquet.iter_batches(1024, columns=[n for n in names.values() if n]):
-                found = {name: batch.column(column) for name, column in names.items() if column}
-                firsts = [(all_ or [NO_ANSWER])[0] for all_ in found.pop("all").to_pylist()]
-                found["target"] = pa.array(firsts, pa.string())
-                yield pa.RecordBatch.from_pydict(found)

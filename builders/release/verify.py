@@ -17,7 +17,6 @@ from factdrift.builders.release import card, croissant, manifest
 from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
 from factdrift.builders.release.parquet import type_name
 from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
-from factdrift.builders.release.tasks import FIRST_TARGETS
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
@@ -205,5 +204,4 @@ def _check_croissant(folder: Path, listed: dict[str, FileEntry]) -> Iterator[str
             yield f"{croissant.FILE}: {path}: another SHA-256 than the manifest's"
     data = {path for path in listed if path.endswith(".parquet")}
     for path in sorted(data - described.keys()):
-        if not path.startswith(FIRST_TARGETS):
-            yield f"{croissant.FILE}: {path} is not described"
+        yield f"{croissant.FILE}: {path} is not described"
