@@ -53,7 +53,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Batch:
+class HitBatch:
     """A numbered batch of one layout: `id` is a hash of its content, `folder` is where it lies.
 
     `experts`: it was made for experts to check workers' answers; there alone is an expert one.
@@ -199,7 +199,7 @@ def check_kind(layout: Layout, item: Item) -> str:
     )
 
 
-def batch_id(batch: Batch) -> str:
+def batch_id(batch: HitBatch) -> str:
     hits = [[hit.id, [[i.id, i.row, i.answers] for i in hit.items]] for hit in batch.hits]
     own = [*(getattr(batch, name) for name in FACTS[1:]), hits]
     return digest([*own, "experts"] if batch.experts else own)
@@ -209,14 +209,14 @@ def layout_sha256(folder: Path) -> str:
     return digest([[name, file_sha256(folder / name)] for name in LAYOUT_FILES])
 
 
-def public(batch: Batch) -> Batch:
+def public(batch: HitBatch) -> HitBatch:
     bare = {
         hit.id: tuple(replace(i, row="", answers=None) for i in hit.items) for hit in batch.hits
     }
     return replace(batch, hits=tuple(Hit(*one) for one in bare.items()))
 
 
-def rows_of(batch: Batch) -> tuple[str, ...]:
+def rows_of(batch: HitBatch) -> tuple[str, ...]:
     """The sorted ids of the rows that a batch sends."""
     return tuple(sorted(item.row for item in batch.items if item.answers is None))
 
@@ -242,14 +242,14 @@ def checked_manifest(folder: Path) -> BatchManifest:
     return manifest
 
 
-def read_batch(folder: Path) -> Batch:
+def read_batch(folder: Path) -> HitBatch:
     """A batch with its known answers; `UserError` where any file differs from its manifest."""
     manifest = checked_manifest(folder)
     try:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _edited(folder, f"its {MANIFEST} and {ITEMS} do not fit each other") from None
-    batch = Batch(**manifest.model_dump(include={*FACTS, "experts"}), hits=hits, folder=folder)
+    batch = HitBatch(**manifest.model_dump(include={*FACTS, "experts"}), hits=hits, folder=folder)
     if batch_id(batch) != batch.id or manifest.rows != rows_of(batch):
         raise _edited(folder, "the batch is not what its id says")
     return batch

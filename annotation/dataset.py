@@ -69,7 +69,7 @@ class DatasetRows:
                     yield place + n, row
                 place += batch.size
 
-    def beside(self, config: str) -> Path | None:
+    def sibling(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
         if self.config is None:
             return None

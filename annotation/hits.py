@@ -15,10 +15,10 @@ from factdrift.annotation.batch import (
     MANIFEST,
     PREVIEW,
     PRIVATE,
-    Batch,
     BatchManifest,
     Costs,
     Hit,
+    HitBatch,
     Item,
     Ledger,
     attention_items,
@@ -43,7 +43,7 @@ from factdrift.annotation.quality.expert import CHECKS, waiting_judgments
 from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, locked, whole
+from factdrift.builders.core.files import atomic_folder, disk_errors, locked
 from factdrift.builders.core.hashing import bits, digest, file_sha256
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.release.manifest import FileEntry
@@ -97,7 +97,7 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     if order.until is None and any(one.join == "search" for one in layout.fields.values()):
         hint = "--until YYYY-MM-DD (make: UNTIL=), a day before the first article of the rows"
         raise UserError(f"the layout {name} searches news up to a day: give it", hint=hint)
-    pages = order.pages or dataset.beside("pages")
+    pages = order.pages or dataset.sibling("pages")
     sources = TextSources(order.news, pages, order.until, Workspace(order.build, order.say))
     layout_hits = order.out / name
     with disk_errors(layout_hits), locked(layout_hits):
@@ -262,7 +262,7 @@ def _write_next(
     """Write the batch of these HITs under the next number of `hits/<layout>`."""
     before = batch_folders(order.out / layout.name)
     number = int(before[-1].name) + 1 if before else 1
-    batch = Batch(
+    batch = HitBatch(
         id="",
         number=number,
         layout=layout.name,
@@ -279,7 +279,7 @@ def _write_next(
 
 
 def write_batch(
-    batch: Batch,
+    batch: HitBatch,
     layout: Layout,
     delivery: Delivery,
     dataset: DatasetRows,
@@ -299,7 +299,7 @@ def write_batch(
         "assignments": assignments,
         **counts,
     }
-    with whole(batch.folder) as folder:
+    with atomic_folder(batch.folder) as folder:
         with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(_item_lines(batch))
         _write(folder / PRIVATE, _pretty({"attention": known}))
@@ -361,7 +361,7 @@ def _money(amount: Decimal) -> Decimal:
     return cents if cents == amount else amount
 
 
-def _item_lines(batch: Batch) -> Iterator[str]:
+def _item_lines(batch: HitBatch) -> Iterator[str]:
     for hit in batch.hits:
         for item in hit.items:
             value = {"hit": hit.id, "id": item.id, "row": item.row, "fields": item.fields}

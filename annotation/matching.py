@@ -16,8 +16,8 @@ from sys import intern
 
 from factdrift.annotation.batch import (
     LAYOUT_COPY,
-    Batch,
     Hit,
+    HitBatch,
     Item,
     batch_folders,
     load_manifest,
@@ -75,7 +75,7 @@ class Batches:
 
     root: Path
     _places: dict[str, Path] = field(default_factory=dict)
-    _read: dict[str, tuple[Batch, dict[str, Hit]]] = field(default_factory=dict)
+    _read: dict[str, tuple[HitBatch, dict[str, Hit]]] = field(default_factory=dict)
     _layouts: dict[str, Layout] = field(default_factory=dict)
     _versions: dict[str, list[LayoutVersion]] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class Batches:
             hint = "make one with `factdrift hits`, or name their folder with --hits"
             raise UserError("no batches here", where=shown(self.root), hint=hint)
 
-    def get(self, name: str) -> tuple[Batch, dict[str, Hit]] | None:
+    def get(self, name: str) -> tuple[HitBatch, dict[str, Hit]] | None:
         if name in self._places and name not in self._read:
             batch = read_batch(self._places[name])
             self._read[name] = batch, {hit.id: hit for hit in batch.hits}
@@ -109,7 +109,7 @@ class Batches:
         near = did_you_mean(name, self._places)
         return f"did you mean {near}?" if near else f"not among the {len(self._places)} of hits/"
 
-    def layout(self, batch: Batch) -> Layout:
+    def layout(self, batch: HitBatch) -> Layout:
         """The layout as it was when the batch was made: the batch has a copy."""
         if batch.id not in self._layouts:
             self._layouts[batch.id] = load_layout(str((batch.folder / LAYOUT_COPY).resolve()))

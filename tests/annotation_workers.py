@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.results import Imported, import_results
 from factdrift.annotation.submission import FORMAT
@@ -44,12 +44,12 @@ def order(tmp: Path, rows: int = 20, **more: Any) -> BatchOrder:
     return replace(made, releases=tmp / "releases", **more)
 
 
-def batch_of(tmp: Path, **more: Any) -> Batch:
+def batch_of(tmp: Path, **more: Any) -> HitBatch:
     """A batch of two HITs of three rows, each with an attention item."""
     return read_batch(make_batch(order(tmp, **more))[0])
 
 
-def submission(batch: Batch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
+def submission(batch: HitBatch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
     """What a page hands in: `yes` for rows of an odd number, and a note."""
     items = batch.hits[hit].items
     made = {

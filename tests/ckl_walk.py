@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from factdrift.annotation.batch import Batch, Item, read_batch
+from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.checks import problems
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import load_layout
@@ -59,7 +59,7 @@ class Walk:
         )
         return release_all([path], options)[0]
 
-    def batch(self, layout: str, number: int) -> Batch:
+    def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
         order = BatchOrder(
             layout=layout,

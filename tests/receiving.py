@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.submission import FORMAT
 from tests.conftest import ROOT
@@ -101,7 +101,7 @@ def answers_of(hit: Mapping[str, Any], batch: str, worker: str, **more: Any) -> 
     return made | more
 
 
-def received(out: Path, batch: Batch) -> list[dict[str, Any]]:
+def received(out: Path, batch: HitBatch) -> list[dict[str, Any]]:
     """What is in the file of submissions."""
     path = out / f"{batch.layout}-{batch.number:04}" / "submissions.jsonl"
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

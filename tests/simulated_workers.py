@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from factdrift.annotation.batch import Batch, Hit, Item, batch_id, item_id, layout_sha256
+from factdrift.annotation.batch import Hit, HitBatch, Item, batch_id, item_id, layout_sha256
 from factdrift.annotation.checks import is_asked, problems, text_problem
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
@@ -41,7 +41,7 @@ class Work:
 
 def written(
     root: Path, name: str, platform: str, hits: int = 3, delivery: Delivery | None = None
-) -> Batch:
+) -> HitBatch:
     """A batch under `root` as `make hits` writes it: HITs of two items, one item hostile."""
     layout = load_layout(name)
     made = []
@@ -60,14 +60,14 @@ def written(
         made.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
-    batch = Batch("", 1, name, sha, "made", platform, 0, tuple(made), place)
+    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(made), place)
     batch = replace(batch, id=batch_id(batch))
     rows = DatasetRows("made", "0", None, (), (), None)
     write_batch(batch, layout, delivery or Delivery(), rows, {})
     return batch
 
 
-def work(batch: Batch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Work]:
+def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Work]:
     """What `workers` good workers say of every HIT, one too fast, one twice; then bad ones."""
     out = []
     for n, hit in enumerate(batch.hits):
@@ -80,7 +80,7 @@ def work(batch: Batch, layout: Layout, seed: int = 0, workers: int = 3) -> list[
     return out + list(_bad(batch, layout, seed))
 
 
-def _bad(batch: Batch, layout: Layout, seed: int) -> Iterator[Work]:
+def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
     hit = batch.hits[0]
     first = hit.items[0].id
     for n, (what, refused) in enumerate(
@@ -115,7 +115,7 @@ def _bad(batch: Batch, layout: Layout, seed: int) -> Iterator[Work]:
 
 
 def _submission(
-    batch: Batch,
+    batch: HitBatch,
     layout: Layout,
     hit: Hit,
     worker: str,
@@ -283,7 +283,7 @@ def packed(made: Mapping[str, Any]) -> str:
     return base64.b64encode(json.dumps(made, ensure_ascii=False).encode()).decode()
 
 
-def mturk_csv(works: Sequence[Work], batch: Batch, path: Path) -> None:
+def mturk_csv(works: Sequence[Work], batch: HitBatch, path: Path) -> None:
     """A results file of the requester site."""
     with (batch.folder / "mturk" / "hits.csv").open() as file:
         data = [row["data"] for row in csv.DictReader(file)]
@@ -301,7 +301,7 @@ def mturk_csv(works: Sequence[Work], batch: Batch, path: Path) -> None:
             write.writerow(row)
 
 
-def label_studio_export(works: Sequence[Work], batch: Batch, layout: Layout, path: Path) -> None:
+def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, path: Path) -> None:
     """A JSON export: tasks with the annotations of all annotators; forged tasks come after."""
     given = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
     view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")

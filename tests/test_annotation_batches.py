@@ -17,7 +17,7 @@ from factdrift.annotation.batch import BatchManifest, batch_folders, load_manife
 from factdrift.annotation.hits import make_batch, summary
 from factdrift.annotation.platforms.base import Delivery
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import locked, whole
+from factdrift.builders.core.files import atomic_folder, locked
 from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import ROOT, run
@@ -236,7 +236,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         make_batch(broken)
     layout_hits = tmp_path / "hits" / "quick"
     assert list(layout_hits.iterdir()) == []
-    with pytest.raises(RuntimeError), whole(layout_hits / "0001") as staging:
+    with pytest.raises(RuntimeError), atomic_folder(layout_hits / "0001") as staging:
         (staging / "half").write_text("x")
         raise RuntimeError
     assert list(layout_hits.iterdir()) == []

@@ -28,7 +28,7 @@ def test_lines(tmp_path: Path) -> None:
 def test_a_file_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rows.jsonl").write_text('{"id": "1"}\n', "utf-8")
     monkeypatch.chdir(tmp_path)
-    assert open_dataset("rows.jsonl", tmp_path).beside("pages") is None
+    assert open_dataset("rows.jsonl", tmp_path).sibling("pages") is None
 
 
 def test_a_parquet_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from tests.annotation_workers import batch_of, refusals, submission, take
 from tests.conftest import ROOT
 
@@ -20,7 +20,7 @@ EVIL = (
 )
 
 
-def line(batch: Batch, worker: str, **more: Any) -> bytes:
+def line(batch: HitBatch, worker: str, **more: Any) -> bytes:
     return json.dumps(submission(batch, worker, **more)).encode()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from factdrift.annotation import page
-from factdrift.annotation.batch import Batch, Hit, Item
+from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import layouts, load_layout
 from factdrift.annotation.platforms import PLATFORMS
@@ -73,7 +73,7 @@ def test_a_hit_that_is_too_large_is_said_with_what_to_do(
         for n in range(items)
     )
     place = tmp_path / "hits" / "answer_question" / "0001"
-    batch = Batch("b", 1, "answer_question", "", "d", "mturk", 0, (Hit("h", made),), place)
+    batch = HitBatch("b", 1, "answer_question", "", "d", "mturk", 0, (Hit("h", made),), place)
     with pytest.raises(UserError) as error:
         MTURK.export(batch, layout, tmp_path, Delivery())
     assert says in str(error.value)
@@ -81,7 +81,7 @@ def test_a_hit_that_is_too_large_is_said_with_what_to_do(
     fitting = re.search(r"items_per_hit: (\d+)", str(error.value))
     if fitting:  # what it says to do is enough
         parts = (Hit("h", made[: int(fitting[1])]),)
-        fewer = Batch("b", 1, "answer_question", "", "d", "mturk", 0, parts, place)
+        fewer = HitBatch("b", 1, "answer_question", "", "d", "mturk", 0, parts, place)
         assert MTURK.export(fewer, layout, tmp_path, Delivery())
 
 

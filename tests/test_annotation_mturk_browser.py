@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.platforms.mturk import SITE
 from factdrift.annotation.results import import_results
 from tests.browser import Browser, browser
@@ -72,7 +72,7 @@ def site() -> Iterator[Site]:
     server.server_close()
 
 
-def template(batch: Batch, site: Site) -> str:
+def template(batch: HitBatch, site: Site) -> str:
     """The page of the first HIT by the requester site."""
     folder = batch.folder / "mturk"
     with (folder / "hits.csv").open() as file:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Delivery
@@ -35,7 +35,7 @@ def session(n: int) -> str:
     return f"{0xABC0000 + n:024x}"
 
 
-def made(tmp: Path, minutes: int = 6, **more: Any) -> Batch:
+def made(tmp: Path, minutes: int = 6, **more: Any) -> HitBatch:
     """A batch for Prolific with two checks a HIT, paid by the minutes."""
     asked = order(tmp, platform="prolific", delivery=Delivery(url=URL), **more)
     text = LAYOUT.split("attention:")[0] + CHECKS
@@ -48,7 +48,7 @@ def made(tmp: Path, minutes: int = 6, **more: Any) -> Batch:
     return read_batch(make_batch(asked)[0])
 
 
-def work(batch: Batch, n: int, hit: int, fails: int = 0, **more: Any) -> dict[str, Any]:
+def work(batch: HitBatch, n: int, hit: int, fails: int = 0, **more: Any) -> dict[str, Any]:
     """A submission of participant n, who fails some of the checks."""
     ids = {"worker": person(n), "assignment": session(n), "study": STUDY}
     done = submission(batch, person(n), hit) | ids

@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.receive.desk import opened
 from factdrift.annotation.receive.journal import Journal
-from factdrift.annotation.receive.pool import Pool
+from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Limits, Rates
 from factdrift.annotation.submission import LONGEST
 from tests.annotation_workers import batch_of, refusals, take
@@ -30,7 +30,7 @@ def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
 
 
 def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
-    pool = Pool(["a", "b"], 2, 60)
+    pool = HitPool(["a", "b"], 2, 60)
     given = [pool.give((f"w{n}", ""), "", 0) for n in range(5)]
     assert given == ["a", "a", "b", "b", None]
     assert pool.give(("w0", ""), "", 1) == "a"  # a reload
@@ -51,7 +51,7 @@ def test_a_pool_gives_each_hit_to_as_many_as_wanted() -> None:
     [("", "", True), ("", "a", True), ("", "2", False), ("s", "2", True), ("", "none", True)],
 )
 def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
-    pool = Pool(["a", "b"], 1, 60)
+    pool = HitPool(["a", "b"], 1, 60)
     visit = ("w", session)
     assert not pool.ended(visit, named)
     pool.took(visit, "a")
@@ -62,7 +62,7 @@ def test_where_work_has_ended(session: str, named: str, ended: bool) -> None:
 
 @pytest.mark.parametrize("named", ["b", "2"])
 def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
-    pool = Pool(["a", "b"], 1, 60)
+    pool = HitPool(["a", "b"], 1, 60)
     assert pool.give(("w1", "s1"), named, 0) == "b"
     assert pool.give(("w2", "s2"), named, 0) == "a"  # that one is full
     assert pool.give(("w3", "s3"), "no such", 0) is None
@@ -70,7 +70,7 @@ def test_a_pool_gives_the_hit_that_a_link_names(named: str) -> None:
 
 def test_a_pool_never_gives_more_than_wanted_in_any_order() -> None:
     rng = random.Random(7)
-    pool = Pool([f"h{n}" for n in range(20)], 3, 50)
+    pool = HitPool([f"h{n}" for n in range(20)], 3, 50)
     now = 0.0
     for _ in range(3_000):
         now += rng.random()
@@ -168,7 +168,7 @@ def test_a_session_of_a_recruiting_site_is_one_hit_and_comes_back_to_its_code(
     assert [one["study"] for one in received(out, batch)] == ["st"]
 
 
-def bad(batch: Batch, change: dict[str, Any]) -> dict[str, Any]:
+def bad(batch: HitBatch, change: dict[str, Any]) -> dict[str, Any]:
     hit = {"id": batch.hits[0].id, "items": [{"id": i.id} for i in batch.hits[0].items]}
     return answers_of(hit, batch.id, "eve") | change
 
@@ -249,7 +249,7 @@ def test_one_server_at_a_time(tmp_path: Path) -> None:
 
 
 def crowd(
-    batch: Batch, out: Path, *, workers: int, kills: int, most: float
+    batch: HitBatch, out: Path, *, workers: int, kills: int, most: float
 ) -> tuple[list[tuple[str, str]], float]:
     """Workers who do HITs until there are none left, while the server is killed and restarted.
 

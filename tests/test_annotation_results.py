@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
@@ -306,7 +306,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
 
 
 def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
-    first: Batch = batch_of(tmp_path)
+    first: HitBatch = batch_of(tmp_path)
     second = batch_of(tmp_path)
     take(tmp_path, hand_in(tmp_path, [submission(first, "A1")]))
     shutil.rmtree(first.folder)

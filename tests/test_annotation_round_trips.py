@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.annotation.matching import hash_id
 from factdrift.annotation.results import import_results
@@ -32,7 +32,7 @@ WAYS = [
 """Every layout on one platform and every platform with one layout are quick."""
 
 
-def export(works: Sequence[Work], batch: Batch, layout: Layout, folder: Path) -> Path:
+def export(works: Sequence[Work], batch: HitBatch, layout: Layout, folder: Path) -> Path:
     """What comes back from the platform of a batch."""
     folder.mkdir(exist_ok=True)
     if batch.platform == "mturk":

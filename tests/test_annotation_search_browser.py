@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("selenium", reason="needs selenium and Chromium")
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 
-from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.matching import answers_mistake
@@ -30,7 +30,7 @@ ROW = {
 UNTIL = date(2020, 4, 30)
 
 
-def expert_batch(tmp: Path) -> Batch:
+def expert_batch(tmp: Path) -> HitBatch:
     """A batch of one row for experts."""
     rows = tmp / "rows.jsonl"
     rows.write_text(json.dumps(ROW) + "\n", "utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Delivery, Verdict
 from factdrift.annotation.submission import Refused, Submission
@@ -23,7 +23,7 @@ from tests.browser import Browser, browser, served
 __all__ = ["browser"]  # a fixture
 
 
-def links(batch: Batch) -> list[dict[str, str]]:
+def links(batch: HitBatch) -> list[dict[str, str]]:
     with (batch.folder / "static" / "links.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

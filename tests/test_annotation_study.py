@@ -16,7 +16,7 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
-from factdrift.annotation.batch import Batch, read_batch
+from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import FOLDER
 from factdrift.annotation.platforms.base import Delivery
@@ -52,7 +52,7 @@ def me(n: int) -> dict[str, str]:
     return {"worker": person(n), "assignment": session(n), "study": STUDY}
 
 
-def batch_for_prolific(tmp: Path, people: int) -> Batch:
+def batch_for_prolific(tmp: Path, people: int) -> HitBatch:
     """A batch of `verify_facts` of the sample, each HIT wanted often enough for these people."""
     run("release", "timeqa", "--out", tmp / "releases", "--build", tmp / "build")
     layout = tmp / "own" / "verify_facts"
@@ -85,7 +85,7 @@ def answer(fields: Mapping[str, Any], cheats: bool) -> dict[str, Any]:
     return {"verdict": "correct", "time": "known"} if found else {"verdict": "unanswerable"}
 
 
-def by_http(server: Server, batch: Batch, n: int, kind: str) -> str:
+def by_http(server: Server, batch: HitBatch, n: int, kind: str) -> str:
     """What a participant comes to: `done`, `left` or `none`; cheats fail every check."""
     status, given = call(server.address, "hit", me(n))
     if status == 409:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from factdrift.builders.cli import from_make
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import beside, resource
+from factdrift.builders.core.files import recipe_path, resource
 from factdrift.builders.core.inputs import INPUTS, with_inputs
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
@@ -189,10 +189,10 @@ def test_a_name_of_no_recipe(named: str, said: str, folder: Path) -> None:
 
 
 def test_a_bundled_recipe_names_what_comes_with_the_project() -> None:
-    found = beside(FOLDER / "timeqa.yaml", "../../samples/news")
+    found = recipe_path(FOLDER / "timeqa.yaml", "../../samples/news")
     assert found == resource("samples/news")
     assert found.is_dir()
-    assert beside(Path("my/recipe.yaml"), "../news") == Path("my/../news")
+    assert recipe_path(Path("my/recipe.yaml"), "../news") == Path("my/../news")
 
 
 def test_each_input_is_a_row_of_one_table() -> None:

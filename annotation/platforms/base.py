@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import Batch, Item
+from factdrift.annotation.batch import HitBatch, Item
 from factdrift.annotation.layout import Layout, Rejection
 from factdrift.annotation.reading import csv_rows, is_table, json_documents
 from factdrift.annotation.submission import Refused, Submission
@@ -70,7 +70,9 @@ class Platform(ABC):
     """What rejects work there, where a layout says nothing of it."""
 
     @abstractmethod
-    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+    def export(
+        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
+    ) -> list[str]:
         """Write the platform's files into `folder`, which exists, and name them, relative to it.
 
         The batch comes without what a worker must not see: no item has `answers` or `row`, and

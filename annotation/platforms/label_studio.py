@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from factdrift.annotation.batch import Batch, Hit, Item
+from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import condition_holds, plain
 from factdrift.annotation.layout import Choice, Layout, LayoutAnswer, LayoutField
 from factdrift.annotation.platforms.base import Delivery, Platform
@@ -314,7 +314,9 @@ class LabelStudio(Platform):
     name = "label_studio"
     piecewise = True
 
-    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+    def export(
+        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
+    ) -> list[str]:
         readme = resource("annotation/platforms/label_studio_readme.txt").read_text("utf-8")
         readme = readme.format(n=layout.assignments)
         (folder / CONFIG).write_text(config(layout), "utf-8", newline="\n")

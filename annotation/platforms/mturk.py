@@ -23,7 +23,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import Batch, Hit
+from factdrift.annotation.batch import Hit, HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.page import data, render
 from factdrift.annotation.platforms.base import Decide, Delivery, Fits, Platform
@@ -52,7 +52,9 @@ _CELL = 32_767
 class MTurk(Platform):
     name = "mturk"
 
-    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+    def export(
+        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
+    ) -> list[str]:
         """The CSV and template of the requester site."""
         made = template(layout, batch.id)
         size = check_sizes(made, batch)
@@ -105,7 +107,7 @@ def template(layout: Layout, batch: str) -> str:
     return form.replace("SUBMIT_TO", SITE) + without_forms.lstrip("\n")
 
 
-def check_sizes(template: str, batch: Batch) -> int:
+def check_sizes(template: str, batch: HitBatch) -> int:
     """Bytes of the largest HIT of a batch; `UserError` where MTurk would not take it."""
     page = len(template) - len(VARIABLE) + _SPARE
     sizes = [page + len(data(hit, batch.id)) for hit in batch.hits]

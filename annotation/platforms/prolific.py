@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Rejection
 from factdrift.annotation.page import web_address
 from factdrift.annotation.platforms.base import Decide, Delivery
@@ -43,7 +43,9 @@ class Prolific(Static):
     heeds = ("url",)
     rejection = Rejection(checks=("instruction", "nonsense"), long_failures=2, experts=False)
 
-    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+    def export(
+        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
+    ) -> list[str]:
         """`README.txt` with the study's link and figures, and `taskflow.csv`: a link a HIT."""
         if delivery.url is None:
             hint = "--url https://… (make: URL=), the address at which factdrift receive will be"

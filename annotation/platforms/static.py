@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import Batch
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout
 from factdrift.annotation.page import hit_file, render, web_address
 from factdrift.annotation.platforms.base import Delivery, Platform
@@ -34,7 +34,9 @@ class Static(Platform):
     name = "static"
     heeds: tuple[str, ...] = (*_DELIVER, "split", "url")
 
-    def export(self, batch: Batch, layout: Layout, folder: Path, delivery: Delivery) -> list[str]:
+    def export(
+        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
+    ) -> list[str]:
         """`task.html` and `hits/0001.json` …, or `hit-0001.html` …; `links.csv`."""
         deliver = {
             name: value for name in _DELIVER if (value := getattr(delivery, name)) is not None
@@ -66,7 +68,7 @@ class Static(Platform):
 
 
 def _pages(
-    batch: Batch, layout: Layout, deliver: Mapping[str, str], *, split: bool
+    batch: HitBatch, layout: Layout, deliver: Mapping[str, str], *, split: bool
 ) -> Iterator[tuple[str, str]]:
     """The name and text of each page, and of each file of a HIT."""
     hits = enumerate(batch.hits, 1)
@@ -81,7 +83,7 @@ def _pages(
         yield f"{HITS}/{n:04}.json", hit_file(hit)
 
 
-def _links(batch: Batch, layout: Layout, delivery: Delivery) -> str:
+def _links(batch: HitBatch, layout: Layout, delivery: Delivery) -> str:
     """Every HIT as often as it is to be judged; round by round, so that a cut list is even."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")

@@ -23,7 +23,7 @@ from factdrift.annotation.layout import Layout, load_layout
 from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.page import hit_file, render
 from factdrift.annotation.receive.journal import Journal
-from factdrift.annotation.receive.pool import Pool, Visit
+from factdrift.annotation.receive.pool import HitPool, Visit
 from factdrift.annotation.submission import Refused, decode, from_text
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -38,15 +38,15 @@ _MOST_ANSWERS = 5
 
 
 @dataclass(frozen=True)
-class Reply:
+class DeskReply:
     """What a visitor is told: an HTTP status and JSON."""
 
     status: int
     value: Mapping[str, Any]
 
 
-def _says(status: int, text: str) -> Reply:
-    return Reply(status, {"says": text})
+def _says(status: int, text: str) -> DeskReply:
+    return DeskReply(status, {"says": text})
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Desk:
     manifest: BatchManifest
     layout: Layout
     page: str
-    pool: Pool
+    pool: HitPool
     submissions: Journal
     given: Journal
     not_taken: Journal
@@ -76,7 +76,7 @@ class Desk:
     _taken: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _writing: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
 
-    async def give(self, asked: Mapping[str, Any]) -> Reply:
+    async def give(self, asked: Mapping[str, Any]) -> DeskReply:
         """A HIT for a visit, the end of a session that is done, or why there is nothing to do."""
         visit = _visit(asked)
         if visit is None:
@@ -84,11 +84,11 @@ class Desk:
         self.pool.expire(self.now())
         named = str(asked.get("hit") or "")[:40]
         if not (asked.get("next") and not visit[1]) and self.pool.ended(visit, named):
-            return Reply(200, {"done": self._end(visit)})
+            return DeskReply(200, {"done": self._end(visit)})
         before = self.pool.handed.get(visit)
         hit = self.pool.give(visit, named, self.now())
         if hit is None and visit in self.pool.finished:
-            return Reply(200, {"done": {**self._end(visit), "more": False}})
+            return DeskReply(200, {"done": {**self._end(visit), "more": False}})
         if hit is None:
             return _says(
                 409,
@@ -97,26 +97,26 @@ class Desk:
             )
         if before is None or before.hit != hit:
             await self._note(visit, hit, self.pool.handed[visit].until)
-        return Reply(200, {"hit": json.loads(hit_file(self.hit(hit)))})
+        return DeskReply(200, {"hit": json.loads(hit_file(self.hit(hit)))})
 
-    async def leave(self, asked: Mapping[str, Any]) -> Reply:
+    async def leave(self, asked: Mapping[str, Any]) -> DeskReply:
         """Put the HIT of a visit back into the pool."""
         visit = _visit(asked)
         hit = self.pool.leave(visit) if visit else None
         if visit and hit:
             await self._note(visit, hit, 0)
-        return Reply(200, {})
+        return DeskReply(200, {})
 
-    async def search(self, asked: Mapping[str, Any]) -> Reply:
+    async def search(self, asked: Mapping[str, Any]) -> DeskReply:
         """Passages for a worker who has a HIT in hand; what was searched is in the answers."""
         visit, query = _visit(asked), asked.get("query")
         if self.find is None or visit is None or visit not in self.pool.handed:
             return _says(409, "There is nothing to search here.")
         if not isinstance(query, str) or not 0 < len(query.strip()) <= _LONGEST_QUERY:
             return _says(400, "Give a few words.")
-        return Reply(200, {"passages": await asyncio.to_thread(self.find, query.strip())})
+        return DeskReply(200, {"passages": await asyncio.to_thread(self.find, query.strip())})
 
-    async def take(self, body: bytes) -> Reply:
+    async def take(self, body: bytes) -> DeskReply:
         """Keep a submission, and only then say so, with the completion code.
 
         The same submission again is answered in the same way and not kept twice.
@@ -135,7 +135,7 @@ class Desk:
         sign = sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
         key = (given.hit, visit[0])
         if sign in self._taken.get(key, ()):
-            return Reply(200, self._end(visit))
+            return DeskReply(200, self._end(visit))
         wrong = answers_mistake(given, self.hit(given.hit), self.layout)
         if wrong or not visit[0]:
             self.refused += 1
@@ -157,7 +157,7 @@ class Desk:
         self._taken.setdefault(key, set()).add(sign)
         self.pool.took(visit, given.hit)
         self.arrived(1)
-        return Reply(200, self._end(visit))
+        return DeskReply(200, self._end(visit))
 
     def health(self) -> dict[str, Any]:
         """Counts, and nothing of any worker."""
@@ -244,7 +244,7 @@ def opened(
             page=render(
                 layout, [], batch=manifest.id, mode="static", served=True, search=find is not None
             ),
-            pool=Pool(manifest.hits, manifest.assignments, 60 * (minutes or usual)),
+            pool=HitPool(manifest.hits, manifest.assignments, 60 * (minutes or usual)),
             submissions=submissions,
             given=given,
             not_taken=not_taken,

@@ -21,7 +21,7 @@ class Handed:
 
 
 @dataclass
-class Pool:
+class HitPool:
     """The HITs of a batch. HITs that others have begun go first, so that whole rows come early.
 
     `wanted`: workers for each; `seconds`: after which a HIT that is not handed in goes back.

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from factdrift.annotation.batch import load_manifest
 from factdrift.annotation.page import web_address
-from factdrift.annotation.receive.desk import Desk, Reply, opened
+from factdrift.annotation.receive.desk import Desk, DeskReply, opened
 from factdrift.annotation.submission import decode
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -100,31 +100,31 @@ def application(desk: Desk, *, base: str = "", limits: Limits | None = None) -> 
         text = health_page.replace("ROWS", rows).replace("SHARE", f"{done / wanted:.1%}")
         return HTMLResponse(text, headers=_HEADERS)
 
-    def posted(act: Callable[[bytes], Awaitable[Reply]]) -> Endpoint:
+    def posted(act: Callable[[bytes], Awaitable[DeskReply]]) -> Endpoint:
         async def endpoint(request: Request) -> Response:
             if not rates.allows(request.client.host if request.client else ""):
-                return _json(Reply(429, {"says": "Too many requests: wait a moment."}))
+                return _json(DeskReply(429, {"says": "Too many requests: wait a moment."}))
             try:
                 body = await asyncio.wait_for(_body(request, limits.bytes), _SECONDS_TO_SEND)
             except TimeoutError:
-                return _json(Reply(408, {"says": "It took too long to arrive."}))
+                return _json(DeskReply(408, {"says": "It took too long to arrive."}))
             if body is None:
-                return _json(Reply(413, {"says": f"More than {limits.bytes:,} bytes."}))
+                return _json(DeskReply(413, {"says": f"More than {limits.bytes:,} bytes."}))
             try:
                 return _json(await act(body))
             except OSError:
-                return _json(Reply(503, {"says": "It cannot be written at the moment."}))
+                return _json(DeskReply(503, {"says": "It cannot be written at the moment."}))
 
         return endpoint
 
-    def asked(act: Callable[[Mapping[str, Any]], Awaitable[Reply]]) -> Endpoint:
-        async def with_json(body: bytes) -> Reply:
+    def asked(act: Callable[[Mapping[str, Any]], Awaitable[DeskReply]]) -> Endpoint:
+        async def with_json(body: bytes) -> DeskReply:
             try:
                 value = decode(body.decode("utf-8"))
             except ValueError:
                 value = None
             if not isinstance(value, dict):
-                return Reply(400, {"says": "not a JSON object"})
+                return DeskReply(400, {"says": "not a JSON object"})
             return await act(value)
 
         return posted(with_json)
@@ -156,7 +156,7 @@ async def _body(request: Request, most: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _json(reply: Reply) -> Response:
+def _json(reply: DeskReply) -> Response:
     return JSONResponse(dict(reply.value), reply.status, headers=_HEADERS)
 
 

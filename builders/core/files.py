@@ -41,7 +41,7 @@ def read_texts(path: Path) -> dict[str, Any]:
     return found
 
 
-def beside(recipe: Path, path: str) -> Path:
+def recipe_path(recipe: Path, path: str) -> Path:
     """The file that a recipe names by a path relative to the recipe's own folder.
 
     The paths of a bundled recipe are those of a checkout, wherever the project is installed.
@@ -53,7 +53,7 @@ def beside(recipe: Path, path: str) -> Path:
 
 def _of_recipe(path: Path, info: ValidationInfo) -> Path:
     recipe = (info.context or {}).get("path")
-    return beside(recipe, str(path)) if recipe else path
+    return recipe_path(recipe, str(path)) if recipe else path
 
 
 RecipePath = Annotated[Path, AfterValidator(_of_recipe), PlainSerializer(lambda path: path.name)]
@@ -193,7 +193,7 @@ def wait_for_sharers(path: Path, seconds: float) -> bool:
 
 
 @contextmanager
-def whole(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: Path) -> Iterator[Path]:
     """A hidden folder beside `folder` that takes its place at the end, if nothing failed."""
     staging = folder.with_name(f".{folder.name}.tmp")
     shutil.rmtree(staging, ignore_errors=True)

@@ -337,8 +337,8 @@ class _Web:
 
 def _head(response: requests.Response) -> _Head:
     length = response.headers.get("Content-Length", "")
-    said = response.headers.get("ETag") or response.headers.get("Last-Modified")
-    return _Head(int(length) if length.isdigit() else None, said and digest(said))
+    version = response.headers.get("ETag") or response.headers.get("Last-Modified")
+    return _Head(int(length) if length.isdigit() else None, version and digest(version))
 
 
 class _Links(HTMLParser):
@@ -390,12 +390,12 @@ class _Fsspec:
         if info.get("type") == "directory":
             hint = "write / at its end"
             raise UserError("this is a folder", where=plain(address), hint=hint)
-        said = {
+        version = {
             k.lower(): str(v)
             for k, v in info.items()
             if k.lower() in _VERSION_FIELDS and v is not None
         }
-        return _Head(info.get("size"), digest(said) if said else None)
+        return _Head(info.get("size"), digest(version) if version else None)
 
     def read(self, address: str, start: int, head: _Head) -> Iterator[tuple[int, bytes]]:
         where = plain(address)

@@ -39,7 +39,7 @@ RENDERED = "rendered"
 MEASURED = "measured"
 """Marks a column that is counted or read off the dump, such as popularity or the dump's own day: it
 says nothing of the fact, and changes as a patch."""
-MEASURED_WHILE = "measured while "
+MEASURED_IF = "measured while "
 """Before the name of a bool column: a column is `MEASURED` where that one is true."""
 
 _SCALARS = {str: "string", int: "int64", float: "float64", bool: "bool", date: "date32"}
@@ -86,8 +86,8 @@ def _arrow(hint: Any) -> "tuple[pa.DataType, bool]":
 def _measured(notes: Sequence[Any]) -> str:
     if MEASURED in notes:
         return "*"
-    told = (note for note in notes[1:] if str(note).startswith(MEASURED_WHILE))
-    return next((str(note).removeprefix(MEASURED_WHILE) for note in told), "")
+    conditions = (note for note in notes[1:] if str(note).startswith(MEASURED_IF))
+    return next((str(note).removeprefix(MEASURED_IF) for note in conditions), "")
 
 
 @cache
@@ -164,7 +164,7 @@ def typed_rows(path: Path, row: type[T], size: int = 8192) -> Iterator[T]:
             yield from msgspec.convert(batch.to_pylist(), list[kind])
 
 
-class Writing:
+class RowWriter:
     """A Parquet file that typed rows are appended to."""
 
     def __init__(self, row: Any, writer: "pq.ParquetWriter", size: int) -> None:
@@ -185,12 +185,12 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, row: Any, size: int = 8192) -> Iterator[Writing]:
+def writing(path: Path, row: Any, size: int = 8192) -> Iterator[RowWriter]:
     """Write typed rows to a Parquet file; memory holds `size` of them."""
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, arrow_schema(row)) as writer:
-        into = Writing(row, writer, size)
+        into = RowWriter(row, writer, size)
         yield into
         into.flush()
 

@@ -137,11 +137,11 @@ def failures(address: str | None, hint: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        said = str(error)
-        python = _TRACEBACK.search(said)
+        reason = str(error)
+        python = _TRACEBACK.search(reason)
         if python and "/builders/" in python[0]:
             raise RuntimeError(f"in a task of Spark:\n{python[0]}") from None
-        lost = _LOST.search(said)
+        lost = _LOST.search(reason)
         reason = (python and python[1]) or (lost and lost[1]) or _first(error)
         where = f" at {shown(away)}" if (away := remote(address)) else ""
         raise UserError(f"Spark{where} gave up: {reason[:300]}", hint=hint) from error
@@ -224,15 +224,15 @@ def _endpoints(address: str) -> Iterator[tuple[str, int]]:
 
 def _require_answer(address: str, ends: Iterable[tuple[str, int]]) -> None:
     """`UserError` unless something answers at one of the ports."""
-    said = ""
+    reason = ""
     for end in ends:
         try:
             socket.create_connection(end, timeout=PATIENCE).close()
             return
         except OSError as error:
-            said = error.strerror or str(error)
+            reason = error.strerror or str(error)
     raise UserError(
-        f"no Spark answers at {shown(address)} ({said})",
+        f"no Spark answers at {shown(address)} ({reason})",
         hint="is it running, and can this machine reach it?",
     )
 
@@ -269,15 +269,15 @@ def _require_shared(opened: Any, scratch: Path, address: str) -> None:
     try:
         opened.read.parquet(literal(sent)).write.parquet(uri(came))
         seen = [pq.read_table(part) for part in sorted(came.glob("*.parquet"))]
-        said = "" if sum(one.num_rows for one in seen) == 1 else "what Spark wrote is not there"
+        reason = "" if sum(one.num_rows for one in seen) == 1 else "what Spark wrote is not there"
     except (PySparkException, Py4JError) as error:
-        said = _first(error)
+        reason = _first(error)
     finally:
         sent.unlink(missing_ok=True)
         shutil.rmtree(came, ignore_errors=True)
-    if said:
+    if reason:
         raise UserError(
-            f"Spark at {shown(address)} does not share this machine's folder: {said}",
+            f"Spark at {shown(address)} does not share this machine's folder: {reason}",
             where=scratch,
             hint="name with --build a folder that every node has under the same path, and may "
             "write to as the same user",
@@ -329,5 +329,5 @@ def _require_java() -> None:
 
 def _first(error: Exception) -> str:
     """What an error says, in one short line, without an address that may hold a key."""
-    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    return re.sub(r"\bsc://\S+", "sc://…", said)[:300] or type(error).__name__
+    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return re.sub(r"\bsc://\S+", "sc://…", reason)[:300] or type(error).__name__

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, resource, whole
+from factdrift.builders.core.files import atomic_folder, disk_errors, resource
 from factdrift.builders.recipes.datasets import BUILDERS
 
 SKELETON = resource("builders/recipes/skeleton")
@@ -28,7 +28,7 @@ def write_skeleton(name: str, out: Path) -> Path:
         "MyDataset": "".join(map(str.capitalize, words)),
         "My dataset": " ".join(words).capitalize(),
     }
-    with disk_errors(folder), whole(folder) as staging:
+    with disk_errors(folder), atomic_folder(folder) as staging:
         for path in sorted(SKELETON.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 place = staging / _renamed(path.relative_to(SKELETON).as_posix(), names)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, SerializeAsAny, ValidationInfo, create_mo
 
 from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import beside, find_files, resource
+from factdrift.builders.core.files import find_files, recipe_path, resource
 from factdrift.builders.core.inputs import INPUTS, Kind, is_remote, plain, without_day
 from factdrift.builders.core.names import Licence, Name
 from factdrift.builders.core.remote import local
@@ -216,7 +216,7 @@ _AFTER = {"file": 1, "gold": 2}
 def _own(recipe: Path, path: str) -> str:
     """The path or address of an input that a recipe names itself."""
     if not is_remote(path):
-        return str(beside(recipe, path))
+        return str(recipe_path(recipe, path))
     if plain(path) != path:
         text = "an address in a recipe has no user, password or `?…`: recipes are published"
         hint = "give this input on the command line"

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders import rows
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import whole
+from factdrift.builders.core.files import atomic_folder
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.schema import typed_rows
 from factdrift.builders.release import manifest
@@ -54,7 +54,7 @@ def put_back(release: Path, pages: Sequence[str], out: Path, *, jobs: int) -> Pu
     with tempfile.TemporaryDirectory() as scratch:
         read_pages(list(pages), sorted(wanted), Path(scratch), jobs=jobs)
         texts: dict[str, tuple[int, int]] = {}
-        with whole(out) as staging, (staging / "contexts.tmp").open("w+b") as kept:
+        with atomic_folder(out) as staging, (staging / "contexts.tmp").open("w+b") as kept:
             for page in typed_rows(Path(scratch) / "pages.parquet", rows.Page, 64):
                 data = _LINE_END.join(p.text for p in page.paragraphs).encode()
                 texts[page.item] = kept.tell(), len(data)

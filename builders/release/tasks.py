@@ -22,7 +22,7 @@ import yaml
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors, whole
+from factdrift.builders.core.files import atomic_folder, disk_errors
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
@@ -152,7 +152,7 @@ def rewrite(
     if written.exists() and not (written / "squad.py").is_file():
         hint = "name another folder with --out"
         raise UserError("there is something else already", where=written, hint=hint)
-    with disk_errors(out), whole(written) as folder:
+    with disk_errors(out), atomic_folder(written) as folder:
         if harness == "lm-eval":
             _write_lm_eval(folder, release, made, kept, f"{place}/", after)
         else:

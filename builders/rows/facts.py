@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
-from factdrift.builders.core.schema import MEASURED, MEASURED_WHILE
+from factdrift.builders.core.schema import MEASURED, MEASURED_IF
 
 Rank = Literal["normal", "preferred"]
 GapReason = Literal["undated", "contradictory", "unlabelled_object", "object_kind", "unknown_value"]
 NoFact = Literal[GapReason, "unlabelled_subject"]
-_WHILE_OPEN = MEASURED_WHILE + "end_open"
+_WHILE_OPEN = MEASURED_IF + "end_open"
 Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", "removed"]
 
 

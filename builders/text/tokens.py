@@ -7,7 +7,7 @@ from typing import Any
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import beside
+from factdrift.builders.core.files import recipe_path
 
 # A word that any vocabulary has: what stands before an answer in the middle of a sentence.
 _BEFORE = "is"
@@ -62,7 +62,7 @@ def located(tokenizer: str | None, recipe: Path) -> Path | str | None:
     """The path of a tokenizer that lies where a recipe says, relative to it; else its name."""
     if tokenizer is None:
         return None
-    path = beside(recipe, tokenizer)
+    path = recipe_path(recipe, tokenizer)
     return path if path.exists() else tokenizer
 
 
