@@ -168,7 +168,7 @@ def passes(tree: Path, tests: Sequence[str]) -> tuple[bool, str]:
         )
     except subprocess.TimeoutExpired:
         return False, ""
-    first = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
+    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.M)
     return done.returncode in (0, 5), first[1] if first else ""
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.layout import load_layout
+from factdrift.annotation.layout import Qualifications, load_layout
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Delivery
-from factdrift.annotation.platforms.prolific import read_participants
+from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported, import_results
 from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission
@@ -96,6 +96,23 @@ def test_links_and_figures(tmp_path: Path) -> None:
         assert said in text
     assert "Work is rejected for 2 failed checks of the kinds instruction, nonsense" in text
     assert sorted(sum(not i.row for i in hit.items) for hit in batch.hits) == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ({"approval_percent": 0, "approved_hits": 0}, ""),
+        ({"approval_percent": 97, "approved_hits": 0}, "approval rate from 97; "),
+        ({"approval_percent": 0, "approved_hits": 500}, "previous submissions from 500; "),
+        (
+            {"approval_percent": 97, "approved_hits": 9, "countries": ("US", "IE")},
+            "location: US, IE; approval rate from 97; previous submissions from 9; ",
+        ),
+    ],
+)
+def test_whom_a_study_is_for(wanted: dict[str, Any], text: str) -> None:
+    found = screening(Qualifications.model_validate(wanted))
+    assert found == f"{text}first language: English"
 
 
 def test_it_needs_an_address(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from factdrift.builders.core.tidy import look
+from factdrift.builders.core.tidy import clean, look, note_use
 from tests.conftest import ROOT, run
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"
@@ -17,7 +17,7 @@ def release(folder: Path, recipe: Path | str = RECIPE, *more: object) -> None:
     run("release", recipe, "--out", folder / "r", "--build", folder / "b", *more)
 
 
-def lying(folder: Path) -> dict[str, str]:
+def reasons(folder: Path) -> dict[str, str]:
     return {one.path.name.strip(".").partition("-")[0]: one.why for one in look(folder / "b")}
 
 
@@ -54,12 +54,47 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
     assert [path.name for path in (build / "work").iterdir()] == ["answers"]
     again = run("release", edited, "--out", tmp_path / "r", "--build", build).stderr
     assert "making" not in again and "nothing written" in again
-    assert lying(tmp_path)["draws"] == "a release"
+    assert reasons(tmp_path)["draws"] == "a release"
     shutil.rmtree(tmp_path / "r")
-    assert lying(tmp_path)["draws"] == "no release"
+    assert reasons(tmp_path)["draws"] == "no release"
     run("clean", "--build", build, "--all")
     assert {path.name for path in build.iterdir()} >= {"a friend's file"}
     assert not list(build.glob("draws-*")) and not (build / "work" / "answers").exists()
+
+
+KEY = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (f"facts-{KEY}", "a release"),
+        (f"facts-{'f' * 16}", "no release"),
+        (f".facts-{KEY}.tmp", "unfinished"),
+        ("checksums.12.tmp", "unfinished"),
+        ("checksums.json", None),
+        ("scratch", "scratch"),
+        ("inputs", "fetched inputs"),
+        (f"work/pages-{KEY}", "unfinished"),
+        (f"work/.pages-{KEY}.tmp", "unfinished"),
+        ("work/answers", "answers"),
+        ("work/mine", "unknown"),
+        (f"facts-{KEY}.bak", "unknown"),
+        ("facts", "unknown"),
+    ],
+)
+def test_what_each_entry_is(tmp_path: Path, name: str, why: str | None) -> None:
+    note_use(tmp_path, "mine", tmp_path, [KEY])
+    (tmp_path / name).mkdir(parents=True)
+    (tmp_path / name / "file").write_bytes(b"12345")
+    found = look(tmp_path)
+    assert [one.why for one in found] == [why] * bool(why)
+    kept = why in (None, "a release", "answers", "fetched inputs", "unknown")
+    assert all(one.size == 5 and one.datasets == ("mine",) * (why == "a release") for one in found)
+    assert clean(found) == (0 if kept else 5)
+    assert (tmp_path / name).exists() is kept
+    clean(look(tmp_path), everything=True)
+    assert (tmp_path / name).exists() is (why in (None, "unknown"))
 
 
 def test_mistakes(tmp_path: Path) -> None:

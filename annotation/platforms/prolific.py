@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.layout import Layout, Rejection
+from factdrift.annotation.layout import Layout, Qualifications, Rejection
 from factdrift.annotation.page import web_address
 from factdrift.annotation.platforms.base import Decide, Delivery
 from factdrift.annotation.platforms.static import IDS, Static
@@ -65,7 +65,7 @@ class Prolific(Static):
             batch=f"hits/{batch.layout}/{batch.folder.name}",
             results=f"results/{batch.layout}-{batch.number:04}",
             checks=_checks(layout),
-            who=_who(layout),
+            who=screening(layout.qualifications),
         )
         (folder / README).write_text(text, "utf-8", newline="\n")
         with (folder / TASKFLOW).open("w", encoding="ascii", newline="") as file:
@@ -182,8 +182,8 @@ def _checks(layout: Layout) -> str:
     return f"Work is rejected for {needed} failed checks of the kinds {', '.join(rule.checks)}."
 
 
-def _who(layout: Layout) -> str:
-    wanted = layout.qualifications
+def screening(wanted: Qualifications) -> str:
+    """Whom a study is for, in the words of Prolific's form."""
     parts = [f"location: {', '.join(wanted.countries)}"] if wanted.countries else []
     if wanted.approval_percent:
         parts.append(f"approval rate from {wanted.approval_percent}")

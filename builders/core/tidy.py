@@ -1,7 +1,7 @@
-"""What lies in a build folder, and what of it can go.
+"""The contents of a build folder, and which of them can be removed.
 
 A step's folder is named `<step>-<key>`. Which of them a release came from is written down in
-`used/<dataset>.json` when it is published, so that the rest can be told and removed.
+`used/<dataset>.json` when it is published, so that the rest is known and can be removed.
 """
 
 import json
@@ -24,7 +24,7 @@ USED = "used"
 _STEP = re.compile(r"(?P<step>[a-z0-9]+(?:[-_][a-z0-9]+)*)-(?P<key>[0-9a-f]{16})")
 _UNFINISHED = re.compile(rf"\.{_STEP.pattern}\.tmp")
 _ANSWERS = ("answers", "scores")
-"""What models and services have said: it cost time or money, and no release says that it is old."""
+"""Answers of models and services: they cost time or money and do not age."""
 
 Why = Literal[
     "a release", "answers", "fetched inputs", "no release", "unfinished", "scratch", "unknown"
@@ -36,7 +36,7 @@ _KEPT = ("a release", "answers", "fetched inputs", "unknown")
 
 
 @dataclass(frozen=True)
-class Lying:
+class BuildEntry:
     """One thing in a build folder: `size` in bytes, `used` the UTC day of its last use."""
 
     path: Path
@@ -78,7 +78,7 @@ def needed(root: Path) -> dict[str, list[str]]:
     return dict(found)
 
 
-def look(root: Path) -> list[Lying]:
+def look(root: Path) -> list[BuildEntry]:
     """Everything in a build folder but notes and checksums, in the order of the names.
 
     `UserError`: no such folder, or it is no build folder.
@@ -86,19 +86,19 @@ def look(root: Path) -> list[Lying]:
     if not root.is_dir():
         raise UserError("no such folder", where=shown(root), hint="name it: --build FOLDER")
     keys = needed(root)
-    return [_lying(path, why, keys) for path, why in _things(root, keys)]
+    return [_entry(path, why, keys) for path, why in _things(root, keys)]
 
 
-def clean(lying: Iterable[Lying], everything: bool = False) -> int:
+def clean(entries: Iterable[BuildEntry], everything: bool = False) -> int:
     """Remove what does not stay; how many bytes that were."""
     size = 0
-    for one in lying:
+    for one in entries:
         if one.stays(everything):
             continue
         with disk_errors(one.path):
             if one.path.is_dir() and not one.path.is_symlink():
                 gone = one.path.with_name(f".{one.path.name.lstrip('.')}.tmp")
-                if gone != one.path:  # so that a step is there whole or not at all
+                if gone != one.path:  # so that half a step is never taken for one
                     shutil.rmtree(gone, ignore_errors=True)
                     one.path.rename(gone)
                 shutil.rmtree(gone)
@@ -108,12 +108,12 @@ def clean(lying: Iterable[Lying], everything: bool = False) -> int:
     return size
 
 
-def table(lying: Iterable[Lying], everything: bool = False) -> Iterator[str]:
-    """The lines that a user reads: what, of which datasets, how large, last used, what becomes."""
-    for one in sorted(lying, key=lambda x: (not x.stays(everything), -x.size, x.path.name)):
-        becomes = "keep" if one.stays(everything) else "remove"
+def table(entries: Iterable[BuildEntry], everything: bool = False) -> Iterator[str]:
+    """A line an entry: keep or remove, size, last use, name, and its datasets or why."""
+    for one in sorted(entries, key=lambda x: (not x.stays(everything), -x.size, x.path.name)):
+        verdict = "keep" if one.stays(everything) else "remove"
         of = ", ".join(one.datasets) or one.why
-        yield f"  {becomes:7}{one.size / 1e6:9.1f} MB  {one.used}  {one.path.name}  ({of})"
+        yield f"  {verdict:7}{one.size / 1e6:9.1f} MB  {one.used}  {one.path.name}  ({of})"
 
 
 def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
@@ -137,10 +137,10 @@ def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
             yield path, "unknown"
 
 
-def _lying(path: Path, why: Why, keys: dict[str, list[str]]) -> Lying:
+def _entry(path: Path, why: Why, keys: dict[str, list[str]]) -> BuildEntry:
     found = _STEP.search(path.name)
     files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
-    return Lying(
+    return BuildEntry(
         path=path,
         step=found["step"] if found else path.name,
         datasets=tuple(keys.get(found["key"], ())) if found and why == "a release" else (),
