@@ -118,7 +118,7 @@ def drawn(number: int, seed: int, only: Sequence[str] = ()) -> list[Mutation]:
 def tests_by_distance(path: str) -> list[list[str]]:
     """The files of tests that import a module: at once, by way of one other module, of two."""
     module = "factdrift." + path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    graph = grimp.build_graph("factdrift", "tests")
+    graph = grimp.build_graph("factdrift", "tests", cache_dir=None)
     known: set[str] = set()
     here, found = {module}, []
     for _ in range(_DISTANCE + 1):

@@ -11,7 +11,7 @@ from factdrift.annotation.matching import Batches, match, read_salt
 from factdrift.annotation.quality import settle
 from factdrift.annotation.quality.copies import copied
 from factdrift.annotation.quality.expert import checked_share, worker_batches
-from factdrift.annotation.quality.sampling import error_bound, needed, upper_bound
+from factdrift.annotation.quality.sampling import ErrorBound, error_bound, needed, upper_bound
 from factdrift.annotation.results import JudgmentTable
 from factdrift.annotation.submission import Refused, Submission, from_value
 from tests.annotation_judged import items, judged, layout
@@ -118,7 +118,7 @@ def test_the_bound_of_parts() -> None:
     assert uneven.share == pytest.approx(0.25)  # the part that was wrong is half of the work
     assert uneven.bound is not None and uneven.bound > 0.5
     assert error_bound([(3, 3, 1)]).bound == pytest.approx(1 / 3)  # all were looked at
-    assert error_bound([(3, 0, 0)]).bound is None
+    assert error_bound([(3, 0, 0)]) == ErrorBound(3, 0, 0, None, None)
 
 
 @pytest.mark.parametrize(("workers", "rows", "checks"), [(1, 346, 27), (103, 4, 103), (10, 40, 30)])

@@ -10,6 +10,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.compare import Difference, compare
+from factdrift.builders.release.notes import notes
 from factdrift.builders.rows import Cloze
 from tests.release_sample import BASE, Sample, cloze, edited, publish, segment
 
@@ -256,3 +257,48 @@ def test_paths_with_any_characters(tmp_path: Path) -> None:
 def test_not_a_release(old: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is this a release folder"):
         compare(old, tmp_path)
+
+
+TEAM = "member of sports team"
+
+
+def test_notes_for_readers(old: Path, tmp_path: Path) -> None:
+    """Corrected, moved, added and removed rows, and why a pair was dropped."""
+    other = replace(rows[0].answers[0], label="Club | *Other*")
+    made = Sample(
+        {
+            **BASE,
+            "unchanged": {
+                **BASE["unchanged"],
+                "2021Q3": [replace(rows[0], answers=(other,)), replace(rows[4], sitelinks=99)],
+            },
+            "updated": {
+                "2021Q3": [*BASE["updated"]["2021Q3"], rows[2]],
+                "2021Q4": [cloze(9, "updated", "2021Q4")],
+            },
+        }
+    )
+    new = publish(tmp_path, made, "2.0.0").folder
+    diff = tmp_path / "diff.parquet"
+    found = [*notes(old, new, compare(old, new, diff), diff)]
+    assert found[0] == "# sample 2.0.0" and found[2].startswith("After 1.0.0, a major version: ")
+    start = found.index("| rows of | added | removed | edited | moved | measured anew |")
+    assert [line for line in found[start + 2 :] if line and not line.startswith("|:--")] == [
+        "| `unchanged` | 0 | 2 | 1 | 0 | 1 |",
+        "| `updated` | 1 | 0 | 0 | 1 | 0 |",
+        "## Corrected in `unchanged`",
+        "| subject | relation | split | changed | answers before | answers now |",
+        f"| Person 0 | {TEAM} | 2021Q3 | answers | Club 0 | Club \\| \\*Other\\* |",
+        "## Corrected in `updated`",
+        "| subject | relation | split | changed | answers before | answers now |",
+        f"| Person 2 | {TEAM} | 2021Q3 | was in unchanged/2021Q3 | Club 2 | Club 2 |",
+        "## Added to `updated`",
+        "| subject | relation | split | before | since |",
+        f"| Person 9 | {TEAM} | 2021Q4 | Club 9 | – |",
+        "## Removed",
+        "| config | subject | relation | rows | reasons in this release |",
+        f"| `unchanged` | Person 1 | {TEAM} | 1 | `in_doubt` |",
+        f"| `unchanged` | Person 3 | {TEAM} | 1 | "
+        "another split or answer takes its place, or its fact is gone |",
+        "- `in_doubt`: The dates leave open whether the answer held at that time.",
+    ]

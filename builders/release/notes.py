@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from factdrift.builders.core import duck
-from factdrift.builders.release.card import code, drop_reasons, escape
+from factdrift.builders.release.card import DROPPED, code, drop_reasons, escape
 from factdrift.builders.release.compare import CHANGES, WORDS, ReleaseDiff
 from factdrift.builders.release.manifest import ConfigEntry, Manifest, load, locate
 
@@ -43,7 +43,7 @@ def notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]
         if {column.name for column in config.columns} >= _COLUMNS:
             yield from _corrected(new, config, diff)
             yield from _added(config, diff)
-    yield from _gone(new, after, diff)
+    yield from _gone(new, diff)
 
 
 def _inputs(before: Manifest, after: Manifest) -> Iterator[str]:
@@ -141,18 +141,9 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
         yield from _more(len(came))
 
 
-def _gone(new: Path, after: Manifest, diff: Path) -> Iterator[str]:
+def _gone(new: Path, diff: Path) -> Iterator[str]:
     """What was removed, by subject and relation, with the reason that the new release gives."""
-    dropped = after.config("dropped")
-    files = [locate(new, s.file) for s in dropped.splits] if dropped else []
-    path = new / "dropped.parquet"
-    tables = files or ([path] if path.is_file() else [])
-    reasons = (
-        " UNION ALL ".join(
-            f"SELECT subject, relation, reason FROM {duck.parquet(one)}" for one in tables
-        )
-        or "SELECT NULL AS subject, NULL AS relation, NULL AS reason WHERE false"
-    )
+    reasons = f"SELECT subject, relation, reason FROM {duck.parquet(new / DROPPED)}"
     gone = duck.query(f"""
         WITH gone AS (
             SELECT old_config AS config, json_extract_string(old, '$.subject') AS subject,
