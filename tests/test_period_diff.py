@@ -329,6 +329,78 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
     }
 
 
+AT_THE_END = {
+    # the new one's term begins inside the quarter, the old one's ends there
+    "a change inside a quarter": (
+        [one("Q2", "2015-01-01", "2020-02-01"), one("Q3", "2020-02-02")],
+        "2020Q1",
+        "updated Q2>Q3",
+    ),
+    "the last day counts": (
+        [one("Q2", "2015-01-01", "2020-03-31"), one("Q3", "2020-04-01")],
+        "2020Q1",
+        "unchanged Q2>Q2",
+    ),
+    "and the day before it does not": (
+        [one("Q2", "2015-01-01", "2020-03-30"), one("Q3", "2020-03-31")],
+        "2020Q1",
+        "updated Q2>Q3",
+    ),
+    "what came and went inside a quarter is not there": (
+        [one("Q2", "2015-01-01"), one("Q3", "2020-01-10", "2020-02-10")],
+        "2020Q1",
+        "unchanged Q2>Q2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", AT_THE_END)
+def test_at_the_end_of_a_period(duck: Engine, tmp_path: Path, case: str) -> None:
+    facts, period, wanted = AT_THE_END[case]
+    segments = duck.read(parquet(tmp_path / "s.parquet", Segment, held(facts)), Segment)
+    window = periods(P("2019Q4"), P("2020Q2"))
+    found = duck.keep(pd.compare(segments, window, at="end"))
+    assert summary(delta_rows(duck, found))[period] == wanted
+
+
+LIVES = [
+    ((None, None), (None, None), None),
+    (("2020-01-15", "2020-01-15"), (None, None), "life"),  # a club that was founded
+    (("2019-01-01", "2020-12-31"), (None, None), "life"),  # perhaps then
+    (("2019-01-01", "2019-12-31"), (None, None), None),
+    ((None, None), ("2020-03-31", "2020-03-31"), "life"),
+    ((None, None), ("2020-04-01", "2020-04-30"), None),
+]
+
+
+@pytest.mark.parametrize(("began", "ended", "reason"), LIVES)
+def test_new_with_a_life_is_left_out(
+    duck: Engine, tmp_path: Path, began: Any, ended: Any, reason: str | None
+) -> None:
+    segments = duck.read(
+        parquet(tmp_path / "s.parquet", Segment, held([one("Q2", "2020-02-01")])), Segment
+    )
+    life = [None if d is None else date.fromisoformat(d) for d in (*began, *ended)]
+    entities = [
+        Entity(q, q, (), q, 1, 1, 1, *(life if q == "Q2" else NO_LIFE)) for q in ("Q1", "Q2")
+    ]
+    known = duck.read(parquet(tmp_path / "e.parquet", Entity, entities), Entity)
+    found = duck.keep(pd.compare(segments, periods(P("2019Q4"), P("2020Q1")), at="end"))
+    chosen = pd.lived(found, known, "quarter")
+    assert [r.reason for r in dropped_rows(duck, chosen, "quarter")] == ([reason] if reason else [])
+    assert len(delta_rows(duck, chosen)) == (reason is None)
+
+
+def test_an_end_alone_is_no_update(duck: Engine, tmp_path: Path) -> None:
+    facts = [one("Q2", "2015-01-01"), one("Q3", "2016-01-01", "2020-02-01")]
+    segments = duck.read(parquet(tmp_path / "s.parquet", Segment, held(facts)), Segment)
+    found = duck.keep(pd.compare(segments, periods(P("2019Q4"), P("2020Q1")), at="end"))
+    chosen = pd.nothing_added(found)
+    assert [r.reason for r in dropped_rows(duck, chosen, "quarter")] == ["nothing_added"]
+    silent = pd.held_always(found, ["P54"])
+    assert dropped_rows(duck, silent, "quarter") == [], "neither new nor deleted"
+
+
 def test_written_by_number_whatever_the_threads(tmp_path: Path) -> None:
     facts = [
         replace(one(f"Q{n % 7 + 1}", "2015-01-01", relation="P6" if n % 3 else "P54"),

@@ -140,6 +140,27 @@ def test_verdicts(tmp_path: Path, said: str | None, verdict: str) -> None:
     assert pq.read_table(tmp_path / "scores/rows.parquet")["verdict"].to_pylist() == [verdict]
 
 
+@pytest.mark.parametrize(
+    ("said", "marks"), [("Club 7", [1.0]), ("Club 70", []), ("the C70", []), ("Club 71", [0.0])]
+)
+def test_what_stayed_is_neither_right_nor_wrong(
+    tmp_path: Path, said: str, marks: list[float]
+) -> None:
+    stays = cloze(70).answers
+    row = cloze(7, "updated", previous_answers=stays, still_true=stays)
+    other = cloze(8)
+    release = publish(tmp_path, Sample({"updated": {"2021Q3": [row, other]}})).folder
+    own = row.id
+    scores = scored(
+        release,
+        predict(release, tmp_path / "p.jsonl", lambda r: said if r["id"] == own else "Club 8"),
+    )
+    table = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
+    assert [one["exact_match"] for one in table if one["id"] == own] == marks
+    assert scores.counts["neutral"] == (not marks)
+    assert mean(scores, "exact_match", config="updated")[0] == 1 + len(marks)
+
+
 def test_what_was_right_in_an_earlier_period_is_outdated(tmp_path: Path) -> None:
     rows = {
         "2021Q3": [cloze(1)],

@@ -18,7 +18,7 @@ with asked as (
 ), longest as (
     select subject, relation, arg_max(object_label, days order by object_label) as guess from (
         select subject, relation, object_label, sum(date_diff('day',
-            coalesce(start_last, start_first, end_first), coalesce(end_first, end_last))) as days
+            coalesce(start_last, start_first, end_first), coalesce(end_first, end_last, snapshot))) as days
         from read_parquet($timelines) group by all) group by all
 ), frequent as (
     select relation, period, mode(targets[1] order by targets[1]) as guess
