@@ -65,6 +65,16 @@ def score(
         echo(line)
 
 
+def baselines(
+    release: Annotated[Path, typer.Argument(help="A release folder.")],
+) -> None:
+    """Score answers that know nothing: those of before, the longest held, the most frequent."""
+    from factdrift.scoring.baselines import baselines as run
+
+    for line in run(release):
+        typer.echo(line)
+
+
 def report(
     scores: Annotated[list[Path], typer.Argument(help="Folders that factdrift score made.")],
     *,
@@ -195,4 +205,4 @@ def run_model(
     )
 
 
-ALL: tuple[Callable[..., None], ...] = (run_model, score, report)
+ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, report)

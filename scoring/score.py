@@ -437,7 +437,8 @@ def _cut(text: str) -> str:
 
 def _consistency(asked: Asked, scorer: Scorer) -> None:
     """The metric `consistency`: on the first variant of each question, whether that question and
-    all its variants are answered right (TimeQA, section 4.5)."""
+    all its variants are answered right (TimeQA, section 4.5); and `agreement`, where there are
+    several: whether all are right or all are wrong."""
     exact = scorer.marks.get("exact_match")
     of_variants = [config for config in asked.configs if config.asking.group]
     if exact is None or not of_variants:
@@ -445,12 +446,20 @@ def _consistency(asked: Asked, scorer: Scorer) -> None:
     marks = np.full(len(asked), NONE, np.int32)
     told = exact != NONE
     size = int(asked.group.max(initial=-1)) + 1
-    wrong = np.bincount(asked.group[told & (exact < SCALE)], minlength=size)
+    grouped = told & (asked.group >= 0)
+    sizes = np.bincount(asked.group[grouped], minlength=size)
+    wrong = np.bincount(asked.group[grouped & (exact < SCALE)], minlength=size)
+    agreed = marks.copy()
     for config in of_variants:
         rows = np.arange(config.first, config.last)[told[config.rows]]
         groups, first = np.unique(asked.group[rows], return_index=True)
         marks[rows[first]] = np.where(wrong[groups] == 0, SCALE, 0)
+        one_way = (wrong[groups] == 0) | (wrong[groups] == sizes[groups])
+        several = sizes[groups] > 1
+        agreed[rows[first[several]]] = np.where(one_way[several], SCALE, 0)
     scorer.marks["consistency"] = marks
+    if (agreed != NONE).any():
+        scorer.marks["agreement"] = agreed
 
 
 class _Cell(NamedTuple):

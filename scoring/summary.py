@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 from factdrift.scoring.score import Mean, Scores
 
-_SHOWN = ("exact_match", "f1", "accuracy", "p@1", "p@10", "mrr", "consistency", "recall@10")
+_SHOWN = (
+    "exact_match",
+    "f1",
+    "accuracy",
+    "p@1",
+    "p@10",
+    "mrr",
+    "consistency",
+    "agreement",
+    "recall@10",
+)
 _SHARES = ("outdated", "abstained")
 
 

@@ -50,9 +50,10 @@ def tables(histories: Iterable[History], snapshot: date) -> Tables:
             exclusive=relation.exclusive,
             ends_with=relation.ends_with,  # type: ignore[arg-type]
             undated=relation.undated,  # type: ignore[arg-type]
+            open_for=relation.open_for,
         )
         for one in (history.subject, *history.objects.values()):
-            if one.labelled:
+            if one.labelled or one.dates:
                 made.entities[one.id] = _entity(one)
         for number, statement in enumerate(history.statements):
             if statement.rank != "deprecated" and history.subject.labelled:
@@ -132,4 +133,4 @@ def _entity(one: spec_oracle.Entity) -> Entity:
     ended = spec_oracle.life_date(one, spec_oracle.DEATHS, later=False)
     days = [None if d is None else date.fromordinal(d)
             for p in (began, ended) for d in (p or (None, None))]  # fmt: skip
-    return Entity(one.id, one.id, (), one.id, 1, 1, 1, *days)
+    return Entity(one.id, one.id if one.labelled else "", (), one.id, 1, 1, 1, *days)

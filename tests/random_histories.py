@@ -21,7 +21,9 @@ PRECISIONS = (9,) * 36 + (10,) * 20 + (11,) * 42 + (8,) * 2
 ENGLISH_WIKIPEDIA = "enwiki"
 
 RELATIONS: tuple[Relation, ...] = tuple(
-    Relation(f"P99{number:03d}", mode, exclusive, ends_with, undated)
+    Relation(
+        f"P99{number:03d}", mode, exclusive, ends_with, undated, 4 if number in (2, 3) else None
+    )
     for number, (mode, exclusive, ends_with, undated) in enumerate(
         (
             ("accumulate", True, ("subject", "object"), "drop"),
@@ -282,10 +284,13 @@ def object_pool(rng: random.Random) -> dict[str, Entity]:
     pool: dict[str, Entity] = {}
     for number in range(40):
         name = f"Q{FIRST_OBJECT + number}"
-        dates = {}
-        if number >= 31:
+        dates: dict[str, tuple[tuple[str, Snak], ...]] = {}
+        if number >= 29:
             dates = {rng.choice(("P570", "P576")): death_dates(rng, late_day(rng))}
-        pool[name] = Entity(name, labelled=number != 30, dates=dates)
+        if number % 6 == 5:
+            born = min(any_day(rng) for _ in range(3))
+            dates[rng.choice(("P569", "P571"))] = death_dates(rng, born)
+        pool[name] = Entity(name, labelled=number not in (27, 30), dates=dates)
     return pool
 
 

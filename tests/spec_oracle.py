@@ -22,7 +22,7 @@ A statement's facts
  F3. Several P580 and P582 pair up only where there are as many of one as of the other, each pair
      is possible (s.first <= e.last) and each end lies surely before the next start
      (e.last < s.first): 2010-2012 with 2012-2014, both in years, is a hull, since the strict "<"
-     of SPEC is not sure there. An end that is lacking pairs with nothing.
+     of SPEC is not sure there. Of n starts and n-1 ends the last start has no end.
  F4. An unknown value among several makes the hull unknown: it says that there is one more date.
  F5. Several P585 give one fact (sighting or point) each: the hull rule names P580 and P582 only.
  F6. A bound counts to the end of its own precision: P1319 "1950" is 1950-01-01, P1326 "1955" is
@@ -32,8 +32,8 @@ A statement's facts
  F9. Bounds that leave no day contradict the statement as an end before the start does.
  F10. Bounds apply to each fact of a statement that gives several, and each fact may contradict
      itself alone.
- F11. What happens (a pointwise relation) and has a start alone ended on an unknown day, as if P582
-     were `somevalue`: a treaty of 1963 is no event of 2012. "Open" is said of what lasts.
+ F11. What happens (a pointwise relation) and has a start alone is a point, as of P585: "it held on
+     that point". A start of `somevalue` alone tells no point, and the fact is open.
 
 Lives
  L1. Deaths count as the relation's `ends_with` says; births of the subject always.
@@ -41,8 +41,9 @@ Lives
      a decade or beyond 9999, and ends inferred from a successor. A stated P582, a year for
      instance, or a latest date is never narrowed by a death, and one that lies after it stays
      (SPEC lists sightings, unknown ends and gaps).
- L3. A start surely before the birth stays as it is stated unless the whole statement lies before
-     the birth ("a start that may follow the birth is narrowed"). A sighting before it is outside.
+ L3. A start surely before the birth is cut to it: it is then the birth's own point, within the
+     end. Of subject and object both have to have begun: the later of the two births counts. What
+     would end before it contradicts itself, as a sighting before it does.
  L4. "Wholly outside its subject's life" after the death is asked only where `ends_with` holds the
      subject: an award may be posthumous. An open fact, a sighting or an unknown end that would
      begin after its object's end has nothing left and is a gap too; a stated term is not.
@@ -67,6 +68,10 @@ Exclusive relations
      ones hold together, whatever their order. It goes before guard (b), too: the governor-general
      of Australia, open and of normal rank, is in doubt beside the preferred monarch.
  E6. A fact in doubt is possible from its own first possible start on, and certain nowhere.
+ E9. "Two holders that nobody closed … where the subject has had co-holders … are all in doubt":
+     open statements of normal rank beside another object's open one. Those of preferred rank hold.
+ E10. `open_for: N years` counts from the first possible start; from then on the fact may hold and
+     does not surely. It is still open, and a rival is in doubt anyway.
  E7. The order of work is: facts, lives, exclusivity, merging, sightings inside states. A fact in
      doubt does not merge.
  E8. An open statement that begins wholly after the snapshot gives no segment.
@@ -94,6 +99,10 @@ Comparisons
  C4. SPEC asks for a reason of its own and names none. An object that is not certain is in doubt by
      every segment and gap of its own that is possible; of all causes in t and t+1 the first of
      `CAUSES` is told.
+ C5. `at: end` asks each fact about the period's last day, as if that day were the period. There an
+     update that only took objects away has nothing to ask for and is dropped.
+ C6. "A `deleted` row has the … targets of the row of t": where that row was an update, what it had
+     added; its `still_true` come along.
  C3. "Ended by the snapshot day": the period's last day is at most the snapshot day.
 
 Snapshot diff (of triples; a triple is in a dump if any statement not deprecated states it)
@@ -179,6 +188,7 @@ class Relation:
     exclusive: bool = False
     ends_with: tuple[str, ...] = ("subject", "object")
     undated: str = "drop"
+    open_for: int | None = None
 
 
 @dataclass(frozen=True)
@@ -308,10 +318,13 @@ def narrowed(start: Point, end: Point) -> tuple[Point, Point] | None:
 
 
 def paired(starts: list[Point], ends: list[Point]) -> bool:
-    """ "where, sorted, they pair up without overlap (s1 ≤ e1 < s2 ≤ e2 …)"; both sorted."""
+    """ "where, sorted, they pair up without overlap (s1 ≤ e1 < s2 ≤ e2 …)"; both sorted.
+
+    "n starts with n-1 ends that pair up so give n-1 closed facts and one open one".
+    """
     return (
-        len(starts) == len(ends)
-        and all(s.first <= e.last for s, e in zip(starts, ends, strict=True))
+        len(ends) <= len(starts) <= len(ends) + 1
+        and all(s.first <= e.last for s, e in zip(starts, ends, strict=False))
         and all(e.last < s.first for e, s in zip(ends, starts[1:], strict=False))
     )
 
@@ -330,6 +343,7 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
     """The facts of a dated statement from the sorted points of its qualifiers."""
     starts, ends, sights = (points.get(q, []) for q in (START, END, POINT))
     start_bound, end_bound, point_bound = bounds(points)
+    terms: list[tuple[Point, Point | None]]
     found: list[tuple[str, Point, Point | None]] = []  # "beside P580 or P582, P585 is ignored"
     if sights and not starts and not ends:
         for each in sights:
@@ -348,13 +362,16 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
         ended = bool(ends) or EARLIEST_END in points or LATEST_END in points
         ended = ended or (LATEST in points and not starts and not ends)
         if len(starts) > 1 and paired(starts, ends):
-            terms = list(zip(starts, ends, strict=True))
+            terms = list(zip(starts, [*ends, None], strict=False))
         else:  # "else start and end are the hulls of what is stated of each"
-            terms = [(hull(starts or [UNKNOWN]), hull(ends or [UNKNOWN]))]
+            terms = [(hull(starts or [UNKNOWN]), hull(ends or [UNKNOWN]) if ended else None)]
         for start, end in terms:
-            start, end = both(start, start_bound), both(end, end_bound)
-            over = ended or (mode == "pointwise" and start != UNKNOWN)
-            found.append(("term", start, end if over else None))
+            start = both(start, start_bound)
+            end = None if end is None else both(end, end_bound)
+            if mode == "pointwise" and end is None and start != UNKNOWN:
+                found.append(("point", start, start))
+            else:
+                found.append(("term", start, end))
     facts: list[Fact] = []
     contradictions = 0
     for kind, start, maybe_end in found:
@@ -438,6 +455,16 @@ class Life:
     birth: Point | None  # the subject's
     subject_death: Point | None  # where the relation ends with it
     object_death: Point | None
+    object_birth: Point | None = None
+    open_for: int | None = None
+
+    @property
+    def both_born(self) -> Point | None:
+        """When the later of subject and object began."""
+        births = [p for p in (self.birth, self.object_birth) if p is not None]
+        if not births:
+            return None
+        return Point(max(p.first for p in births), max(p.last for p in births))
 
     @property
     def deaths(self) -> list[Point]:
@@ -446,7 +473,7 @@ class Life:
     @property
     def span(self) -> Point:
         """The days on which anything may hold."""
-        first = self.birth.first if self.birth else MIN_DAY
+        first = self.both_born.first if self.both_born else MIN_DAY
         return Point(first, min([MAX_DAY, *(p.last for p in self.deaths)]))
 
 
@@ -458,6 +485,8 @@ def life_of(history: History, of: str) -> Life:
         life_date(subject, BIRTHS, later=True),
         life_date(subject, DEATHS, later=False) if "subject" in ends_with else None,
         life_date(object_, DEATHS, later=False) if "object" in ends_with else None,
+        life_date(object_, BIRTHS, later=True),
+        history.relation.open_for,
     )
 
 
@@ -479,9 +508,13 @@ def lived(fact: Fact, life: Life) -> Fact | None:
         return None
     if life.subject_death and about_first > life.subject_death.last:
         return None
-    # "a start that may follow the birth is narrowed to it"
-    if life.birth and start.last >= life.birth.first:
-        start = Point(max(start.first, life.birth.first), start.last)
+    born = life.both_born
+    if born and fact.kind == "sighting" and about_last < born.first:
+        return None
+    if born and start.last >= born.first:  # "that may follow the birth or the inception …"
+        start = Point(max(start.first, born.first), start.last)
+    elif born:  # "… and one that surely lies before it is cut to it"
+        start = born
     # "it bounds sightings, unknown ends and gaps as well"
     if end is not None and not fact.end_known:
         end = Point(end.first, min([end.last, *(p.last for p in life.deaths)]))
@@ -571,8 +604,8 @@ def in_doubt(fact: Fact, still_open: Iterable[Fact], co_held: bool) -> bool:
         return False  # "Two open statements of preferred rank are co-holders: both hold"
     if any(f.rank == "preferred" for f in rivals):
         return True  # "open ones of normal rank are in doubt beside it"
-    if co_held:
-        return False  # "has co-holders, and its relation is not exclusive"
+    if co_held and rivals:
+        return True  # "are all in doubt, the later one too"
     # "open rivals whose order is not sure are all in doubt"
     return any(not surely_later(f, fact) and not surely_later(fact, f) for f in rivals)
 
@@ -591,7 +624,10 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
     else:
         # "taken to hold until the snapshot day … It ends sooner where its subject or its object
         # ended"
-        end = Point(min([snapshot, *(p.first for p in life.deaths)]), latest)
+        sure = min([snapshot, *(p.first for p in life.deaths)])
+        if life.open_for is not None:  # "beyond it the object is in doubt, never certain"
+            sure = min(sure, years_later(fact.start.first, life.open_for))
+        end = Point(sure, latest)
     left = narrowed(fact.start, end)
     assert left is not None, (fact, end)
     alive = all(p.first >= snapshot for p in life.deaths)
@@ -603,6 +639,17 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
         end_open=alive and not closers,
         end_inferred=bool(closers),
         doubtful=doubt,
+    )
+
+
+def years_later(day: int, years: int) -> int:
+    """The same day so many years later; the last of February of a leap day."""
+    on = date.fromordinal(day)
+    if on.year + years > 9999:
+        return MAX_DAY
+    return min(
+        date(on.year + years, on.month, 1).toordinal() + on.day - 1,
+        last_of_month(on.year + years, on.month),
     )
 
 
@@ -828,6 +875,7 @@ class Comparison:
     added: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     possible_answers: frozenset[str] = frozenset()
+    still_true: frozenset[str] = frozenset()
     cause: str | None = None  # of CAUSES, where it is dropped
 
 
@@ -888,17 +936,31 @@ def comparisons(
     undated: str = "accept",
     at: str = "during",
 ) -> list[tuple[Point, Comparison]]:
-    """Every period but the first ("has no split"), against the one before it.
-
-    `at`: "every object that is certain on the last day of t" (end), or in t (during).
-    """
+    """Every period but the first ("has no split"), against the one before it."""
     built = periods(kind, first_year, snapshot)
-    asked = [Point(one.last, one.last) if at == "end" else one for one in built]
-    values = [held(line, period) for period in asked]
-    return [
-        (period, compare_held(before, after, undated))
-        for period, (before, after) in zip(built[1:], pairwise(values), strict=True)
-    ]
+    if at == "during":
+        values = [held(line, period) for period in built]
+    else:  # "every object that is certain on the last day of t"
+        values = [held(line, Point(period.last, period.last)) for period in built]
+    rows = [compare_held(before, after, undated) for before, after in pairwise(values)]
+    if at == "end":
+        rows = [asked_at_end(n, row, values) for n, row in enumerate(rows)]
+    return list(zip(built[1:], rows, strict=True))
+
+
+def asked_at_end(n: int, row: Comparison, values: Sequence[Held]) -> Comparison:
+    """ "The targets of an updated row are what was added; what stayed is in still_true"."""
+    if row.dropped:
+        return row
+    if row.split == "updated":
+        if not row.added:
+            return Comparison("updated", True, cause="nothing_added")
+        return replace(row, still_true=values[n].certain & values[n + 1].certain)
+    if row.split == "deleted" and n > 0:  # "the targets of the row of t, word for word"
+        before, then = values[n - 1].certain, values[n].certain
+        if before and then - before:
+            return replace(row, still_true=before & then)
+    return row
 
 
 # ---------------------------------------------------------------- snapshot diff

@@ -54,6 +54,7 @@ GOOD: Mapping[str, tuple[str, ...]] = {
         *("--base-url", "http://127.0.0.1:9/v1", "--out", "{new}/p.jsonl", "--build", "{new}/b"),
     ),
     "score": ("{release}", "--predictions", "{predictions}", "--partial", "--out", "{new}/s"),
+    "baselines": ("{release}",),
     "report": ("{scores}", "--to", "{new}/w"),
 }
 """What each command is given where nothing is odd."""

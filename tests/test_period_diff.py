@@ -317,7 +317,7 @@ def test_what_was_seen_of_pairs_that_are_left_out(duck: Engine, tmp_path: Path) 
     found = duck.keep(pd.compare(segments, periods(P("2019Q4"), P("2020Q1"))))
     known = duck.read(parquet(tmp_path / "entities.parquet", Entity, entities), Entity)
     chosen = pd.with_pages(pd.at_least(found, segments), known)
-    chosen = pd.drop(chosen, names.alike(segments, known), "name_overlap")
+    chosen = pd.drop(chosen, names.alike(duck.keep(chosen), known), "name_overlap")
     chosen = pd.most_popular(chosen, known, 0)
     told = {r.subject: (r.reason, r.detail) for r in dropped_rows(duck, chosen, "quarter")}
     assert told == {

@@ -13,7 +13,6 @@ from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
 from factdrift.builders.facts.period_diff import REASONS, Undated
-from factdrift.builders.facts.timeline import At
 from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
 from tests.history_tables import tables
@@ -21,13 +20,13 @@ from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Segment
 
 SNAPSHOT = random_histories.SNAPSHOT
 SOME, MANY = 700, 20_000
-RUNS: list[tuple[Granularity, Undated, At]] = [
+RUNS: list[tuple[Granularity, Undated, timeline.At]] = [
     ("quarter", "accept", "end"),
-    ("quarter", "accept", "during"),
     ("month", "doubt", "during"),
-    ("month", "ignore", "end"),
+    ("month", "accept", "end"),
     ("year", "ignore", "during"),
-    ("year", "doubt", "end"),
+    ("year", "accept", "end"),
+    ("quarter", "accept", "during"),
 ]
 CAUSES = {
     "rival": REASONS["rival"],
@@ -35,6 +34,7 @@ CAUSES = {
     "contradictory": REASONS["contradictory"],
     "unlabelled": REASONS["unlabelled_object"],
     "undated": REASONS["undated"],
+    "nothing_added": "nothing_added",
 }
 
 
@@ -125,7 +125,7 @@ def spoken(kind: Granularity, first: int) -> str:
 
 
 def expected_rows(
-    history: History, both: Both, kind: Granularity, undated: Undated, at: At
+    history: History, both: Both, kind: Granularity, undated: Undated, at: timeline.At
 ) -> list[Row]:
     """The deltas and drops of one history by the oracle."""
     rows: list[Row] = []
@@ -139,27 +139,24 @@ def expected_rows(
         if c.dropped:
             rows.append((*place, "dropped", CAUSES[str(c.cause)]))
             continue
-        sets = (c.answers, c.added, c.removed, c.possible_answers)
+        sets = (c.answers, c.added, c.removed, c.possible_answers, c.still_true)
         rows.append((*place, c.split, *(" ".join(sorted(one)) for one in sets)))
     return rows
 
 
 @pytest.mark.parametrize(
     ("kind", "undated", "at"),
-    [
-        *(pytest.param(*one) for one in RUNS[:2]),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[2:]),
-    ],
+    [*RUNS[:2], *(pytest.param(*one, marks=pytest.mark.slow) for one in RUNS[2:])],
 )
-def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: At) -> None:
+def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: timeline.At) -> None:
     """Every row and every drop with its reason."""
     low = Period.of(date(random_histories.FIRST_YEAR, 1, 1), kind)
     high = Period.of(SNAPSHOT, kind) + -1
     met = period_diff.compare(
         both.line.segments, periods(low, high), both.line.gaps, False, undated, at
     )
-    met = both.duck.keep(met)
-    sets = ("answers", "added", "removed", "possible_answers")
+    met = both.duck.keep(period_diff.nothing_added(met) if at == "end" else met)
+    sets = ("answers", "added", "removed", "possible_answers", "still_true")
     found: set[Row] = set()
     for row in both.duck.rows(period_diff.deltas(met)):
         place = (row["subject"], str(Period(kind, row["period"])), row["split"])

@@ -1,9 +1,9 @@
-"""Pairs whose subject's name gives the answer away, or belies it.
+"""Comparisons whose subject's name gives the answer away, or belies it.
 
 These are the modes `word` and `overlap` of `builders.text.given_away` over tables.
 
-"Lumen Field is named after _X_" has its answer in the question, and asked of 2019 it has a false
-one, because a label is the name of today. Such pairs say nothing of what a model knows.
+"Lumen Field is named after _X_" has its answer in the question: it says nothing of what a model
+knows.
 After: the answer-overlap rule of InvariantLAMA (CKL, appendix B).
 """
 
@@ -13,13 +13,17 @@ import ibis.expr.types as ir
 from factdrift.builders.text.given_away import APART, PROPER, WORD
 
 
-def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:
-    """The (subject, relation) pairs of `rows.Segment` where the label of any object, at any time,
-    shares a word with the subject's label, or stands in it whole; `detail` names the objects and
-    what is shared: `Q42/lumen`.
+def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
+    """The comparisons (`period_diff.compare`) with an answer, or one of before, whose label shares
+    a word with the subject's, or stands in it whole; `detail` names them and what is shared:
+    `Q42/lumen`.
     """
-    named = segments.select("subject", "relation", "object").distinct()
-    for role in ("subject", "object"):
+    key = ["subject", "relation", "first"]
+    met = comparisons.filter(comparisons.reason.isnull())
+    named = met.select(*key, object=met.answers.concat(met.previous_answers).unnest()).distinct()
+    named = named.mutate(item=ibis.literal("Q") + named.subject.cast("string"))
+    pairs = named.select("item", "object").distinct()
+    for role in ("item", "object"):
         words = entities.select(
             **{
                 f"{role}_id": "id",
@@ -27,13 +31,14 @@ def alike(segments: ir.Table, entities: ir.Table) -> ir.Table:
                 f"{role}_words": _words(entities.label),
             }
         )
-        named = named.join(words, named[role] == words[f"{role}_id"]).drop(f"{role}_id")
-    shared = named.subject_words.intersect(named.object_words)
-    whole = _stands(named.subject_label, named.object_label) & (shared.length() == 0)
-    shared = ibis.ifelse(whole, ibis.array([named.object_label.lower()]), shared)
-    named = named.mutate(word=shared.unnest())
-    said = (named.object + "/" + named.word).collect().unique().sort().join(" ")
-    return named.group_by(["subject", "relation"]).agg(detail=said)
+        pairs = pairs.join(words, pairs[role] == words[f"{role}_id"]).drop(f"{role}_id")
+    shared = pairs.item_words.intersect(pairs.object_words)
+    within = _stands(pairs.item_label, pairs.object_label) & (shared.length() == 0)
+    shared = ibis.ifelse(within, ibis.array([pairs.object_label.lower()]), shared)
+    pairs = pairs.select("item", "object", word=shared.unnest())
+    named = named.join(pairs, ["item", "object"])
+    told = (named.object + "/" + named.word).collect().unique().sort().join(" ")
+    return named.group_by(key).agg(detail=told)
 
 
 def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:

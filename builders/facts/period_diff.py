@@ -60,7 +60,7 @@ REASONS = dict(
 )
 """Why a comparison is dropped by what put it in doubt, the first before the next."""
 
-ORDER = ("subject_number", "relation_number", "period")
+ORDER = ("subject_number", "relation", "period")
 """Total order of `deltas` and of `dropped`, for `Engine.write`."""
 
 _PAIR = ["subject", "relation"]
@@ -109,17 +109,19 @@ def compare(
     include_possible: bool = False,
     undated: Undated = "accept",
     at: At = "during",
+    doubting: Collection[str] = (),
 ) -> ir.Table:
     """Every comparison of neighbouring periods of a window, equal neighbours in one row.
 
     `segments`, `gaps`: of a `timeline.TimelineTables`; `window`: consecutive periods, as from
     `buildable`. `at`: the day of A_t, the period's last one, or any. `include_possible`: A_t takes
-    possible objects too; then gaps alone raise doubt.
+    possible objects too; then gaps alone raise doubt. `doubting`: relations of which undated
+    statements are doubts although others are accepted.
 
-    Columns: `subject`, `relation` as numbers; `first`, `last` (index of the first and last t+1);
-    `split`, `answers`, `previous_answers`, `possible_answers`, `added`, `removed` as in
-    `rows.Delta`; `reason` and `detail` (why it is dropped, and the items that it is about: here
-    those in doubt; null: it is kept). `at_least`, `with_pages`, `most_popular` set further reasons;
+    Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
+    `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
+    as in `rows.Delta`; `reason` and `detail` (why it is dropped, and the items that it is about:
+    here those in doubt; null: it is kept). `at_least`, `with_pages`, `most_popular` set further reasons;
     `deltas` and `dropped` make rows of it. All of them read it: `Engine.keep` it.
     """
     if gaps is not None and undated == "ignore":
@@ -129,6 +131,12 @@ def compare(
     run = run.mutate(
         previous=run.objects.lag().over(earlier),
         previous_doubts=run.doubts.lag().over(earlier),
+        # What a row of the period before was compared with: itself, inside a run of several.
+        before=ibis.ifelse(
+            run.at.lag().over(earlier) == run.at - 1,
+            run.objects.lag(2).over(earlier),
+            run.objects.lag().over(earlier),
+        ),
     )
     # Inside a run, each period against its equal; where runs meet, the last against the first.
     within = run.filter(run.until > run.at).select(
@@ -138,6 +146,7 @@ def compare(
         first=run.at + 1,
         last="until",
         previous="objects",
+        before="objects",
         now="doubts",
     )
     meeting = run.filter(run.at > window[0].index).select(
@@ -147,11 +156,12 @@ def compare(
         first="at",
         last="at",
         previous="previous",
+        before="before",
         now="doubts",
     )
     met = within.union(meeting)
     met = met.filter((met.objects.length() > 0) | (met.previous.length() > 0))
-    return _split(met, undated == "accept")
+    return _split(met, undated == "accept", at, doubting)
 
 
 def at_least(comparisons: ir.Table, segments: ir.Table, objects: int = 2) -> ir.Table:
@@ -172,9 +182,9 @@ def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
     An office is not empty because nobody is stated: of real `new` and `deleted` rows of such
     relations that were read, all were a predecessor or a successor that Wikidata does not name.
     """
-    numbers = [int(relation[1:]) for relation in sorted(relations)]
-    empty = comparisons.split.isin(["new", "deleted"]) & comparisons.relation.isin(numbers)
-    found = comparisons.filter(empty) if numbers else comparisons.limit(0)
+    empty = comparisons.split.isin(["new", "deleted"])
+    empty &= comparisons.relation.isin(sorted(relations))
+    found = comparisons.filter(empty) if relations else comparisons.limit(0)
     return drop(comparisons, found.select(*_PAIR, "first"), "no_stated_holder")
 
 
@@ -255,10 +265,8 @@ def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir
 def deltas(comparisons: ir.Table) -> ir.Table:
     """The comparisons that are kept as rows: `rows.Delta`, and the columns of `ORDER`."""
     rows = _each_period(comparisons.filter(comparisons.reason.isnull()))
-    columns = ("split", "answers", "previous_answers", "possible_answers", "added", "removed")
-    return rows.select(
-        "subject", "relation", "subject_number", "relation_number", "period", *columns
-    )
+    sets = ("answers", "previous_answers", "possible_answers", "still_true", "added", "removed")
+    return rows.select("subject", "relation", "subject_number", "period", "split", *sets)
 
 
 def dropped(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
@@ -275,7 +283,6 @@ def dropped(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
         "subject",
         "relation",
         "subject_number",
-        "relation_number",
         "reason",
         "detail",
         step=ibis.literal("diff"),
@@ -285,8 +292,9 @@ def dropped(comparisons: ir.Table, granularity: Granularity) -> ir.Table:
     )
 
 
-def _split(met: ir.Table, accept: bool) -> ir.Table:
+def _split(met: ir.Table, accept: bool, at: At, doubting: Collection[str]) -> ir.Table:
     old, new = met.previous, met.objects
+    met = met.mutate(before=met.before.fill_null(old))
     met = met.mutate(
         split=ibis.cases(
             (old.length() == 0, "new"),
@@ -301,6 +309,7 @@ def _split(met: ir.Table, accept: bool) -> ir.Table:
     found = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
     if accept:
         named = (cause == CAUSES.index("undated")) & (doubted(met.first_doubt) > 0)
+        named &= ~met.relation.isin(sorted(doubting)) if doubting else True
         found = ibis.ifelse(named & (met.split == "unchanged"), ibis.null("string"), found)
     same, none = met.split == "unchanged", ibis.literal([], type="array<string>")
     met = met.mutate(reason=found, cause=cause)
@@ -308,6 +317,7 @@ def _split(met: ir.Table, accept: bool) -> ir.Table:
     met = met.mutate(
         objects=met.objects.map(_item),
         previous=met.previous.map(_item),
+        before=met.before.map(_item),
         seen=seen.map(lambda x: _item(doubted(x))),
         now=met.now.map(lambda x: _item(doubted(x))),
     )
@@ -323,18 +333,26 @@ def _split(met: ir.Table, accept: bool) -> ir.Table:
         answers=ibis.ifelse(met.split == "deleted", old, new),
         previous_answers=old,
         possible_answers=ibis.ifelse(kept, met.now, none),
+        still_true=_still(met, none) if at == "end" else none,
         added=ibis.ifelse(same, none, without(new, old)),
         removed=ibis.ifelse(same, none, without(old, new)),
         detail=ibis.ifelse(met.reason.isnull(), ibis.null("string"), detail),
     )
 
 
+def _still(met: ir.Table, none: ir.ArrayValue) -> ir.ArrayValue:
+    """What `updated` answers were answers before; of `deleted`, in the row of the period before."""
+    new = ibis.ifelse(met.split == "deleted", met.previous, met.objects)
+    old = ibis.ifelse(met.split == "deleted", met.before, met.previous)
+    came = without(new, old)
+    asked = met.split.isin(["updated", "deleted"]) & (came.length() > 0)
+    return ibis.ifelse(asked, without(new, came), none)
+
+
 def _each_period(comparisons: ir.Table) -> ir.Table:
     return comparisons.mutate(
         subject=_item(comparisons.subject),
-        relation=ibis.literal("P") + comparisons.relation.cast("string"),
         subject_number="subject",
-        relation_number="relation",
         period=ibis.range(comparisons.first, comparisons.last + 1).unnest(),
     )
 
@@ -346,11 +364,11 @@ def _item(n: ir.IntegerValue) -> ir.StringValue:
 def drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
     """Give the reason to comparisons that have none yet and are found by their key.
 
-    `keys`: `subject` and `relation`, as ids or as numbers, perhaps `first`; with `detail`, one
-    row a key.
+    `keys`: `subject` (an id or its number), `relation`, perhaps `first`; with `detail`, one row a
+    key.
     """
-    ids = [c for c in _PAIR if keys[c].type().is_string()]
-    keys = keys.mutate(**{c: number(keys[c]) for c in ids})
+    if keys.subject.type().is_string():
+        keys = keys.mutate(subject=number(keys.subject))
     key = [c for c in (*_PAIR, "first") if c in keys.columns]
     if "detail" not in keys.columns:
         keys = keys.select(key).distinct().mutate(detail=ibis.null("string"))

@@ -20,7 +20,7 @@ from factdrift.builders.text.render import (
     sentence,
 )
 
-_PROPERTY = "^P[1-9][0-9]*$"
+_PROPERTY = "^P[1-9][0-9]*(-[a-z]+)*$"
 _WORDING = "^[a-z0-9]+(-[a-z0-9]+)*$"
 OURS = "ours"
 """The name of the sentences under `cloze`, where those of a named set are not asked for."""
@@ -28,8 +28,13 @@ OURS = "ours"
 
 def _property(relation: str) -> str:
     if not re.match(_PROPERTY, relation):
-        raise ValueError(f"{relation!r} is not a property id such as P54")
+        raise ValueError(f"{relation!r} is not a property id such as P54, nor P54-club")
     return relation
+
+
+def property_of(relation: str) -> str:
+    """The property id of a relation: `P54` of `P54-club`."""
+    return relation.partition("-")[0]
 
 
 def _template(text: str) -> str:
@@ -147,11 +152,28 @@ class NewsPhrases(Strict):
         return self.ask_subject is not None or self.became_subject is not None
 
 
+class Classes(Strict):
+    """What things are: instances of a class or of one of its subclasses, as the dump has them."""
+
+    of: tuple[Annotated[str, Field(pattern="^Q[1-9][0-9]*$")], ...] = Field(
+        default=(), description="Of one of these"
+    )
+    without: tuple[Annotated[str, Field(pattern="^Q[1-9][0-9]*$")], ...] = Field(
+        default=(), description="Of none of these"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return {"of": value} if isinstance(value, list) else value
+
+
 class Relation(Strict):
     """One relation as `templates/P….yaml` states it."""
 
     relation: Annotated[str, AfterValidator(_property)] = Field(
-        description="Property id; also the name of the file",
+        description="Property id, or one and a word where a relation holds part of a property; "
+        "also the name of the file",
         json_schema_extra={"pattern": _PROPERTY},
     )
     label: str = Field(description="English label of the property, for people")
@@ -165,14 +187,24 @@ class Relation(Strict):
         default=("subject", "object"),
         description="Whose death or dissolution ends a fact without an end; none: it outlives both",
     )
-    undated: Literal["keep", "drop"] = Field(
-        description="What becomes of a statement without a time qualifier"
+    undated: Literal["keep", "drop", "doubt"] = Field(
+        description="What becomes of a statement without a time qualifier; doubt: dropped, and "
+        "where it is, what dated ones say of the subject is in doubt, whatever the recipe accepts"
     )
     absence: Literal["known", "unknown"] = Field(
         default="known",
         description="unknown: that no object is stated says nothing, as of an office or employer "
         "before and after a recorded one; what is new or deleted is not asked about",
     )
+    open_for: int | None = Field(
+        default=None,
+        ge=1,
+        description="Years for which a fact without an end is trusted; then it is in doubt",
+    )
+    subject_class: Classes | None = Field(
+        default=None, description="What the subject is; a list, or `without:` a list"
+    )
+    object_class: Classes | None = Field(default=None, description="What the object is")
     functional: bool = Field(
         default=False,
         description="A single stated object is usually all there is, as a birthplace is and one "
@@ -190,7 +222,7 @@ class Relation(Strict):
     )
     questions: tuple[Ask, ...] = Field(
         default=(),
-        description="Two to five time-sensitive questions whose answer is the object; none: the "
+        description="Up to five time-sensitive questions whose answer is the object; none: the "
         "relation is not asked about. Together they serve every specifier that makes sense",
     )
     phrases: Phrases | None = Field(
@@ -200,6 +232,11 @@ class Relation(Strict):
         default=None, description="For questions about facts in the news; none: no such question"
     )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
+
+    @property
+    def property(self) -> str:
+        """The property id."""
+        return property_of(self.relation)
 
     @field_validator("relation")
     @classmethod
@@ -234,8 +271,8 @@ class Relation(Strict):
     @field_validator("questions")
     @classmethod
     def _questions_differ(cls, questions: tuple[Ask, ...]) -> tuple[Ask, ...]:
-        if len(questions) == 1 or len(questions) > 5:
-            raise ValueError(f"{len(questions)} question variants; give two to five, or none")
+        if len(questions) > 5:
+            raise ValueError(f"{len(questions)} question variants; give at most five")
         asked = [q.ask.casefold() for q in questions]
         if found := [
             ((i,), f"asks the same as variant {asked.index(text) + 1}")
@@ -253,8 +290,6 @@ class Relation(Strict):
             found += _differences(("examples", i, "reads"), e.reads, made)
             asked = [question(q.ask, e.subject, e.time) for q in self.questions if e.time]
             found += _differences(("examples", i, "asks"), e.asks, asked)
-        if self.questions and not any(e.time for e in self.examples):
-            found.append((("examples", 0, "time"), "no example has a time: none shows a question"))
         if found:
             raise mistakes(found)
         return self

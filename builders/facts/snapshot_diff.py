@@ -120,7 +120,8 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
         since=~facts.end_open & (facts.end_first >= old).fill_null(False),
     )
     vague = dump.gaps.filter(dump.gaps.reason.isin(["undated", "contradictory"]))
-    vague = vague.semi_join(dump.entities, vague.object == dump.entities.id)
+    named = dump.entities.filter(dump.entities.label != "")
+    vague = vague.semi_join(named, vague.object == named.id)
     said = ["statement", *KEY, "end_open", "later", "ended", "since", "vague"]
     stated = of_facts.mutate(vague=False).select(said)
     doubts = {c: ibis.literal(True) for c in ("later", "ended", "vague")}

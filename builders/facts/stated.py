@@ -1,6 +1,6 @@
 """From the mined statements of every relation to the facts and gaps of those asked for."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, reduce
 from pathlib import Path
@@ -11,7 +11,10 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
+from factdrift.builders.facts.relations import Classes, property_of
 
+SUBCLASS = "P279"
+"""The property by which a class is a subclass of another."""
 _GAPS = get_args(rows.GapReason)
 _DATES = ("start_first", "start_last", "end_first", "end_last")
 
@@ -20,9 +23,9 @@ _DATES = ("start_first", "start_last", "end_first", "end_last")
 class Stated:
     """What one dump says of some relations.
 
-    `mined`: their `rows.Statement`; `entities`, `drops`: all its `rows.Entity` and `rows.Dropped`;
-    `pointwise`: the relations whose sightings are points; `undated`: those that keep undated
-    statements as facts.
+    `mined`: their `rows.Statement`, under the names of the relations, also of those that hold part
+    of a property; `entities`, `drops`: all its `rows.Entity` and `rows.Dropped`; `pointwise`: the
+    relations whose sightings are points; `undated`: those that keep undated statements as facts.
     """
 
     mined: ir.Table
@@ -40,33 +43,46 @@ class Stated:
         relations: Collection[str],
         pointwise: Collection[str] = (),
         undated: Collection[str] = (),
+        classes: Mapping[str, tuple[Classes | None, Classes | None]] | None = None,
     ) -> Self:
         """What a mined folder says of some relations."""
         mined = eng.read(folder / "statements.parquet", rows.Statement)
         entities = eng.read(folder / "entities.parquet", rows.Entity)
         drops = eng.read(folder / "dropped.parquet", rows.Dropped)
-        asked = eng.keep(mined.filter(_among(mined.relation, relations)))
-        return cls(asked, entities, drops, relations, pointwise, undated)
+        classes = classes or {}
+        parts = [r for r in relations if r in classes or r != property_of(r)]
+        asked = mined.filter(_among(mined.relation, set(relations).difference(parts)))
+        for relation in sorted(parts):
+            one = mined.filter(mined.relation == property_of(relation))
+            one = one.mutate(relation=ibis.literal(relation))
+            for role, wanted in zip(_NAMING, classes.get(relation, (None, None)), strict=True):
+                if wanted:
+                    one = one.anti_join(
+                        _not_of(eng, entities, mined, wanted).rename(**{role: "id"}), role
+                    )
+            asked = asked.union(one)
+        return cls(eng.keep(asked), entities, drops, relations, pointwise, undated)
 
     @cached_property
     def statements(self) -> ir.Table:
         """The statements of these relations, sightings as points where they are; `fact`: is one."""
         table = self.mined
-        labelled = self.entities.select(labelled="id")
+        entities = self.entities
+        labelled = entities.filter(entities.label != "").select(labelled="id")
         table = table.left_join(labelled, table.object == labelled.labelled)
         happens = _among(table.relation, self.pointwise)
         point = table.sighting & happens
-        # What happens does not go on for ever: with a start alone, it ended on an unknown day.
+        # What happens does not go on for ever: with a start alone, it held then.
         begun = table.start_first.notnull() | table.start_last.notnull()
-        ended = happens & table.end_open & begun
+        started = happens & table.end_open & begun & ~point
         # A sighting lies between the first day of its end and the last of its start.
         table = table.mutate(
-            point=point,
+            point=point | started,
             sighting=table.sighting & ~point,
             start_first=ibis.ifelse(point, table.end_first, table.start_first),
-            end_first=ibis.ifelse(ended, table.start_first, table.end_first),
-            end_last=ibis.ifelse(point, table.start_last, table.end_last),
-            end_open=table.end_open & ~ended,
+            end_first=ibis.ifelse(started, table.start_first, table.end_first),
+            end_last=ibis.ifelse(point | started, table.start_last, table.end_last),
+            end_open=table.end_open & ~started,
         )
         nowhere = table.point & table.reason.isnull() & (table.start_first > table.end_last)
         reason = ibis.ifelse(nowhere.fill_null(False), "contradictory", table.reason)
@@ -108,7 +124,7 @@ class Stated:
         """`rows.Entity`: what facts and gaps name, and the relations."""
         used = [t[c].name("id").as_table() for t in (self.facts, self.gaps) for c in _NAMING]
         ids = reduce(ir.Table.union, used).distinct()
-        wanted = _among(self.entities.id, self.relations)
+        wanted = _among(self.entities.id, set(map(property_of, self.relations)))
         others = self.entities.filter(~wanted).semi_join(ids, "id")
         return others.union(self.entities.filter(wanted))
 
@@ -133,8 +149,41 @@ class Stated:
             ),
         ).distinct()
         drops = self.drops
-        drops = drops.filter(drops.relation.isnull() | _among(drops.relation, self.relations))
+        drops = drops.filter(
+            drops.relation.isnull() | _among(drops.relation, set(map(property_of, self.relations)))
+        )
         return drops.union(left_out.select(drops.columns))
+
+
+def _not_of(eng: Engine, entities: ir.Table, mined: ir.Table, wanted: Classes) -> ir.Table:
+    """The ids of what is not of these classes, or of an excluded one."""
+    edges = mined.filter((mined.relation == SUBCLASS) & mined.object.notnull())
+    edges = eng.keep(edges.select("subject", "object").distinct())
+    # An office is a subclass, not an instance.
+    names = ibis.array([entities.id]).concat(entities.classes)
+    every = entities.select("id", in_class=names.unnest())
+    found = every.filter(_within(eng, every.in_class, edges, wanted.without)).select("id")
+    if wanted.of:
+        there = every.filter(_within(eng, every.in_class, edges, wanted.of))
+        found = found.union(entities.anti_join(there, "id").select("id"))
+    return found.distinct()
+
+
+def _within(
+    eng: Engine, classes: ir.StringColumn, edges: ir.Table, roots: Collection[str]
+) -> ir.BooleanValue:
+    """Whether classes are these or subclasses of them, at any remove."""
+    found = edges.filter(_among(edges.object, roots)).select(id="subject").distinct()
+    size = -1
+    while roots:
+        found = eng.keep(found)
+        (row,) = eng.rows(found.aggregate(n=found.count()))
+        if row["n"] == size:
+            break
+        size = row["n"]
+        below = edges.filter(edges.object.isin(found.id)).select(id="subject")
+        found = found.union(below, distinct=True)
+    return _among(classes, roots) | classes.isin(found.id)
 
 
 _NAMING = ("subject", "object")

@@ -15,8 +15,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import present, snapshot_diff, timeline
-from factdrift.builders.facts.relations import Relation, load_relations
-from factdrift.builders.facts.stated import Stated
+from factdrift.builders.facts.relations import Classes, Relation, load_relations, property_of
+from factdrift.builders.facts.stated import SUBCLASS, Stated
 from factdrift.builders.wikidata.finish import TABLES, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
 
@@ -41,7 +41,8 @@ _ROWS = {"facts": rows.Fact, "gaps": rows.Gap, "entities": rows.Entity, "dropped
 class Facts(Step):
     """Facts, gaps, entities and dropped statements of some relations, out of mined statements.
 
-    `pointwise`, `undated`: those of them whose facts are points, and that keep undated statements.
+    `pointwise`, `undated`: those of them whose facts are points, and that keep undated statements;
+    `classes`: of those that ask for them, what subject and object are.
     """
 
     name: ClassVar[str] = "facts"
@@ -50,12 +51,13 @@ class Facts(Step):
     relations: tuple[str, ...]
     pointwise: tuple[str, ...]
     undated: tuple[str, ...]
+    classes: Mapping[str, tuple[Classes | None, Classes | None]] = {}
 
     def make(self, out: Path, at: Workspace) -> None:
         """Write a Parquet file for each table, and `mined.json` with what was counted."""
         folder = at.folder(self.mined)
         with at.engine() as eng:
-            asked = (self.relations, self.pointwise, self.undated)
+            asked = (self.relations, self.pointwise, self.undated, self.classes)
             tables = Stated.read(eng, folder, *asked)
             written = {
                 name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
@@ -83,7 +85,7 @@ class Facts(Step):
         known = read_summary(folder / TABLES[-1])
         counts = Counter[str](known["counts"])
         counts["statements"] = 0
-        for relation in self.relations:
+        for relation in dict.fromkeys(map(property_of, self.relations)):
             counts.update(known["relations"].get(relation, {}))
         return counts
 
@@ -130,11 +132,19 @@ def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     `UserError` where that folder was mined without what these relations need.
     """
     kept = tuple(sorted(r for r, relation in relations.items() if relation.undated == "keep"))
+    needed = {property_of(r) for r in kept}
+    if any(r.subject_class or r.object_class for r in relations.values()):
+        needed.add(SUBCLASS)
     return Facts(
-        mined=_mined(run, run.inputs[name], relations, kept),
+        mined=_mined(run, run.inputs[name], set(map(property_of, relations)), needed),
         relations=tuple(relations),
         pointwise=tuple(r for r, relation in relations.items() if relation.mode == "pointwise"),
         undated=kept,
+        classes={
+            r: (relation.subject_class, relation.object_class)
+            for r, relation in relations.items()
+            if relation.subject_class or relation.object_class
+        },
     )
 
 
@@ -143,7 +153,8 @@ def _mined(
 ) -> Mine | MinedFolder:
     if not source.mined:
         # All that keep them, so that one mining serves every recipe.
-        undated = {r for r, relation in all_relations(run).items() if relation.undated == "keep"}
+        every = all_relations(run).values()
+        undated = {relation.property for relation in every if relation.undated == "keep"}
         step = Mine(dump=source, undated=tuple(sorted(undated)))
         _say_before(run, step)
         return step
@@ -189,7 +200,10 @@ def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     """What the templates of the relations say of time."""
     return {
         r: timeline.TimeRule(
-            exclusive=relation.exclusive, ends_with=relation.ends_with, undated=relation.undated
+            exclusive=relation.exclusive,
+            ends_with=relation.ends_with,
+            undated=relation.undated,
+            open_for=relation.open_for,
         )
         for r, relation in relations.items()
     }

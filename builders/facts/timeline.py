@@ -4,19 +4,20 @@ Every boundary is an interval of possible days and null is unknown: `start_first
 null reach back without limit, `start_last` and `end_last` null reach forward without limit. What a
 statement leaves open is closed by rule, never by guess. In order:
 
-1. *Lives.* Nothing holds before its subject began; a start that may lie before is narrowed. What
-   is open, was sighted, or ended on a day that is not known at all ends with its subject or its
-   object, where the relation's `ends_with` names it. What is left without a day contradicts itself
-   and becomes a gap as long as the lives; a stated end stays as it is.
+1. *Lives.* Nothing holds before its subject and its object began; a start that may lie before is
+   narrowed, and one that surely does is cut to that day. What is open, was sighted, or ended on a
+   day that is not known at all ends with its subject or its object, where the relation's
+   `ends_with` names it. What is left without a day contradicts itself and becomes a gap as long as
+   the lives; a stated end stays as it is.
 2. *Open facts* have begun by the snapshot day (one that begins wholly after it is left out) and
-   hold until it, or until the first of the two lives ends.
+   hold until it, or until the first of the two lives ends; where the relation trusts them for so
+   many years only (`open_for`), they may hold after these, and do so surely no more.
 3. *Exclusive relations* have one object at a time, unless the terms of two objects of the pair
    surely overlap (co-holders). An open fact or gap of normal rank with a successor, a fact of
    another object that surely began later and by the snapshot day, was never closed: it ended
    between its own first possible start and the earliest last possible start of its successors
    (`end_inferred`). Of those still open, one of normal rank beside another object is a `rival`:
-   possible from its first possible start on, and certain nowhere. With co-holders it is so beside
-   another object of preferred rank alone.
+   possible from its first possible start on, and certain nowhere; with co-holders, too.
 4. *Merging.* Two states of one object are one segment where they touch or overlap under every
    reading: each one's `start_last` is at most a day after the other's `end_first`. Points, rivals
    and sightings never merge; a sighting surely inside a state adds its statement alone.
@@ -60,11 +61,12 @@ class TimeRule(Strict):
 
     exclusive: bool = False
     ends_with: tuple[Literal["subject", "object"], ...] = ("subject", "object")
-    undated: Literal["keep", "drop"] = "drop"
+    undated: Literal["keep", "drop", "doubt"] = "drop"
+    open_for: int | None = None
 
 
 At = Literal["end", "during"]
-"""When a period's answers are taken: on its last day, or on any of its days."""
+"""When what holds counts for a period: on its last day, or on any of its days."""
 
 Rules = Mapping[str, TimeRule]
 """By property id; a relation that is not named has the defaults."""
@@ -105,7 +107,7 @@ def timeline(
     """
     rules = rules or {}
     items = _items(facts, gaps, rules)
-    items = _begun(_exclusive(_lived(items, entities, rules), rules))
+    items = _begun(_exclusive(_lived(items, entities, rules), rules), rules)
     items = engine.keep(items)
     return TimelineTables(_segments(items), _gaps(items, entities))
 
@@ -142,13 +144,11 @@ def runs(
     A segment is *certain* in a period [a, b] where `start_last` <= b and `end_first` >= a,
     *possible* where `start_first` <= b and `end_last` >= a; a rival is never certain. Periods
     follow one another, so it is certain exactly from the period of its `start_last` to that of its
-    `end_first`, and possible from that of its `start_first` to that of its `end_last`.
+    `end_first`, and possible from that of its `start_first` to that of its `end_last`. `at="end"`
+    asks the same of the period's last day alone, [b, b].
 
-    At the `end` of a period only its last day counts, [b, b], so that an end inside a period is in
-    the one before.
-
-    `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`,
-    `relation` as numbers; `at` to `until` (indexes, together the window); `objects`, the certain
+    `segments`, `gaps`: of a `TimelineTables`; `window`: consecutive periods. Columns: `subject`
+    as a number, `relation`; `at` to `until` (indexes, together the window); `objects`, the certain
     ones (with `include_possible` the possible too), and `doubts`, why what is possible only is so
     (`doubt`), both sorted numbers. Pairs with nothing in the window have no runs.
     """
@@ -202,6 +202,12 @@ def cause_of(some: ir.IntegerValue) -> ir.IntegerValue:
     return (some - doubted(some)) // _PER_CAUSE
 
 
+def index_of(day: ir.DateColumn, granularity: Granularity) -> ir.IntegerColumn:
+    """The index of the period of a day."""
+    per_year = PERIODS_PER_YEAR[granularity]
+    return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
+
+
 def as_set(some: ir.ArrayColumn) -> ir.ArrayColumn:
     """The distinct elements of an array, sorted."""
     return ibis.ifelse(some.length() > 1, some.unique().sort(), some)
@@ -247,15 +253,14 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
     sighting, open_ = items.kind == "sighting", items.end_open
     about_first = ibis.ifelse(sighting, items.end_first, items.start_first)
     about_last = ibis.cases((sighting, items.start_last), (open_, _LAST_DAY), else_=items.end_last)
-    outside = (about_last < items.born) | (about_first > items.died)
+    nowhere = sighting & (about_last < items.born)
+    outside = (about_last < items.subject_born) | (about_first > items.died) | nowhere
     unknown = ~open_ & (sighting | (items.end_last == _LAST_DAY))
+    before = items.start_last < items.born
     items = items.mutate(
         outside=outside,
-        start_first=ibis.ifelse(
-            items.start_last >= items.born,
-            ibis.greatest(items.start_first, items.born),
-            items.start_first,
-        ),
+        start_first=ibis.greatest(items.start_first, items.born),
+        start_last=ibis.ifelse(before, items.born_last, items.start_last),
         end_last=ibis.ifelse(unknown, ibis.least(items.end_last, items.dead), items.end_last),
     )
     items = items.mutate(
@@ -280,17 +285,24 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
         end_open=items.end_open & ~wrong,
     )
     return items.filter((items.reason.isnull()) | (items.start_first <= items.end_last)).drop(
-        "outside", "born", "died"
+        "outside", "born", "born_last", "subject_born", "died"
     )
 
 
 def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
-    """Adds `born`, `died` of the subject, and `dying` to `dead` of both, where they count."""
+    """Adds `subject_born`; `born` to `born_last`, when both have begun; `died` of the subject and
+    `dying` to `dead`, when the first of both ends, where they count.
+    """
     ended = entities.ended_first.notnull() | entities.ended_last.notnull()
-    known = entities.filter(entities.began_first.notnull() | ended)
+    known = entities.filter(entities.began_first.notnull() | entities.began_last.notnull() | ended)
     lives = known.select(
         "id",
         begins=known.began_first.fill_null(_FIRST_DAY),
+        began=ibis.ifelse(
+            known.began_first.isnull() & known.began_last.isnull(),
+            _FIRST_DAY,
+            known.began_last.fill_null(_LAST_DAY),
+        ),
         ends=ibis.ifelse(
             known.ended_first.isnull() & known.ended_last.isnull(),
             _LAST_DAY,
@@ -304,31 +316,42 @@ def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
         ends[role] = ~items.relation.isin(outliving) if outliving else ibis.literal(True)
     columns = items.columns
     items = items.mutate(**{f"with_{role}": counts for role, counts in ends.items()})
-    subjects = lives.rename(subject_id="id", born="begins", s_ends="ends", s_ended="ended")
+    subjects = lives.rename(
+        subject_id="id", s_begins="begins", s_began="began", s_ends="ends", s_ended="ended"
+    )
     items = items.left_join(subjects, items.subject == subjects.subject_id)
-    objects = lives.select(object_id="id", o_ends="ends", o_ended="ended")
+    objects = lives.rename(
+        object_id="id", o_begins="begins", o_began="began", o_ends="ends", o_ended="ended"
+    )
     items = items.left_join(objects, items.object == objects.object_id)
 
     def of(role: str, which: str) -> ir.DateColumn:
         day = items[f"{role[0]}_{which}"].fill_null(_LAST_DAY)
         return ibis.ifelse(items[f"with_{role}"], day, _LAST_DAY)
 
+    def later(which: str) -> ir.DateValue:
+        """The day on which both have begun."""
+        return ibis.greatest(*(items[f"{r}_{which}"].fill_null(_FIRST_DAY) for r in "so"))
+
     return items.select(
         *columns,
-        born=items.born.fill_null(_FIRST_DAY),
+        subject_born=items.s_begins.fill_null(_FIRST_DAY),
+        born=later("begins"),
+        born_last=later("began"),
         died=of("subject", "ended"),
         dying=ibis.least(of("subject", "ends"), of("object", "ends")),
         dead=ibis.least(of("subject", "ended"), of("object", "ended")),
     )
 
 
-def _begun(items: ir.Table) -> ir.Table:
+def _begun(items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 2, and what rule 3 says of ends; each boundary narrowed by the other."""
     open_, closed = items.end_open, items.successor.notnull()
     latest = ibis.least(items.snapshot, items.dead)
+    sure = ibis.least(items.snapshot, items.dying, _trusted(items, rules))
     items = items.mutate(
         end_first=ibis.cases(
-            (open_ & ~closed & ~items.rival, ibis.least(items.snapshot, items.dying)),
+            (open_ & ~closed & ~items.rival, sure),
             (open_, items.start_first),
             else_=items.end_first,
         ),
@@ -351,6 +374,21 @@ def _begun(items: ir.Table) -> ir.Table:
     )
 
 
+def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
+    """Until when an open fact surely goes on: for so many years after its first possible start."""
+    years = {r: rule.open_for for r, rule in sorted(rules.items()) if rule.open_for}
+    if not years:
+        return _LAST_DAY
+    until = [
+        (
+            items.relation == r,
+            (items.start_first + ibis.interval(years=n)).cast("date"),
+        )
+        for r, n in years.items()
+    ]
+    return ibis.cases(*until, else_=_LAST_DAY)
+
+
 def _exclusive(items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 3: adds `successor`, its last possible first day, and `rival`; cuts rule 2's starts."""
     ids = sorted(r for r, rule in rules.items() if rule.exclusive)
@@ -363,8 +401,7 @@ def _exclusive(items: ir.Table, rules: Rules) -> ir.Table:
     sole = _with_successor(sole)
     pair = ibis.window(group_by=PAIR)
     still = sole.end_open & sole.successor.isnull() & (sole.kind != "gap")
-    counted = still & (~sole.co_held | (sole["rank"] == "preferred"))
-    rivals = ibis.ifelse(counted, sole.object, ibis.null("string"))
+    rivals = ibis.ifelse(still, sole.object, ibis.null("string"))
     sole = sole.mutate(still=still, least=rivals.min().over(pair), most=rivals.max().over(pair))
     others = (sole.least != sole.object) | (sole.most != sole.object)
     rival = sole.still & (sole["rank"] != "preferred") & others
@@ -517,7 +554,7 @@ def _gaps(items: ir.Table, entities: ir.Table | None) -> ir.Table:
     """The gaps; an undated object without a name cannot be accepted, so it is left out of its."""
     gaps = _with_unknown(items.filter(items.kind == "gap"))
     if entities is not None:
-        named = entities.select(named="id")
+        named = entities.filter(entities.label != "").select(named="id")
         gaps = gaps.left_join(named, gaps.object == named.named)
         unnamed = (gaps.reason == "undated") & gaps.named.isnull()
         gaps = gaps.mutate(object=ibis.ifelse(unnamed, ibis.null("string"), gaps.object))
@@ -537,13 +574,12 @@ def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool, a
     Cut to the window; never certain where they cross; rows that are possible nowhere are gone.
     """
     low, high = window[0].index, window[-1].index
-    per_year = PERIODS_PER_YEAR[window[0].granularity]
 
     def index(day: ir.DateColumn) -> ir.IntegerColumn:
-        return (day.year() * per_year + (day.month() - 1) * per_year // 12).cast("int64")
+        return index_of(day, window[0].granularity)
 
     def until(day: ir.DateColumn) -> ir.IntegerColumn:
-        """The last period in which a term with this last day holds."""
+        """The last period that a stretch with this last day reaches, or reaches the end of."""
         if at == "during":
             return index(day)
         return index((day + ibis.interval(days=1)).cast("date")) - 1
@@ -564,6 +600,6 @@ def _ranges(table: ir.Table, window: Sequence[Period], include_possible: bool, a
         certain = {f"certain_{k}": v for k, v in possible.items()}
     else:
         certain["certain_first"] = ibis.ifelse(near.never, high + 1, certain["certain_first"])
-    ids = {c: number(near[c]).fill_null(0) for c in KEY}
-    found = near.select(**ids, **possible, **certain, cause="cause")
+    ids = {c: number(near[c]).fill_null(0) for c in ("subject", "object")}
+    found = near.select("relation", **ids, **possible, **certain, cause="cause")
     return found.filter(found.first <= found.last)

@@ -198,7 +198,7 @@ class StatedFacts:
         self._register("ids", sorted((i,) for i in ids), "id")
         query = (
             f"select id, label, aliases from {duck.parquet(self._entities)} "  # noqa: S608
-            "semi join ids using (id) where label is not null"
+            "semi join ids using (id) where label != ''"
         )
         for id_, label, aliases in self._rows(query):
             known.entities[id_] = Entity(label, tuple(aliases or ()))

@@ -84,7 +84,7 @@ class EntityNames:
         db.execute("create table names (name varchar, id varchar)")
         cursor = db.cursor().execute(
             f"select id, label, aliases from {duck.parquet(entities)} semi join ({ids}) w(id)"  # noqa: S608
-            " using (id) where label is not null"
+            " using (id) where label != ''"
         )
         while batch := cursor.fetchmany(20_000):
             pairs = sorted(

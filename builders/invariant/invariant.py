@@ -38,30 +38,40 @@ _PLACES = ("P19", "P20", "P740")
 _COUNTRY = "P17"
 
 
-def pairs(facts: ir.Table, gaps: ir.Table) -> ir.Table:
+def pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.Table:
     """(subject, relation, object, reason) of `rows.Fact`: one row a pair, with one of its objects.
+
+    `older`: the facts of an older dump, whose ends count too: a capital that moved.
 
     `several_objects`: at any time; `ended`: an end or one day alone is stated; `began`: a start is
     stated, before which the answer was another or none; `in_doubt`: a `rows.Gap` says that there
     is a value that cannot be named.
     """
-    ends = ~facts.end_open | facts.point | facts.end_last.notnull()
     found = facts.group_by(_PAIR).agg(
         object=facts.object.min(),
         objects=facts.object.nunique(),
-        ended=ends.any(),
         began=facts.start_last.notnull().any(),
+    )
+    ended = _ended(facts) if older is None else _ended(facts).union(_ended(older))
+    found = found.left_join(ended.distinct().mutate(ended=True), _PAIR).drop(
+        *(f"{c}_right" for c in _PAIR)
     )
     doubt = gaps.select(*_PAIR).distinct().mutate(doubt=True)
     found = found.left_join(doubt, _PAIR)
     reason = ibis.cases(
         (found.objects > 1, "several_objects"),
-        (found.ended, "ended"),
+        (found.ended.fill_null(False), "ended"),
         (found.began, "began"),
         (found.doubt.fill_null(False), "in_doubt"),
         else_=ibis.null("string"),
     )
     return found.select(*_PAIR, "object", reason=reason)
+
+
+def _ended(facts: ir.Table) -> ir.Table:
+    """The pairs of which a fact has an end, or happened on one day."""
+    ends = ~facts.end_open | facts.point | facts.end_last.notnull()
+    return facts.filter(ends).select(*_PAIR)
 
 
 def in_both(found: ir.Table, changes: ir.Table) -> ir.Table:

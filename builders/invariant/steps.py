@@ -102,7 +102,8 @@ def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:
     dumps = [steps.dump(eng, folder, rules) for folder in folders]
     gaps = [one.gaps for one in dumps]
     in_doubt = gaps[0].union(*gaps[1:]) if gaps[1:] else gaps[0]
-    pairs = invariant.pairs(dumps[-1].facts, in_doubt)
+    older = dumps[0].facts if dumps[1:] else None
+    pairs = invariant.pairs(dumps[-1].facts, in_doubt, older)
     if len(dumps) == 2:
         changes = eng.keep(snapshot_diff.changes(eng, dumps[0], dumps[1], rules))
         pairs = invariant.in_both(eng.keep(pairs), changes)

@@ -45,7 +45,7 @@ class Cloze:
     ]
     targets: Annotated[
         tuple[str, ...],
-        "accepted answers, best first: the labels of `answers` (of `updated`, of those that came), "
+        "accepted answers, best first: the labels of `answers` (without `still_true`), "
         "then their aliases, then the names of `possible_answers`, each once",
         RENDERED,
     ]
@@ -66,8 +66,8 @@ class Cloze:
     previous_answers: Annotated[tuple[Answer, ...], "answers of the period before, by id"]
     still_true: Annotated[
         tuple[Answer, ...],
-        "of `updated`: answers that were so before, by id; a prediction of one is neither right "
-        "nor wrong",
+        "answers that were so before the update, by id; a prediction of one is neither right nor "
+        "wrong; of `deleted`, those of the row of the period before",
     ]
     possible_answers: Annotated[
         tuple[Answer, ...], "objects stated without any date, by id: accepted, and never asked for"
@@ -162,6 +162,9 @@ class Delta:
     previous_answers: Annotated[tuple[str, ...], "certain objects in t, by id"]
     possible_answers: Annotated[
         tuple[str, ...], "objects of undated statements that may hold in t+1, by id; of unchanged"
+    ]
+    still_true: Annotated[
+        tuple[str, ...], "of the answers of `updated` those that also held in t, by id"
     ]
     added: Annotated[tuple[str, ...], "in t+1 and not in t"]
     removed: Annotated[tuple[str, ...], "in t and not in t+1"]

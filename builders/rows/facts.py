@@ -90,7 +90,7 @@ class Entity:
     """An item or property that a fact names."""
 
     id: Annotated[str, "Wikidata id"]
-    label: Annotated[str, "English label, else the `mul` label"]
+    label: Annotated[str, "English label, else the `mul` label; empty: none, kept for its life"]
     aliases: Annotated[tuple[str, ...], "English and `mul` aliases, sorted, without the label"]
     enwiki: Annotated[str | None, "title of the English Wikipedia page; null: none"]
     sitelinks: Annotated[int, "number of sitelinks: the first measure of popularity"]
@@ -102,6 +102,7 @@ class Entity:
     began_last: Annotated[date | None, "latest day of birth or inception; null: unknown"] = None
     ended_first: Annotated[date | None, "earliest day of death or dissolution (P570, P576)"] = None
     ended_last: Annotated[date | None, "latest day of death or dissolution; null: not ended"] = None
+    classes: Annotated[tuple[str, ...], "items that it is an instance of (P31), sorted"] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,7 @@ class ClozeRenderer:
         # The gold answers of `deleted` are those of the period before: that is when they are right.
         asked = period + -1 if delta["split"] == "deleted" else period
         # At the end of a period only what came is asked for; what stayed is right and known before.
-        asks_new = self.at == "end" and delta["split"] == "updated"
-        came = [a for a in answers if not asks_new or a["id"] in delta["added"]]
+        came = [a for a in answers if a["id"] not in delta["still_true"]]
         labels = [a["label"] for a in came]
         common = {
             **{c: delta[c] for c in _COPIED},

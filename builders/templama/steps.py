@@ -9,6 +9,7 @@ import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import names, period_diff, present, steps, timeline
 from factdrift.builders.facts.relations import ClozeTemplates
@@ -53,9 +54,15 @@ class PeriodChanges(Step):
             segments = eng.read(lines / "timelines.parquet", rows.Segment)
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             met = period_diff.compare(
-                segments, self.periods(), gaps, self.include_possible, self.undated, self.at
+                segments,
+                self.periods(),
+                gaps,
+                self.include_possible,
+                self.undated,
+                self.at,
+                [r for r, rule in self.timelines.rules.items() if rule.undated == "doubt"],
             )
-            met = eng.keep(self._chosen(eng.keep(met), segments, entities))
+            met = eng.keep(self._chosen(eng, eng.keep(met), segments, entities))
             kept = eng.keep(period_diff.deltas(met))
             eng.write(_named(kept, entities), out / "deltas.parquet", rows.NamedDelta, _ORDER)
             drops = steps.dropped(eng, mined)
@@ -71,7 +78,9 @@ class PeriodChanges(Step):
         first, last = Period.parse(self.first), Period.parse(self.last)
         return [Period(self.granularity, i) for i in range(first.index, last.index + 1)]
 
-    def _chosen(self, met: ir.Table, segments: ir.Table, entities: ir.Table) -> ir.Table:
+    def _chosen(
+        self, eng: Engine, met: ir.Table, segments: ir.Table, entities: ir.Table
+    ) -> ir.Table:
         """The comparisons, with a reason for each that this dataset leaves out."""
         if self.at == "end":
             met = period_diff.nothing_added(met)
@@ -82,7 +91,7 @@ class PeriodChanges(Step):
         if self.require_pages:
             met = period_diff.with_pages(met, entities)
         if self.name_overlap == "drop":
-            met = period_diff.drop(met, names.alike(segments, entities), "name_overlap")
+            met = period_diff.drop(met, names.alike(eng.keep(met), entities), "name_overlap")
         if self.subjects_per_relation is not None:
             met = period_diff.most_popular(met, entities, self.subjects_per_relation)
         return met

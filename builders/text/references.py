@@ -2,8 +2,13 @@
 
 import re
 from html import unescape
+from unicodedata import category
 
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+
+
+_JOINERS = "\u200c\u200d"
+"""Joiners, by which some scripts tell words apart."""
 
 
 def without_references(name: str) -> str:
@@ -12,3 +17,12 @@ def without_references(name: str) -> str:
     Only what ends in a semicolon is one, for names have ampersands of their own (`Q&A`).
     """
     return _REFERENCE.sub(lambda m: unescape(m[0]), name) if "&" in name else name
+
+
+def label(name: str) -> str:
+    """A name as it is shown: without references and control characters, its spaces collapsed."""
+    found = without_references(name)
+    if found.isprintable() and "  " not in found and found == found.strip():
+        return found
+    kept = (c for c in found if c.isspace() or c in _JOINERS or category(c) not in ("Cc", "Cf"))
+    return " ".join("".join(kept).split())

@@ -4,7 +4,7 @@ The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, m
 statements without an id, snaks without a datatype.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -13,8 +13,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
-from factdrift.builders.text.references import without_references
-from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
+from factdrift.builders.text.references import label as cleaned
+from factdrift.builders.wikidata.parts import KINDS, RawEntity
 from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point
 
@@ -234,16 +234,18 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
             passed[relation] = len(group)
     links, title = _links(document.sitelinks)
     redirect = document.redirects
+    classes = tuple(_classes(claims.get("P31", ())))
     entity = RawEntity(
         document.id,
         *names(document),
         title,
         links,
         sum(map(len, claims.values())),
-        _page(claims.get("P31", ())),
+        next((KINDS[c] for c in classes if c in KINDS), None),
         None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
         revision=document.lastrevid,
+        classes=classes,
     )
     return Document(
         document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
@@ -318,11 +320,11 @@ def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     """The label, English or `mul`, and every other name, sorted."""
     labels, aliases = document.labels, document.aliases
     found = (labels.en or labels.mul) if isinstance(labels, _Labels) else None
-    label = without_references(found.value) or None if found else None
+    label = cleaned(found.value) or None if found else None
     if not isinstance(aliases, _Aliases) or not (aliases.en or aliases.mul):
         return label, ()
     others = {
-        without_references(term.value)
+        cleaned(term.value)
         for given in (aliases.en, aliases.mul)
         for term in (given.values() if isinstance(given, dict) else given or ())
     }
@@ -388,14 +390,13 @@ def read_snak(raw: bytes) -> Snak:
     return Snak("value", point(value.time, value.precision, value.calendar))
 
 
-def _page(claims: Iterable[Raw]) -> Kind | None:
-    """What kind of wiki page an item is by its P31, if any."""
+def _classes(claims: Iterable[Raw]) -> Iterator[str]:
+    """The items that an item with these P31 is an instance of."""
     for raw in claims:
         with suppress(ValueError):
             told = read_told(raw)
-            if told.target in KINDS and told.rank != "deprecated":
-                return KINDS[told.target]
-    return None
+            if told.target and told.rank != "deprecated":
+                yield told.target
 
 
 def read_told(raw: Raw) -> JudgedClaim:

@@ -67,6 +67,7 @@ class RawEntity(msgspec.Struct, gc=False):
     ended: Annotated[PartialDate | None, "day of death or dissolution; null: none is stated"] = None
     revision: Annotated[int, "the newest edit by its number; 0: not stated"] = 0
     line: Annotated[int, "the line of the dump; 0: from no dump"] = 0
+    classes: Annotated[tuple[str, ...], "items that it is an instance of (P31)"] = ()
 
 
 Blocks = dict[int, dict[int, int]]

@@ -23,7 +23,7 @@ from factdrift.builders.wikidata.documents import (
     read_snak,
     read_title,
 )
-from factdrift.builders.wikidata.parts import KINDS, Kind, RawEntity
+from factdrift.builders.wikidata.parts import KINDS, RawEntity
 from factdrift.builders.wikidata.statements import LifeDate
 
 _LIFE = (*BIRTHS, *DEATHS)
@@ -84,16 +84,19 @@ class QuickReader:
             else:
                 passed[relation] = len(group)
         dates = {p: list(map(_dated, claims[p])) for p in _LIFE if p in claims}
+        classes = _classes(claims["P31"]) if "P31" in claims else ()
         made = RawEntity(
             entity.id,
             *names(entity),
             read_title(links["enwiki"]) if "enwiki" in links else None,
             len(links),
             sum(map(len, claims.values())),
-            _page(claims["P31"]) if "P31" in claims else None,
+            next((KINDS[c] for c in classes if c in KINDS), None),
             None,
             *(lives(dates) if dates else (None, None)),
             entity.lastrevid,
+            0,
+            classes,
         )
         return Document(entity.type, made, groups, passed, (), entity.modified)
 
@@ -113,13 +116,10 @@ def _told(claim: _Claim) -> JudgedClaim:
     return JudgedClaim(claim.id, *main_item(claim.mainsnak), claim.rank, claim.qualifiers)
 
 
-def _page(group: Sequence[_Claim]) -> Kind | None:
-    """What kind of wiki page an item with these P31 is, if any."""
-    for claim in group:
-        _, target = main_item(claim.mainsnak)
-        if target in KINDS and claim.rank != "deprecated":
-            return KINDS[target]
-    return None
+def _classes(group: Sequence[_Claim]) -> tuple[str, ...]:
+    """The items that an item with these P31 is an instance of."""
+    found = [main_item(c.mainsnak)[1] for c in group if c.rank != "deprecated"]
+    return tuple(one for one in found if one)
 
 
 def _dated(claim: _Claim) -> LifeDate:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from factdrift.builders.core.dates import PartialDate
-from factdrift.builders.text.references import without_references
+from factdrift.builders.text.references import label as cleaned
 from factdrift.builders.wikidata.claims import Claims, usable_rank
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.parts import KINDS, RawEntity, write_part
@@ -109,13 +109,12 @@ def entities_query() -> Shape:
 
     Counts stand on the item (query service) or on its document (as Wikibase writes them).
     """
-    kinds = " ".join(f"wd:{kind}" for kind in KINDS)
     parts = {
         "label": '?item rdfs:label ?value . FILTER(LANG(?value) IN ("en", "mul"))',
         "alias": '?item skos:altLabel ?value . FILTER(LANG(?value) IN ("en", "mul"))',
         "enwiki": "?page schema:about ?item ; "
         "schema:isPartOf <https://en.wikipedia.org/> ; schema:name ?value .",
-        "kind": f"VALUES ?value {{ {kinds} }} ?item p:P31 ?claim . "
+        "class": "?item p:P31 ?claim . "
         "?claim ps:P31 ?value ; wikibase:rank ?rank . FILTER(?rank != wikibase:DeprecatedRank)",
         "redirect": "?item owl:sameAs ?value .",
     }
@@ -236,13 +235,12 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
         else:
             parts.setdefault(part, set()).add(row["value"])
     for name, parts in found.items():
-        labels = {
-            term.lang.lower(): without_references(term.value) for term in parts.get("label", ())
-        }
-        label = labels.get("en", labels.get("mul"))
-        aliases = {without_references(term.value) for term in parts.get("alias", ())} - {label}
+        labels = {term.lang.lower(): cleaned(term.value) for term in parts.get("label", ())}
+        label = labels.get("en", labels.get("mul")) or None
+        aliases = {cleaned(term.value) for term in parts.get("alias", ())} - {label}
         pages = sorted(term.value for term in parts.get("enwiki", ()))
-        kinds = [KINDS[k] for k in KINDS if k in _locals(parts, "kind")]
+        classes = sorted(_locals(parts, "class"))
+        kinds = [KINDS[k] for k in KINDS if k in classes]
         targets = sorted(_locals(parts, "redirect"))
         yield RawEntity(
             id=name,
@@ -255,6 +253,7 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
             redirect=targets[0] if targets else None,
             began=life((lives.get(name, {}).get(p, ()) for p in BIRTHS), latest=True),
             ended=life((lives.get(name, {}).get(p, ()) for p in DEATHS), latest=False),
+            classes=tuple(classes),
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.dates import PartialDate
@@ -56,10 +57,11 @@ class StatedTimes(NamedTuple):
 def held(times: Times) -> StatedTimes:
     """The intervals that the time qualifiers of a dated statement state.
 
-    Several starts and ends that surely alternate are one interval a pair, else start and end lie
-    somewhere in the span of what is given. Points count only where neither stands beside them: one
-    sighting each, which began by its last day and ended on its first or later (of a relation whose
-    facts are points, it held on one day of these: `facts.stated`). Start and end narrow each other.
+    Several starts and ends that surely alternate are one interval a pair, the last one open where
+    an end is lacking, else start and end lie somewhere in the span of what is given. Points count
+    only where neither stands beside them: one sighting each, which began by its last day and ended
+    on its first or later (of a relation whose facts are points, it held on one day of these:
+    `facts.stated`). Start and end narrow each other.
 
     Source: TimeQA (arXiv 2108.06314) section 2.1; DynamicTempLAMA (arXiv 2302.12297) section 3.
     """
@@ -83,7 +85,7 @@ def held(times: Times) -> StatedTimes:
             for p in seen
         ]
     elif len(starts) > 1 and _alternate(starts, ends):
-        found = [*zip(starts, ends, strict=True)]
+        found = [*zip_longest(starts, ends)]
     else:
         ended = ends or given[EARLIEST_END] or given[LATEST_END] or (given[LATEST] and not starts)
         found = [(_hull(starts), _hull(ends) if ended else None)]
@@ -165,10 +167,10 @@ def _bounds(given: Mapping[str, Sequence[PartialDate]]) -> tuple[PartialDate, ..
 
 
 def _alternate(starts: Sequence[PartialDate], ends: Sequence[PartialDate]) -> bool:
-    """Whether sorted starts and ends surely alternate."""
+    """Whether sorted starts and ends surely alternate; the last start may have no end."""
     return (
-        len(starts) == len(ends)
-        and all(s.first <= e.last for s, e in zip(starts, ends, strict=True))
+        len(starts) - len(ends) in (0, 1)
+        and all(s.first <= e.last for s, e in zip(starts, ends, strict=False))
         and all(e.last < s.first for e, s in zip(ends, starts[1:], strict=False))
     )
 

@@ -170,14 +170,16 @@ def write(con: "duckdb.DuckDBPyConnection", folder: Path, snapshot: date) -> Non
     con.execute(f"""
         CREATE VIEW statements AS SELECT *, {day} AS snapshot FROM judged;
         CREATE VIEW entities AS
-        SELECT e.* EXCLUDE (began, ended, revision, line), coalesce(n.facts, 0) AS facts,
+        SELECT e.* EXCLUDE (began, ended, revision, line, classes), coalesce(n.facts, 0) AS facts,
+            list_sort(list_distinct(coalesce(classes, []))) AS classes,
             nullif(began[1], DATE '{date.min}') AS began_first,
             nullif(began[2], DATE '{date.max}') AS began_last,
             CASE WHEN ended[1] > DATE '{date.min}' THEN ended[1]
                 WHEN ended IS NOT NULL THEN coalesce(began[1], ended[1]) END AS ended_first,
             CASE WHEN ended[2] < DATE '{date.max}' THEN ended[2]
                 WHEN ended IS NOT NULL THEN {day} END AS ended_last
-        FROM (FROM named WHERE label IS NOT NULL) e
+        FROM (SELECT * REPLACE (coalesce(label, '') AS label) FROM named
+            WHERE label IS NOT NULL OR began IS NOT NULL OR ended IS NOT NULL) e
         LEFT JOIN (
             SELECT subject AS id, count(*) AS facts FROM judged WHERE reason IS NULL
             GROUP BY subject) n
