@@ -278,6 +278,7 @@ def mine(
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import load_relations, select
+    from factdrift.builders.facts.steps import needed_of
     from factdrift.builders.wikidata.shards import snapshot_of
 
     known = load_relations(templates)
@@ -285,7 +286,7 @@ def mine(
     if named == []:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
     chosen = select(known, named, templates) if named else known
-    wanted = {relation: template.undated == "keep" for relation, template in chosen.items()}
+    wanted = needed_of(chosen)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and named:

@@ -19,7 +19,7 @@ NOT_REASONS = {
     *("mine", "pages", "read", "draw", "updated", "discarded", "refused", "new"),
     *("supported", "found", "not_found", "taken", "question"),
     *("place", "object_id", "succeeded", "successor", "rival_of"),
-    *("outside", "born", "died", "lasts", "until"),
+    *("unclassed", "outside", "born", "born_last", "died", "lasts", "until"),
 }
 """Other words in such calls: names of steps and columns, and what becomes of what is kept."""
 

@@ -357,8 +357,8 @@ def test_the_sample_has_every_functional_relation(released: Path) -> None:
     assert all(len(answers) == 1 for answers in asked.values())
     relations = load_relations(ROOT / "templates")
     functional = {r for r in RELATIONS if relations[r].functional}
-    # The sample has nothing but changes of makers.
-    assert functional - set(subjects) == {"P176"}
+    # The sample has nothing but changes of makers, and no films.
+    assert functional - set(subjects) == {"P176", "P364"}
     named_after = {r["subject_label"] for r in rows if r["relation"] == "P138"}
     assert named_after == {"Bolivia", "Mauritius", "Seychelles"}  # and no stadium after a sponsor
     said = {(r["template"], r["subject_label"]): r["answer"]["label"] for r in rows}
@@ -369,7 +369,7 @@ def test_what_the_sample_leaves_out(released: Path) -> None:
     drops = pq.read_table(released / "dropped.parquet").to_pylist()
     found = {d["reason"] for d in drops if d["step"] == "invariant"}
     assert found >= {"not_functional", "several_objects", "ended", "began", "not_in_both"}
-    assert found >= {"overlap", "non_entity", "common_subject", "ambiguous_name"}
+    assert found >= {"overlap", "common_subject", "ambiguous_name"}
     assert found <= set(invariant.REASONS)
     left = {d["item"]: d["reason"] for d in drops}
     twins = [item for item in left if item.endswith("/P190")]

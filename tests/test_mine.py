@@ -87,6 +87,7 @@ def test_the_tables(tmp_path: Path) -> None:
         "began_last": None,
         "ended_first": None,
         "ended_last": None,
+        "classes": [],
     }
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")

@@ -136,14 +136,10 @@ def rows(sample: Path, config: str, period: str) -> list[dict[str, object]]:
     return found
 
 
-PORTUGAL = "Portugal national football team"
 ANSWERS = [
-    ("Cristiano Ronaldo", "P54", "2021Q2", "unchanged", ["Juventus F.C.", PORTUGAL]),
-    (
-        *("Cristiano Ronaldo", "P54", "2021Q3", "updated"),
-        ["Manchester United F.C.", PORTUGAL],
-    ),
-    ("Cristiano Ronaldo", "P54", "2021Q4", "unchanged", ["Manchester United F.C.", PORTUGAL]),
+    ("Cristiano Ronaldo", "P54-club", "2021Q2", "unchanged", ["Juventus F.C."]),
+    ("Cristiano Ronaldo", "P54-club", "2021Q3", "updated", ["Manchester United F.C."]),
+    ("Cristiano Ronaldo", "P54-club", "2021Q4", "unchanged", ["Manchester United F.C."]),
     ("Italy", "P6", "2020Q4", "unchanged", ["Giuseppe Conte"]),
     ("Italy", "P6", "2021Q1", "updated", ["Mario Draghi"]),
     ("Italy", "P6", "2021Q2", "unchanged", ["Mario Draghi"]),
@@ -164,10 +160,6 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
         answers = row["answers"]
         assert isinstance(answers, list)
         assert sorted(a["label"] for a in answers) == labels
-        still = row["still_true"]
-        assert isinstance(still, list)
-        stays = [PORTUGAL] if (split, relation) == ("updated", "P54") else []
-        assert [a["label"] for a in still] == stays
         assert str(row["prompt"]).startswith("On 3")
 
 

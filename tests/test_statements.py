@@ -109,7 +109,7 @@ def times(text: str) -> dict[str, list[Snak]]:
         ("s 2000 2005-07-01; e 2005-06-30 2009", "2000..2005-06-30 2005-07-01..2009"),
         # else all lies somewhere within all
         ("s 2000 2005; e 2005 2009", "2000-01-01/2005-12-31..2005-01-01/2009-12-31"),
-        ("s 2000 2010; e 2005", "2000..2005 2010.."),
+        ("s 2000 2010; e 2005", "2000..2005 2010..open"),
         ("s 2000 2004; e 2005", "2000-01-01/2004-12-31..2005"),
         ("s 2000 2010", "2000-01-01/2010-12-31..open"),
         ("s 2000 ?; e 2005 2015", "/2015-12-31..2005-01-01/2015-12-31"),
@@ -207,8 +207,8 @@ def as_told(found: StatedTimes, mode: str) -> tuple[list[Any], bool]:
             if start_first and end_last and start_first > end_last:
                 contradictory = True
                 continue
-        if mode == "pointwise" and end_open and (start_first or start_last):
-            end_first, end_open = start_first, False
+        elif mode == "pointwise" and end_open and (start_first or start_last):
+            kind, end_first, end_last, end_open = "point", start_first, start_last, False
         start = ((start_first or date.min).toordinal(), (start_last or date.max).toordinal())
         end = ((end_first or date.min).toordinal(), (end_last or date.max).toordinal())
         facts.append((start, (0, 0) if end_open else end, kind))

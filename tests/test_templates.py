@@ -44,6 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 INVARIANT = set("P19 P20 P279 P37 P449 P47 P138 P364 P527 P176 P27 P407 P30 P178".split())
 INVARIANT |= set("P138-place P1376 P131 P1412 P17 P276 P937 P140 P103 P190 P1001 P495 P36 P740 P361".split())
+CKL = INVARIANT - {"P138-place"}
 
 # What never changes is not asked about, nor what is asked about in parts.
 TIMELESS = set("P39 P54 P138-place P19 P20 P30 P103 P138 P279 P364 P407 P495 P740 P1412".split())
@@ -227,7 +228,7 @@ def test_one_sentence_is_enough(folder: Path) -> None:
 
 
 def test_the_wordings_of_the_papers_are_whole() -> None:
-    ckl = worded(select(SHIPPED, INVARIANT), "ckl", TEMPLATES)
+    ckl = worded(select(SHIPPED, CKL), "ckl", TEMPLATES)
     templama = worded(select(SHIPPED, PAPER), "dynamic-templama", TEMPLATES)
     said = {name: text for one in ckl.values() for name, text in one.cloze.items()}
     assert said["P1376/ckl/1"] == "<subject> is the capital of <object>."
@@ -238,7 +239,7 @@ def test_the_wordings_of_the_papers_are_whole() -> None:
         "<subject> is a <object> by profession.",
         "<object> is the head of the government of <subject>.",
     }
-    assert {i for i, r in SHIPPED.items() if "ckl" in r.wordings} == INVARIANT
+    assert {i for i, r in SHIPPED.items() if "ckl" in r.wordings} == CKL
     assert {i for i, r in SHIPPED.items() if "dynamic-templama" in r.wordings} == set(PAPER)
 
 

@@ -86,7 +86,8 @@ def readings(one: AlignedSegment | Gap, days: Iterable[date]) -> Iterator[tuple[
     lowest, highest = date(1, 1, 1), date(9999, 12, 31)
     starts = one.start_first or lowest, one.start_last or highest
     if one.end_open:
-        ends = one.snapshot, highest
+        # its relation may trust an open one for some years only
+        ends = min(one.end_first or one.snapshot, one.snapshot), highest
         if one.start_first and one.start_first > one.snapshot:
             ends = one.start_first, highest
     else:

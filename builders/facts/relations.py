@@ -338,7 +338,7 @@ def worded(
             wrong.append(f"{shown(folder / i)}.yaml: no wording {wording!r}")
     if wrong:
         known = sorted({OURS}.union(*(r.wordings for r in relations.values())))
-        near = did_you_mean(wording, known)
+        near = did_you_mean(wording, known) if wording not in known else None
         hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
         raise UserError("\n".join(wrong), hint=hint)
     return found

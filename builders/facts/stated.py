@@ -57,9 +57,7 @@ class Stated:
             one = one.mutate(relation=ibis.literal(relation))
             for role, wanted in zip(_NAMING, classes.get(relation, (None, None)), strict=True):
                 if wanted:
-                    one = one.anti_join(
-                        _not_of(eng, entities, mined, wanted).rename(**{role: "id"}), role
-                    )
+                    one = _of_classes(eng, one, role, wanted, entities, mined)
             asked = asked.union(one)
         return cls(eng.keep(asked), entities, drops, relations, pointwise, undated)
 
@@ -155,18 +153,35 @@ class Stated:
         return drops.union(left_out.select(drops.columns))
 
 
-def _not_of(eng: Engine, entities: ir.Table, mined: ir.Table, wanted: Classes) -> ir.Table:
-    """The ids of what is not of these classes, or of an excluded one."""
+def _of_classes(
+    eng: Engine,
+    statements: ir.Table,
+    role: str,
+    wanted: Classes,
+    entities: ir.Table,
+    mined: ir.Table,
+) -> ir.Table:
+    """The statements whose `role` is of these classes, and of no excluded one.
+
+    Those of a thing of which the dump names no class are of none: they get the reason
+    `class_unknown` where a class is asked for, and stay where classes are only excluded.
+    """
     edges = mined.filter((mined.relation == SUBCLASS) & mined.object.notnull())
     edges = eng.keep(edges.select("subject", "object").distinct())
     # An office is a subclass, not an instance.
     names = ibis.array([entities.id]).concat(entities.classes)
     every = entities.select("id", in_class=names.unnest())
-    found = every.filter(_within(eng, every.in_class, edges, wanted.without)).select("id")
+    others = every.filter(_within(eng, every.in_class, edges, wanted.without)).select("id")
     if wanted.of:
         there = every.filter(_within(eng, every.in_class, edges, wanted.of))
-        found = found.union(entities.anti_join(there, "id").select("id"))
-    return found.distinct()
+        rest = entities.anti_join(there, "id")
+        told = (rest.classes.length() > 0) | rest.id.isin(edges.subject)
+        unknown = rest.filter(~told).select(unclassed="id")
+        others = others.union(rest.filter(told).select("id"))
+        found = statements.left_join(unknown, statements[role] == unknown.unclassed)
+        reason = ibis.ifelse(found.unclassed.notnull(), "class_unknown", ibis.null("string"))
+        statements = found.mutate(reason=found.reason.fill_null(reason)).drop("unclassed")
+    return statements.anti_join(others.distinct().rename(**{role: "id"}), role)
 
 
 def _within(

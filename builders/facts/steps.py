@@ -126,17 +126,28 @@ def all_relations(run: Run) -> dict[str, Relation]:
     return load_relations(run.templates)
 
 
+def needed_of(relations: Mapping[str, Relation]) -> dict[str, bool]:
+    """The properties to mine for these relations, with whether their undated statements are kept.
+
+    Classes need their subclasses.
+    """
+    needed: dict[str, bool] = {}
+    for relation in relations.values():
+        kept = relation.undated == "keep"
+        needed[relation.property] = needed.get(relation.property, False) or kept
+    if any(relation.subject_class or relation.object_class for relation in relations.values()):
+        needed[SUBCLASS] = True
+    return needed
+
+
 def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     """What an input says of these relations: a dump, or a folder that is mined already.
 
     `UserError` where that folder was mined without what these relations need.
     """
     kept = tuple(sorted(r for r, relation in relations.items() if relation.undated == "keep"))
-    needed = {property_of(r) for r in kept}
-    if any(r.subject_class or r.object_class for r in relations.values()):
-        needed.add(SUBCLASS)
     return Facts(
-        mined=_mined(run, run.inputs[name], set(map(property_of, relations)), needed),
+        mined=_mined(run, run.inputs[name], needed_of(relations)),
         relations=tuple(relations),
         pointwise=tuple(r for r, relation in relations.items() if relation.mode == "pointwise"),
         undated=kept,
@@ -148,24 +159,21 @@ def facts(run: Run, name: str, relations: Mapping[str, Relation]) -> Facts:
     )
 
 
-def _mined(
-    run: Run, source: Source, relations: Collection[str], kept: Collection[str]
-) -> Mine | MinedFolder:
+def _mined(run: Run, source: Source, needed: Mapping[str, bool]) -> Mine | MinedFolder:
     if not source.mined:
         # All that keep them, so that one mining serves every recipe.
-        every = all_relations(run).values()
-        undated = {relation.property for relation in every if relation.undated == "keep"}
+        undated = [p for p, kept in needed_of(all_relations(run)).items() if kept]
         step = Mine(dump=source, undated=tuple(sorted(undated)))
         _say_before(run, step)
         return step
     known = read_summary(source.mined / TABLES[-1])
-    if known["asked"] is not None and (missing := sorted(set(relations) - set(known["asked"]))):
+    if known["asked"] is not None and (missing := sorted(set(needed) - set(known["asked"]))):
         raise UserError(
             f"it was not mined for {', '.join(missing)}",
             where=source.mined,
             hint="mine them too, or leave them out of the recipe's relations",
         )
-    if missing := sorted(set(kept) - set(known["undated"])):
+    if missing := sorted({p for p in needed if needed[p]} - set(known["undated"])):
         raise UserError(
             f"it was mined without the undated statements of {', '.join(missing)}",
             where=source.mined,

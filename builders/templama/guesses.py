@@ -1,7 +1,8 @@
 """What models that know nothing of a period score: three guesses, measured on the rows.
 
 The answers of the period before; the object that the subject had longest, as its timeline has it;
-the relation's most frequent answer of the period. A split that they solve tests no knowledge.
+the one
+that most subjects of the relation had. A split that they solve tests no knowledge.
 """
 
 from pathlib import Path
@@ -18,11 +19,13 @@ with asked as (
 ), longest as (
     select subject, relation, arg_max(object_label, days order by object_label) as guess from (
         select subject, relation, object_label, sum(date_diff('day',
-            coalesce(start_last, start_first, end_first), coalesce(end_first, end_last, snapshot))) as days
+            coalesce(start_last, start_first, end_first),
+            coalesce(end_first, end_last, snapshot))) as days
         from read_parquet($timelines) group by all) group by all
 ), frequent as (
-    select relation, period, mode(targets[1] order by targets[1]) as guess
-    from asked where len(targets) > 0 group by all
+    select relation, mode(object_label order by object_label) as guess from (
+        select distinct relation, subject, object_label from read_parquet($timelines))
+    group by all
 ), guessed as (
     select a.split, a.relation,
         list_transform(a.targets, lambda t: lower(t)) as wanted,
@@ -30,7 +33,7 @@ with asked as (
         list_transform(a.previous_answers, lambda t: lower(t.label)) as before,
         lower(l.guess) as longest, lower(f.guess) as frequent
     from asked a left join longest l using (subject, relation)
-        left join frequent f using (relation, period)
+        left join frequent f using (relation)
 )
 select {by}, count(*),
     avg((list_has_any(wanted, before))::int) filter (not list_has_all(neutral, before)
@@ -68,6 +71,6 @@ def statistics(cloze: Path, timelines: Path) -> Statistics:
     ]
     caption = (
         "Exact match of models that know nothing of the period: the answers of the period before, "
-        "the object that the subject had longest, the relation's most frequent answer."
+        "the object that the subject had longest, the one that most subjects of its relation had."
     )
     return Statistics("guesses", "What knowing nothing scores", made, caption)
