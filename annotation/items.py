@@ -293,7 +293,7 @@ def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, Te
 
 @cache
 def _relations() -> Mapping[str, Relation]:
-    return load_relations(resource("templates"))
+    return load_relations(resource("templates")).whole()
 
 
 def _sentence(row: Row) -> str:

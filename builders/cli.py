@@ -54,7 +54,11 @@ def _common(
 
 TEMPLATES = resource("templates")
 Templates = Annotated[
-    Path, typer.Option(help="Folder of the relation templates.", show_default="the project's")
+    Path,
+    typer.Option(
+        help="Folder of relation templates that add to the project's, or take their places.",
+        show_default="the project's",
+    ),
 ]
 Recipes = Annotated[
     list[str] | None,
@@ -277,15 +281,15 @@ def mine(
     memory: Memory = "600MB",
 ) -> None:
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
-    from factdrift.builders.facts.relations import load_relations, select
+    from factdrift.builders.facts.relations import known_relations, select
     from factdrift.builders.facts.steps import needed_of
     from factdrift.builders.wikidata.shards import snapshot_of
 
-    known = load_relations(templates)
+    known = known_relations(templates)
     named = None if relations is None else re.findall(r"[^\s,]+", relations)
     if named == []:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    chosen = select(known, named, templates) if named else known
+    chosen = select(known, named, templates) if named else known.whole()
     wanted = needed_of(chosen)
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
@@ -531,8 +535,8 @@ def push(
 
 @command()
 def templates(
-    folder: Templates = TEMPLATES,
     *,
+    templates: Templates = TEMPLATES,
     table: Annotated[
         Path | None,
         typer.Option(
@@ -554,8 +558,8 @@ def templates(
     if table and out:
         made = import_templates(table, out)
         say(f"{len(made)} templates in {out}; set mode, exclusive and undated where they differ")
-        folder = out
-    for line in check(folder):
+        templates = out
+    for line in check(templates):
         echo(line)
 
 

@@ -14,6 +14,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.relations import select
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.rows import ReasoningInContext, ReasoningQuestion
 from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
@@ -50,13 +51,13 @@ class TemporalReasoning(DatasetBuilder):
     def build(self, run: Run) -> Dataset:
         """Cut the timelines into what is sure, run the families, write."""
         every = steps.all_relations(run)
-        asked = self.relations or tuple(r for r, one in every.items() if one.phrases)
-        if wrong := [r for r in asked if r not in every or not every[r].phrases]:
+        asked = self.relations or tuple(r for r, one in every.whole().items() if one.phrases)
+        relations = select(every, asked, run.templates)
+        if wrong := [r for r, one in relations.items() if not one.phrases]:
             hint = "add `phrases:` to its template, or leave it out of the recipe's relations"
             raise UserError(f"no phrases to ask {', '.join(wrong)} with", hint=hint)
         if wrong := [family for family in self.families if family not in FAMILIES]:
             raise UserError(f"no family {wrong[0]!r}", hint=f"there are {', '.join(FAMILIES)}")
-        relations = {r: every[r] for r in asked}
         facts = steps.facts(run, "dump", relations)
         snapshot = run.inputs["dump"].snapshot
         last = self.last or Period.of(snapshot + timedelta(days=1), "quarter").first - timedelta(

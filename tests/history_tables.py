@@ -133,4 +133,4 @@ def _entity(one: spec_oracle.Entity) -> Entity:
     ended = spec_oracle.life_date(one, spec_oracle.DEATHS, later=False)
     days = [None if d is None else date.fromordinal(d)
             for p in (began, ended) for d in (p or (None, None))]  # fmt: skip
-    return Entity(one.id, one.id if one.labelled else "", (), one.id, 1, 1, 1, *days)
+    return Entity(one.id, one.id if one.labelled else "", (), one.id, 1, 1, 1, *days)  # type: ignore[arg-type]

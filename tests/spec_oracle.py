@@ -365,13 +365,13 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
             terms = list(zip(starts, [*ends, None], strict=False))
         else:  # "else start and end are the hulls of what is stated of each"
             terms = [(hull(starts or [UNKNOWN]), hull(ends or [UNKNOWN]) if ended else None)]
-        for start, end in terms:
-            start = both(start, start_bound)
-            end = None if end is None else both(end, end_bound)
-            if mode == "pointwise" and end is None and start != UNKNOWN:
+        for first, last in terms:
+            start = both(first, start_bound)
+            until = None if last is None else both(last, end_bound)
+            if mode == "pointwise" and until is None and start != UNKNOWN:
                 found.append(("point", start, start))
             else:
-                found.append(("term", start, end))
+                found.append(("term", start, until))
     facts: list[Fact] = []
     contradictions = 0
     for kind, start, maybe_end in found:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.relations import Example, json_schema, load_relations
+from factdrift.builders.facts.relations import TEMPLATES, Example, json_schema, load_relations
 from factdrift.builders.text.render import query, sentence
 
 SCHEMA = "schema.json"
@@ -15,9 +15,9 @@ _NONE = Example(subject="(subject)", object="(object)", reads=())
 def check(folder: Path) -> Iterator[str]:
     """A line for each relation and, below it, one for each variant with an example.
 
-    Raises a UserError that lists every mistake, or says that `schema.json` is out of date.
+    Raises a UserError that lists every mistake, or says that our `schema.json` is out of date.
     """
-    relations = load_relations(folder)
+    relations = load_relations(folder).whole()
     for relation in relations.values():
         kind: list[str] = [relation.mode]
         kind += ["one object at a time"] if relation.exclusive else []
@@ -28,12 +28,16 @@ def check(folder: Path) -> Iterator[str]:
         examples = relation.examples or (_NONE,)
         for i, text in enumerate(relation.cloze):
             example = examples[i % len(examples)]
-            asked = query(text, example.subject)
-            yield f"  {asked}  ->  {sentence(text, example.subject, example.object)}"
+            asked = query(text, example.subject, articles=relation.articles)
+            made = sentence(text, example.subject, example.object, relation.articles)
+            yield f"  {asked}  ->  {made}"
         for example in relation.examples:
             yield from (f"  {asked}  ->  {example.object}" for asked in example.asks)
     schema = folder / SCHEMA
-    if not schema.exists() or schema.read_text(encoding="utf-8") != json_schema():
+    if (
+        folder.resolve() == TEMPLATES.resolve()
+        and schema.read_text(encoding="utf-8") != json_schema()
+    ):
         hint = "write it anew with builders.facts.check.write_schema"
         raise UserError("not the schema of this version", where=shown(schema), hint=hint)
 

@@ -121,8 +121,8 @@ def compare(
     Columns: `subject` as a number, `relation`; `first`, `last` (index of the first and last t+1);
     `split`, `answers`, `previous_answers`, `possible_answers`, `still_true`, `added`, `removed`
     as in `rows.Delta`; `reason` and `detail` (why it is dropped, and the items that it is about:
-    here those in doubt; null: it is kept). `at_least`, `with_pages`, `most_popular` set further reasons;
-    `deltas` and `dropped` make rows of it. All of them read it: `Engine.keep` it.
+    here those in doubt; null: it is kept). `at_least`, `with_pages`, `most_popular` set further
+    reasons; `deltas` and `dropped` make rows of it. All of them read it: `Engine.keep` it.
     """
     if gaps is not None and undated == "ignore":
         gaps = gaps.filter(gaps.reason != "undated")

@@ -4,12 +4,21 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, joined, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Specifier
 from factdrift.builders.text.render import (
     parse,
@@ -22,6 +31,8 @@ from factdrift.builders.text.render import (
 
 _PROPERTY = "^P[1-9][0-9]*(-[a-z]+)*$"
 _WORDING = "^[a-z0-9]+(-[a-z0-9]+)*$"
+TEMPLATES = resource("templates")
+"""The project's own."""
 OURS = "ours"
 """The name of the sentences under `cloze`, where those of a named set are not asked for."""
 
@@ -231,6 +242,11 @@ class Relation(Strict):
     news: NewsPhrases | None = Field(
         default=None, description="For questions about facts in the news; none: no such question"
     )
+    articles: Mapping[str, bool] = Field(
+        default_factory=dict,
+        description="Whether names take `the` in <the …>, where their form misleads: "
+        "`Allied Expeditionary Force: true`",
+    )
     examples: tuple[Example, ...] = Field(default=(), description="Checked against the variants")
 
     @property
@@ -282,17 +298,46 @@ class Relation(Strict):
             raise mistakes(found)
         return questions
 
-    @model_validator(mode="after")
-    def _examples_read_as_rendered(self) -> "Relation":
-        found: list[tuple[tuple[int | str, ...], str]] = []
-        for i, e in enumerate(self.examples):
-            made = [sentence(text, e.subject, e.object) for text in self.cloze]
-            found += _differences(("examples", i, "reads"), e.reads, made)
-            asked = [question(q.ask, e.subject, e.time) for q in self.questions if e.time]
-            found += _differences(("examples", i, "asks"), e.asks, asked)
-        if found:
+    @model_validator(mode="wrap")
+    @classmethod
+    def _examples_read_as_rendered(
+        cls, data: Any, handler: ModelWrapValidatorHandler["Relation"]
+    ) -> "Relation":
+        """What is wrong with the fields, and what is wrong with the examples, in one round."""
+        try:
+            made = handler(data)
+        except ValidationError as error:
+            wrong = {one["loc"][0] for one in error.errors()}
+            if isinstance(data, dict) and wrong.isdisjoint(_READ):
+                read = _Read.model_validate({k: data[k] for k in _READ if k in data})
+                raise joined(error, mistakes(_misread(read))) from None
+            raise
+        if found := _misread(made):
             raise mistakes(found)
-        return self
+        return made
+
+
+_READ = ("cloze", "questions", "articles", "examples")
+
+
+class _Read(Strict):
+    """What of a template its examples are read against."""
+
+    cloze: Clozes
+    questions: tuple[Ask, ...] = ()
+    articles: Mapping[str, bool] = {}
+    examples: tuple[Example, ...] = ()
+
+
+def _misread(of: Relation | _Read) -> list[tuple[tuple[int | str, ...], str]]:
+    found: list[tuple[tuple[int | str, ...], str]] = []
+    for i, e in enumerate(of.examples):
+        made = [sentence(text, e.subject, e.object, of.articles) for text in of.cloze]
+        found += _differences(("examples", i, "reads"), e.reads, made)
+        if e.time:
+            asked = [question(q.ask, e.subject, e.time, of.articles) for q in of.questions]
+            found += _differences(("examples", i, "asks"), e.asks, asked)
+    return found
 
 
 def _differences(
@@ -315,6 +360,7 @@ class ClozeTemplates(Strict):
     label: str
     cloze: Mapping[str, str]
     ask: str | None = None
+    articles: Mapping[str, bool] = {}
 
 
 def worded(
@@ -333,7 +379,9 @@ def worded(
         start = i if ours else f"{i}/{wording}"
         named = {f"{start}/{place}": text for place, text in enumerate(texts, 1)}
         asks = (one.ask for one in relation.questions if "in" in one.times)
-        found[i] = ClozeTemplates(label=relation.label, cloze=named, ask=next(asks, None))
+        found[i] = ClozeTemplates(
+            label=relation.label, cloze=named, ask=next(asks, None), articles=relation.articles
+        )
         if not texts:
             wrong.append(f"{shown(folder / i)}.yaml: no wording {wording!r}")
     if wrong:
@@ -344,39 +392,60 @@ def worded(
     return found
 
 
-def load_relations(folder: Path) -> dict[str, Relation]:
-    """Every `*.yaml` of a folder by property id, in numeric order.
+class Relations(dict[str, Relation]):
+    """Relations by id, in numeric order; `wrong`: the mistakes of the files that cannot be read."""
 
-    Raises one UserError with the mistakes of all files.
+    def __init__(self, found: Mapping[str, Relation], wrong: Mapping[str, str]) -> None:
+        super().__init__(sorted(found.items(), key=lambda one: (len(one[0]), one[0])))
+        self.wrong = wrong
+
+    def whole(self) -> "Relations":
+        """The same; raises one UserError with the mistakes of all files."""
+        if self.wrong:
+            raise UserError("\n".join(self.wrong.values()))
+        return self
+
+
+def load_relations(folder: Path) -> Relations:
+    """Every `*.yaml` of a folder, by the name of the relation; `Relations.whole` minds mistakes.
+
+    `UserError`: the folder has none.
     """
     paths = sorted(folder.glob("*.yaml"), key=lambda p: (len(p.name), p.name))
     if not paths:
         raise UserError("no templates here: no *.yaml file", where=shown(folder))
     relations: dict[str, Relation] = {}
-    wrong = [f"{shown(p)}: call it {p.stem}.yaml" for p in sorted(folder.glob("*.yml"))]
+    wrong = {p.name: f"{shown(p)}: call it {p.stem}.yaml" for p in sorted(folder.glob("*.yml"))}
     for path in paths:
         try:
-            relation = load(path, Relation)
+            relations[path.stem] = load(path, Relation)
         except UserError as e:
-            wrong.append(str(e))
-        else:
-            relations[relation.relation] = relation
-    if wrong:
-        raise UserError("\n".join(wrong))
-    return relations
+            wrong[path.stem] = str(e)
+    return Relations(relations, wrong)
 
 
-def select(
-    relations: Mapping[str, Relation], ids: Iterable[str], folder: Path = Path("templates")
-) -> dict[str, Relation]:
-    """The relations with these ids, in numeric order; `folder` is where they came from.
+def known_relations(folder: Path) -> Relations:
+    """The project's relations, and those of a folder, which add to them or take their places."""
+    ours = load_relations(TEMPLATES).whole()
+    if folder.resolve() == TEMPLATES.resolve():
+        return ours
+    own = load_relations(folder)
+    kept = {r: one for r, one in ours.items() if r not in own.wrong}
+    return Relations({**kept, **own}, own.wrong)
 
-    Raises one UserError that names every id without a template, and what to do about it.
+
+def select(relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES) -> Relations:
+    """The relations with these ids; `folder` is where they came from.
+
+    Raises one UserError that names every id without a template, and what to do about it, and the
+    mistakes of those that cannot be read. Other files may be wrong.
     """
     wanted = set(ids)
-    if missing := sorted(wanted - set(relations), key=lambda i: (len(i), i)):
-        raise UserError("\n".join(_no_template(i, relations, folder) for i in missing))
-    return {i: relation for i, relation in relations.items() if i in wanted}
+    missing = sorted(wanted - set(relations), key=lambda i: (len(i), i))
+    if missing:
+        said = [relations.wrong.get(i) or _no_template(i, relations, folder) for i in missing]
+        raise UserError("\n".join(said))
+    return Relations({i: relation for i, relation in relations.items() if i in wanted}, {})
 
 
 def json_schema() -> str:
@@ -384,14 +453,15 @@ def json_schema() -> str:
     return json.dumps(Relation.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _no_template(relation: str, relations: Mapping[str, Relation], folder: Path) -> str:
+def _no_template(relation: str, relations: Relations, folder: Path) -> str:
     labels = {r.label: i for i, r in relations.items()}
     near = did_you_mean(relation, relations) or labels.get(did_you_mean(relation, labels) or "")
     lines = [f"{relation}: no template in {shown(folder)}"]
     if near:
         lines.append(f"did you mean {near} ({relations[near].label})?")
     if re.match(_PROPERTY, relation) and relations:
-        model = near or next(iter(relations))
-        copied = f"{shown(folder / model)}.yaml to {shown(folder / relation)}.yaml"
-        lines.append(f"for a new relation, copy {copied} and write its sentences")
+        model = shown(TEMPLATES / f"{near or next(iter(relations))}.yaml")
+        own = "FOLDER" if folder == TEMPLATES else shown(folder)
+        lines.append(f"for a new relation, write {own}/{relation}.yaml, with {model} as a model")
+        lines += [f"and give --templates {own}"] if folder == TEMPLATES else []
     return "\n  ".join(lines)

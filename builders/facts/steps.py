@@ -15,7 +15,13 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run, Source
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import present, snapshot_diff, timeline
-from factdrift.builders.facts.relations import Classes, Relation, load_relations, property_of
+from factdrift.builders.facts.relations import (
+    Classes,
+    Relation,
+    Relations,
+    known_relations,
+    property_of,
+)
 from factdrift.builders.facts.stated import SUBCLASS, Stated
 from factdrift.builders.wikidata.finish import TABLES, read_summary
 from factdrift.builders.wikidata.steps import Mine, MinedFolder
@@ -121,9 +127,9 @@ def dump(eng: Engine, folder: Path, relations: Collection[str]) -> snapshot_diff
     )
 
 
-def all_relations(run: Run) -> dict[str, Relation]:
-    """Every relation that has a template."""
-    return load_relations(run.templates)
+def all_relations(run: Run) -> Relations:
+    """Every relation that has a template: the project's, and those of `--templates`."""
+    return known_relations(run.templates)
 
 
 def needed_of(relations: Mapping[str, Relation]) -> dict[str, bool]:

@@ -300,7 +300,7 @@ class InvariantRenderer:
             **self.views.of_one(self.counter, label),
         }
         for template, text in relation.cloze.items():
-            blanked = query(text, fact["subject_label"], self.blank)
+            blanked = query(text, fact["subject_label"], self.blank, relation.articles)
             yield common | {
                 "id": row_id(fact["subject"], fact["relation"], template),
                 "prompt": blanked,

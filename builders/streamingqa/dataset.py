@@ -122,7 +122,7 @@ class StreamingQA(DatasetBuilder):
         screen = tuple(one for one in self.filters if is_free(one))
         costly = tuple(one for one in self.filters if not is_free(one))
         grounded = isinstance(backend, Grounded) and "dump" in run.inputs
-        every = facts.all_relations(run) if grounded else {}
+        every = facts.all_relations(run).whole() if grounded else {}
         asked = {r: one for r, one in every.items() if one.news is not None}
         mined = facts.facts(run, "dump", asked) if asked else None
         sources: list[StatedQuestions | ModelQuestions] = []

@@ -94,7 +94,7 @@ class ClozeRenderer:
             "period": str(period),
             "period_first": period.first,
             "period_last": period.last,
-            "question": self._question(relation.ask, delta["subject_label"], asked),
+            "question": self._question(relation, delta["subject_label"], asked),
             "targets": targets(labels, *(a["aliases"] for a in came), _forms(possible)),
             "answers": answers,
             "still_true": [a for a in answers if a not in came],
@@ -103,7 +103,7 @@ class ClozeRenderer:
             **self.views.of(self.counter, labels),
         }
         for template, text in relation.cloze.items():
-            blanked = query(text, delta["subject_label"], self.blank)
+            blanked = query(text, delta["subject_label"], self.blank, relation.articles)
             yield common | {
                 "id": row_id(delta["subject"], delta["relation"], template, period),
                 "prompt": on_day(blanked, asked.last)
@@ -113,11 +113,11 @@ class ClozeRenderer:
                 "query": blanked,
             }
 
-    def _question(self, ask: str | None, subject: str, asked: Period) -> str | None:
-        if ask is None:
+    def _question(self, relation: ClozeTemplates, subject: str, asked: Period) -> str | None:
+        if relation.ask is None:
             return None
-        at_end = f"on {written(asked.last)}"
-        return question(ask, subject, at_end if self.at == "end" else f"in {in_words(asked)}")
+        time = f"on {written(asked.last)}" if self.at == "end" else f"in {in_words(asked)}"
+        return question(relation.ask, subject, time, relation.articles)
 
 
 _ONE = re.compile(r"(?:The .* is <(?:the |an? )?object>|It is )")

@@ -8,6 +8,7 @@ is printed as it is and never read as a placeholder.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -46,6 +47,8 @@ _ARTICLES: tuple[tuple[str, ArticleWord], ...] = (
 
 
 Part = str | Placeholder
+Articles = Mapping[str, bool]
+_BY_NAME: Articles = {}
 
 
 @cache
@@ -70,22 +73,29 @@ def parse(template: str, roles: tuple[Role, ...] = _CLOZE) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def query(template: str, subject_label: str, blank: str = BLANK) -> str:
+def query(
+    template: str, subject_label: str, blank: str = BLANK, articles: Articles = _BY_NAME
+) -> str:
     """The template with its subject, and one blank for the object and its article.
+
+    `articles`: here and below, whether names take "the" where a template asks for it; the others
+    by their form.
 
     >>> query("<subject> is <an object> by profession.", "Tom Hanks")
     'Tom Hanks is _X_ by profession.'
     """
-    return _text(parse(template), subject_label, None, blank)
+    return _text(parse(template), subject_label, None, blank, articles)
 
 
-def sentence(template: str, subject_label: str, object_label: str) -> str:
+def sentence(
+    template: str, subject_label: str, object_label: str, articles: Articles = _BY_NAME
+) -> str:
     """The template with subject and object as good English.
 
     >>> sentence("<subject> is <an object> by profession.", "Tom Hanks", "actor")
     'Tom Hanks is an actor by profession.'
     """
-    return _text(parse(template), subject_label, object_label, "")
+    return _text(parse(template), subject_label, object_label, "", articles)
 
 
 def parse_question(template: str) -> tuple[Part, ...]:
@@ -93,15 +103,13 @@ def parse_question(template: str) -> tuple[Part, ...]:
     return parse(template, _QUESTION)
 
 
-def question(template: str, subject_label: str, time: str, the: bool | None = None) -> str:
+def question(template: str, subject_label: str, time: str, articles: Articles = _BY_NAME) -> str:
     """The question with its subject and its time, which brings its own preposition.
-
-    `the`: whether the subject takes "the" where the template asks for it; None: by its name.
 
     >>> question("Which team did <subject> play for <time>?", "Cristiano Ronaldo", "in 2020")
     'Which team did Cristiano Ronaldo play for in 2020?'
     """
-    return _text(parse_question(template), subject_label, time, "", the)
+    return _text(parse_question(template), subject_label, time, "", articles)
 
 
 def parse_phrase(template: str) -> tuple[Part, ...]:
@@ -116,9 +124,9 @@ def phrase(template: str, subject: str, thing: str = "") -> str:
     >>> phrase("the head coach of <the subject>", "the team that Jude Bellingham played for")
     'the head coach of the team that Jude Bellingham played for'
     """
-    the = False if subject.startswith("the ") else None
+    articles = {subject: False} if subject.startswith("the ") else _BY_NAME
     parts = parse_phrase(template)
-    text = _text(("\0", *parts), subject, thing, "", the)
+    text = _text(("\0", *parts), subject, thing, "", articles)
     return text[1:]
 
 
@@ -143,9 +151,9 @@ def _placeholder(text: str, roles: tuple[Role, ...]) -> Placeholder:
 
 
 def _text(
-    parts: tuple[Part, ...], subject: str, answer: str | None, blank: str, the: bool | None = None
+    parts: tuple[Part, ...], subject: str, answer: str | None, blank: str, articles: Articles
 ) -> str:
-    """Joins the parts; `answer` None prints `blank` in its place; `the`: of the subject."""
+    """Joins the parts; `answer` None prints `blank` in its place."""
     out = ""
     for part in parts:
         if isinstance(part, str):
@@ -155,16 +163,17 @@ def _text(
         label = subject if part.role == "subject" else answer
         if label is None:
             out += blank
-        elif article := _article(part, label, the if part.role == "subject" else None):
+        elif article := _article(part, label, articles):
             out += f"{article if out else article.capitalize()} {label}"
         else:
             out += label if out else _capital(label)
     return out
 
 
-def _article(slot: Placeholder, label: str, the: bool | None) -> str:
+def _article(slot: Placeholder, label: str, articles: Articles) -> str:
     if slot.article == "the":
-        return "the" if (takes_the(label) if the is None else the) else ""
+        said = articles.get(label)
+        return "the" if (takes_the(label) if said is None else said) else ""
     return a_or_an(label) if slot.article else ""
 
 

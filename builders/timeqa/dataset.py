@@ -119,7 +119,8 @@ class TimeQA(DatasetBuilder):
 
     def _relations(self, run: Run) -> dict[str, Relation]:
         every = steps.all_relations(run)
-        named = every if self.relations == "all" else select(every, self.relations, run.templates)
+        asked = every.whole() if self.relations == "all" else self.relations
+        named = select(every, asked, run.templates)
         return {i: relation for i, relation in named.items() if relation.questions}
 
 

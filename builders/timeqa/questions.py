@@ -134,6 +134,7 @@ class QuestionTemplates(Strict):
     label: str
     mode: Literal["accumulate", "pointwise"]
     questions: tuple[Ask, ...]
+    articles: Mapping[str, bool] = {}
 
     @property
     def wordings(self) -> tuple[str, ...]:
@@ -576,7 +577,9 @@ class _Asker:
     def text(self, variant: int, when: str) -> str:
         """The question of a template at a time."""
         ask = self.relation.questions[variant].ask
-        return question(ask, self.pair.subject_label, when, self.pair.the)
+        label, the = self.pair.subject_label, self.pair.the
+        articles = self.relation.articles if the is None else {label: the}
+        return question(ask, label, when, articles)
 
     def gives_away(self, chosen: Sequence[int], text: str) -> bool:
         """Whether a question holds the name of one of its answers, or a word of it."""

@@ -45,7 +45,7 @@ def write(release: Release) -> Exported:
     with release.query(_STATIC, configs) as rows:
         static = _Untouched(list(rows))
     notes = Notes()
-    templates = load_relations(resource("templates"))
+    templates = load_relations(resource("templates")).whole()
     with release.query(_EDITS, configs) as rows:
         found = _records(rows, static, templates, notes)
         return Exported({"edits.json": release.json_list("edits.json", found)}, notes)
