@@ -21,8 +21,13 @@ def without_references(name: str) -> str:
 
 def label(name: str) -> str:
     """A name as it is shown: without references and control characters, its spaces collapsed."""
+    if (
+        name.isprintable()
+        and "&" not in name
+        and "  " not in name
+        and " " not in (name[:1], name[-1:])
+    ):
+        return name  # as nearly all are
     found = without_references(name)
-    if found.isprintable() and "  " not in found and found == found.strip():
-        return found
     kept = (c for c in found if c.isspace() or c in _JOINERS or category(c) not in ("Cc", "Cf"))
     return " ".join("".join(kept).split())

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.text.references import label as cleaned
-from factdrift.builders.wikidata.parts import KINDS, RawEntity
+from factdrift.builders.wikidata.parts import RawEntity, kind_of
 from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point
 
@@ -241,7 +241,7 @@ def read_document(line: memoryview | bytes, undated: Collection[str]) -> Documen
         title,
         links,
         sum(map(len, claims.values())),
-        next((KINDS[c] for c in classes if c in KINDS), None),
+        kind_of(classes),
         None,
         *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
         revision=document.lastrevid,

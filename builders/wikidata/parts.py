@@ -9,7 +9,7 @@ to read 100 MB of a dump.
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
 from pathlib import Path
@@ -32,6 +32,14 @@ KINDS: dict[str, Kind] = {
     "Q13406463": "list",
 }
 """Values of P31 whose instances are pages of a wiki, not things in the world."""
+_PAGES = frozenset(KINDS)
+
+
+def kind_of(classes: Collection[str]) -> Kind | None:
+    """What kind of page the instances of these classes are; None: things in the world."""
+    if _PAGES.isdisjoint(classes):
+        return None
+    return next(KINDS[one] for one in classes if one in KINDS)
 
 
 class RawStatement(msgspec.Struct, frozen=True, gc=False):

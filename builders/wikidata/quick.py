@@ -23,7 +23,7 @@ from factdrift.builders.wikidata.documents import (
     read_snak,
     read_title,
 )
-from factdrift.builders.wikidata.parts import KINDS, RawEntity
+from factdrift.builders.wikidata.parts import RawEntity, kind_of
 from factdrift.builders.wikidata.statements import LifeDate
 
 _LIFE = (*BIRTHS, *DEATHS)
@@ -91,7 +91,7 @@ class QuickReader:
             read_title(links["enwiki"]) if "enwiki" in links else None,
             len(links),
             sum(map(len, claims.values())),
-            next((KINDS[c] for c in classes if c in KINDS), None),
+            kind_of(classes),
             None,
             *(lives(dates) if dates else (None, None)),
             entity.lastrevid,
@@ -118,8 +118,7 @@ def _told(claim: _Claim) -> JudgedClaim:
 
 def _classes(group: Sequence[_Claim]) -> tuple[str, ...]:
     """The items that an item with these P31 is an instance of."""
-    found = [main_item(c.mainsnak)[1] for c in group if c.rank != "deprecated"]
-    return tuple(one for one in found if one)
+    return tuple([i for c in group if c.rank != "deprecated" and (i := main_item(c.mainsnak)[1])])
 
 
 def _dated(claim: _Claim) -> LifeDate:

@@ -26,7 +26,7 @@ from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.text.references import label as cleaned
 from factdrift.builders.wikidata.claims import Claims, usable_rank
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
-from factdrift.builders.wikidata.parts import KINDS, RawEntity, write_part
+from factdrift.builders.wikidata.parts import RawEntity, kind_of, write_part
 from factdrift.builders.wikidata.sparql_client import Row, Term
 from factdrift.builders.wikidata.sparql_pages import Shape
 from factdrift.builders.wikidata.statements import TIMES, Kind, LifeDate, Snak, life
@@ -240,7 +240,6 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
         aliases = {cleaned(term.value) for term in parts.get("alias", ())} - {label}
         pages = sorted(term.value for term in parts.get("enwiki", ()))
         classes = sorted(_locals(parts, "class"))
-        kinds = [KINDS[k] for k in KINDS if k in classes]
         targets = sorted(_locals(parts, "redirect"))
         yield RawEntity(
             id=name,
@@ -249,7 +248,7 @@ def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
             enwiki=pages[0] if pages else None,
             sitelinks=_number(parts, "sitelinks"),
             statements=_number(parts, "statements"),
-            kind=kinds[0] if kinds else None,
+            kind=kind_of(classes),
             redirect=targets[0] if targets else None,
             began=life((lives.get(name, {}).get(p, ()) for p in BIRTHS), latest=True),
             ended=life((lives.get(name, {}).get(p, ()) for p in DEATHS), latest=False),
