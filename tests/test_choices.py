@@ -16,10 +16,11 @@ from factdrift.builders.core.dates import Period
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, batches
+from factdrift.builders.facts.timeline import At
 from factdrift.builders.recipes.recipe import FOLDER
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows import Answer, Cloze
-from factdrift.builders.templama.choices import choose, offered
+from factdrift.builders.templama.choices import asked_days, choose, offered
 from factdrift.builders.text.squad import normal_or_all
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
@@ -94,15 +95,19 @@ def gap(subject: str, item: str | None) -> rows.Gap:
 
 
 def found(
-    folder: Path, clozes: Sequence[Cloze], held: Sequence[Held], gaps: Sequence[rows.Gap] = ()
+    folder: Path,
+    clozes: Sequence[Cloze],
+    held: Sequence[Held],
+    gaps: Sequence[rows.Gap] = (),
+    at: At = "during",
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Subject -> object -> kind and place."""
     with engine("duckdb", folder / "scratch") as eng:
+        read = eng.read(table(folder, Cloze, clozes), Cloze)
         met = offered(
-            eng.read(table(folder, Cloze, clozes), Cloze),
+            asked_days(read, "quarter", at),
             eng.read(table(folder, rows.Segment, [segment(h) for h in held]), rows.Segment),
             eng.read(table(folder, rows.Gap, gaps), rows.Gap),
-            "quarter",
             7,
         )
         names = {one.id: one.subject for one in clozes}
@@ -139,6 +144,13 @@ def test_the_hardest_first(tmp_path: Path) -> None:
     }
     assert {told["Q1"][item][0] for item in ("Q20", "Q21")} == {2}
     assert told["Q2"] == {"Q12": (1, 1), "Q21": (1, 2)}
+
+
+def test_at_the_end_of_a_period_what_ended_in_it_is_offered(tmp_path: Path) -> None:
+    left = ("Q1", "P6", "Q15", "2000-01-01", "2019-06-29")
+    clozes = [asked("Q1", "2019Q2", "Q12", "Q15", split="updated")]
+    assert "Q15" not in found(tmp_path, clozes, [*HISTORY, left])["Q1"]
+    assert found(tmp_path, clozes, [*HISTORY, left], at="end")["Q1"]["Q15"] == (0, 1)
 
 
 @pytest.mark.parametrize(

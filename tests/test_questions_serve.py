@@ -82,7 +82,7 @@ def backend(server: str, model: Path | str, seed: int = 3, **more: object) -> Op
 
 def test_it_says_what_the_model_says_here(server: str, model: Path, tmp_path: Path) -> None:
     """The same model, loaded by the backend `transformers`, writes the same."""
-    here = TransformersBackend(Transformers(model=str(model), new_tokens=8, batch=1), 3)
+    here = TransformersBackend(Transformers(model=str(model), new_tokens=8, batch=1, chat=True), 3)
     kept = Cached(backend(server, model), tmp_path)
     results, expected = kept.generate(REQUESTS), here.generate(REQUESTS)
     assert len(results) == len(REQUESTS) > 3

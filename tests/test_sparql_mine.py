@@ -25,9 +25,11 @@ GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
 JULIAN = "http://www.wikidata.org/entity/Q1985786"
 
 
-def mine_dump(paths: list[Path], out: Path, relations: dict[str, bool]) -> Mined:
+def mine_dump(
+    paths: list[Path], out: Path, relations: dict[str, bool], day: date | str = DAY
+) -> Mined:
     undated = [relation for relation, keep in relations.items() if keep]
-    return mine(paths, out, undated=undated, snapshot=DAY)
+    return mine(paths, out, undated=undated, snapshot=day)
 
 
 def mine_endpoint(server: Server, out: Path, relations: dict[str, bool], **options: Any) -> Mined:

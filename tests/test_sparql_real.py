@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.steps import needed_of
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from tests.conftest import DATA, ROOT
 from tests.sparql_server import serve
@@ -21,7 +22,7 @@ def test_the_bundled_sample_is_the_same(tmp_path: Path) -> None:
     sample = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
     if not sample.exists():
         pytest.skip(f"no {sample}")
-    relations = {r: t.undated == "keep" for r, t in load_relations(ROOT / "templates").items()}
+    relations = needed_of(load_relations(ROOT / "templates"))
     dump = mine_dump([sample], tmp_path / "dump", relations)
     with serve(sample, relations=(*relations, *BIRTHS, *DEATHS)) as server:
         compared = assert_same(
@@ -37,8 +38,9 @@ def test_real_entities_are_the_same(tmp_path: Path) -> None:
     paths = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
     if not paths[0].exists():
         pytest.skip(f"no real entities in {home}: set FACTDRIFT_DATA")
-    dump = mine_dump(paths, tmp_path / "dump", REAL)
-    with serve(*paths, relations=(*REAL, *BIRTHS, *DEATHS)) as server:
+    dump = mine_dump(paths, tmp_path / "dump", REAL, "2026-06-01")
+    read = (*REAL, *BIRTHS, *DEATHS)
+    with serve(*paths, relations=read, dated="2026-06-01T00:00:00Z") as server:
         compared = assert_same(
             dump, mine_endpoint(server, tmp_path / "sparql", REAL), tmp_path, REAL
         )

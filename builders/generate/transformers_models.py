@@ -93,15 +93,18 @@ class TransformersBackend(p.PromptedModel):
         """All that the model writes after each text; a model here is held to no form."""
         out: list[Result] = []
         for at in range(0, len(texts), self._size):
-            for text in self._batch(texts[at : at + self._size]):
+            for text, cut in self._batch(texts[at : at + self._size]):
                 place, result = len(out), Result(text)
+                if cut and (self.settings.chat or not text.strip()):
+                    result = Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
                 out.append(result)
                 hand_on = partial(done, place, result) if done else _nothing
                 self._first.see(result, read or Result, hand_on)
         self._first.end()
         return out
 
-    def _batch(self, texts: Sequence[str]) -> list[str]:
+    def _batch(self, texts: Sequence[str]) -> list[tuple[str, bool]]:
+        """What the model writes after each text, and whether it had more to say."""
         self._loaded = self._loaded or load(self.settings)
         torch, tokenizer, model, kind = self._loaded
         seq2seq = kind == "seq2seq"
@@ -139,8 +142,14 @@ class TransformersBackend(p.PromptedModel):
         new = made if seq2seq else made[:, inputs["input_ids"].shape[1] :]
         written = int((new != tokenizer.pad_token_id).sum())
         self.usage.add(calls=len(texts), read=sum(lengths), written=written, cut=cut)
+        told = model.generation_config.eos_token_id
+        ends = {tokenizer.pad_token_id, *(told if isinstance(told, list) else [told])}
         return [
-            tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True) for row in new
+            (
+                tokenizer.decode(first_mask(row, tokenizer), skip_special_tokens=True),
+                len(row) == self.settings.new_tokens and int(row[-1]) not in ends,
+            )
+            for row in new
         ]
 
 

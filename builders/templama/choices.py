@@ -25,6 +25,7 @@ from factdrift.builders.core.dates import Granularity
 from factdrift.builders.core.hashing import bits, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts.timeline import At
 from factdrift.builders.templama.steps import ClozeRows
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
@@ -62,7 +63,8 @@ class ChoiceRows(Step):
             segments = eng.read(path, rows.ReleasedSegment)
             cloze = eng.read(at.folder(self.cloze) / "cloze.parquet", rows.Cloze)
             cloze = eng.keep(cloze)
-            found = offered(cloze, segments, gaps, self.cloze.granularity, self.seed)
+            asked = asked_days(cloze, self.cloze.granularity, self.cloze.at)
+            found = offered(asked, segments, gaps, self.seed)
             met = _named(cloze, eng.keep(found), entities)
             eng.write(met, offered_path, rows.OfferedCloze, _ORDER)
         with (
@@ -80,15 +82,12 @@ class ChoiceRows(Step):
         offered_path.unlink()
 
 
-def offered(
-    cloze: ir.Table, segments: ir.Table, gaps: ir.Table, granularity: Granularity, seed: int
-) -> ir.Table:
+def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> ir.Table:
     """What may be offered for each cloze row: `id`, `object`, `kind` (from 0) and `place`.
 
-    `cloze`: `rows.Cloze`, one row a comparison; `segments`: all those of its subjects and
-    relations; `gaps`: `rows.Gap`, of which any object is taken as one that may be right.
+    `asked`: the rows, one a comparison, with the days that they ask about; `segments`: all those of
+    its subjects and relations; `gaps`: `rows.Gap`, of which any object may be right.
     """
-    asked = _asked(cloze, granularity)
     own = _own(asked, segments)
     others = _shared(asked, segments, seed).union(_same_relation(asked, seed))
     stated = segments.select(*_PAIR, "object").distinct()
@@ -102,17 +101,19 @@ def offered(
     return found.filter(found.nth == 0).select("id", "object", "kind", "place")
 
 
-def _asked(cloze: ir.Table, granularity: Granularity) -> ir.Table:
-    """The rows with the first and last day that they ask about."""
+def asked_days(cloze: ir.Table, granularity: Granularity, at: At) -> ir.Table:
+    """The rows with the first and last day that they ask about; at the end of a period, one."""
     deleted = cloze.split == "deleted"  # asked about the period before
     before = cloze.period_first - ibis.interval(months=_MONTHS[granularity])
     day_before = cloze.period_first - ibis.interval(days=1)
+    last = ibis.ifelse(deleted, day_before.cast("date"), cloze.period_last)
+    first = ibis.ifelse(deleted, before.cast("date"), cloze.period_first)
     return cloze.select(
         "id",
         *_PAIR,
         "period",
-        first=ibis.ifelse(deleted, before.cast("date"), cloze.period_first),
-        last=ibis.ifelse(deleted, day_before.cast("date"), cloze.period_last),
+        first=last if at == "end" else first,
+        last=last,
         answers=cloze.answers.map(lambda one: one.id),
         previous=cloze.previous_answers.map(lambda one: one.id),
     )

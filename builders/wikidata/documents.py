@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.text.references import label as cleaned
-from factdrift.builders.wikidata.parts import RawEntity, kind_of
+from factdrift.builders.wikidata.parts import RawEntity, Revision, kind_of
 from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point
 
@@ -66,7 +66,7 @@ class _Document(Named, gc=False):
     entity: str | None = None
     redirect: str | None = None
     redirects: _Redirects | list[Raw] | None = None
-    lastrevid: int = 0
+    lastrevid: Revision = 0
     modified: str = ""
 
 

@@ -33,6 +33,8 @@ KINDS: dict[str, Kind] = {
 }
 """Values of P31 whose instances are pages of a wiki, not things in the world."""
 _PAGES = frozenset(KINDS)
+Revision = Annotated[int, msgspec.Meta(ge=0, le=1 << 62)]
+"""The number of an edit; a line with another is malformed."""
 
 
 def kind_of(classes: Collection[str]) -> Kind | None:

@@ -23,7 +23,7 @@ from factdrift.builders.wikidata.documents import (
     read_snak,
     read_title,
 )
-from factdrift.builders.wikidata.parts import RawEntity, kind_of
+from factdrift.builders.wikidata.parts import RawEntity, Revision, kind_of
 from factdrift.builders.wikidata.statements import LifeDate
 
 _LIFE = (*BIRTHS, *DEATHS)
@@ -45,7 +45,7 @@ class _Entity(Named, kw_only=True, gc=False):
     claims: dict[str, list[_Claim]] | list[Raw] | None = None
     sitelinks: dict[str, Raw] | list[None] | None = None
     redirects: UnsetType = UNSET
-    lastrevid: int = 0
+    lastrevid: Revision = 0
     modified: str = ""
 
 

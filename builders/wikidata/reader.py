@@ -380,6 +380,8 @@ class Processes:
             process = self._process[reader]
             process.join(5)
             del self._load[reader]
+            if process.exitcode == -signal.SIGINT:  # the terminal stops all of a group
+                raise KeyboardInterrupt from None
             raise UserError(
                 f"a reading process died (exit code {process.exitcode})",
                 hint="if memory ran out, give fewer jobs; a rerun goes on where this run stopped",
