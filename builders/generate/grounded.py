@@ -71,6 +71,10 @@ _OTHERWISE = re.compile(
 )
 """Words of a sentence that tells another relation between the two, or not yet, or no more."""
 
+_PARTS = frozenset("and by in to with from at for that this his her their its".split())
+"""Small words behind which something else begins."""
+_SERVES = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|long|also")
+
 Side = Literal["object", "subject"]
 
 
@@ -238,7 +242,7 @@ class StatedFacts:
                             continue
                         phrases = self.relations[relation]
                         spans = (first.start, first.end), (second.start, second.end)
-                        cue = _joined(sentence.text, *spans, phrases.cues)
+                        cue = _joined(sentence.text, *spans, phrases.cues, phrases.changes)
                         if cue is not None:
                             changes = _joined(sentence.text, *spans, phrases.changes) is not None
                             yield Found(relation, subject, thing, sentence, *spans, cue, changes)
@@ -265,13 +269,19 @@ def _cue(cues: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _joined(
-    text: str, one: tuple[int, int], other: tuple[int, int], cues: tuple[str, ...]
+    text: str,
+    one: tuple[int, int],
+    other: tuple[int, int],
+    cues: tuple[str, ...],
+    changes: tuple[str, ...] = (),
 ) -> str | None:
     """The word that joins two names of a sentence, if one of these does.
 
     Without any words the names have to stand together, as an office and its holder do. Else it
     stands between them, with hardly another word (`Chelsea manager Antonio Conte`), or before or
-    after two names that belong together (`Prime Minister of India Narendra Modi`).
+    after two names that belong together (`Prime Minister of India Narendra Modi`). Where it tells
+    of a state and not of one of these changes, nothing may come between the first name and it
+    (`visits India and meets Prime Minister Narendra Modi`), nor another such word before a name.
     """
     if len(text.split()) > _LONGEST:
         return None
@@ -289,17 +299,35 @@ def _joined(
     others = [w for w in _WORD.findall(rest) if w not in _SMALL and w not in TITLES]
     if any(w[0].isupper() for w in others) or len(others) > _OTHERS:
         return None
+    state = bool(changes) and not _cue(changes).search(text, start, end)
     if joins:
-        return joins[0]
+        apart = state and _parted(text[b : joins.start()])
+        title = _title(text, a, wanted) or _title(text, c, wanted) or joins[0]
+        return None if apart or title.lower() != joins[0].lower() else joins[0]
     if not cues:
         return None if others else ""
-    if others and not _CHANGE.search(rest):
+    if (others and not _CHANGE.search(rest)) or (state and _parted(rest)):
         return None
-    for m in (*wanted.finditer(text, d, end), *wanted.finditer(text, start, a)):
+    for m in (*wanted.finditer(text, start, a), *wanted.finditer(text, d, end)):
         gap = text[d : m.start()] if m.start() >= d else text[m.end() : a]
-        if all(w in _SMALL or w in TITLES for w in _WORD.findall(gap)):
+        near = all(w in _SMALL or w in TITLES for w in _WORD.findall(gap))
+        if near and not (state and _PARTS.intersection(_WORD.findall(gap))):
             return m[0]
     return None
+
+
+def _parted(gap: str) -> bool:
+    """Whether what stands between two names, or a name and a word, tells of something else."""
+    words = [w.lower() for w in _WORD.findall(gap)]
+    return any(w in _PARTS or (w not in _SMALL and not _SERVES.fullmatch(w)) for w in words)
+
+
+def _title(text: str, at: int, wanted: re.Pattern[str]) -> str | None:
+    """The word of a relation that stands right before a name."""
+    found = [
+        m for m in wanted.finditer(text, max(at - 40, 0), at) if not text[m.end() : at].strip()
+    ]
+    return found[-1][0] if found else None
 
 
 def questions(
