@@ -502,11 +502,14 @@ def export(
             help="Folder of the files.", show_default="exports/<format>/<dataset>-<version>"
         ),
     ] = None,
+    passages: Annotated[
+        Path | None, typer.Option("--corpus", help="For beir over news: a folder of corpus.")
+    ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
     from factdrift.scoring.export import export as write
 
-    write(folder, name, to, say)
+    write(folder, name, to, say, passages)
 
 
 @command()

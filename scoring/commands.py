@@ -11,13 +11,20 @@ from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
 
+Baseline = Literal["bm25", "day", "newest"]
+
 
 def score(
-    release: Annotated[Path, typer.Argument(help="A release folder.")],
+    release: Annotated[Path, typer.Argument(help="A release folder; for a run, one of beir.")],
     *,
     predictions: Annotated[
-        Path, typer.Option(help="JSON lines (also .gz, .zst) or Parquet: id and prediction.")
-    ],
+        Path | None,
+        typer.Option(help="JSON lines (also .gz, .zst) or Parquet: id and prediction."),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Instead, what was retrieved, in TREC's form, for export --format beir."),
+    ] = None,
     cutoff: Annotated[
         str | None,
         typer.Option(
@@ -46,10 +53,21 @@ def score(
     rouge: Annotated[bool, typer.Option("--rouge", help="Adds ROUGE-L.")] = False,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
+    from factdrift.scoring import retrieval
     from factdrift.scoring.score import Options
-    from factdrift.scoring.score import score as run
+    from factdrift.scoring.score import score as score_all
     from factdrift.scoring.summary import summary
 
+    if (run is None) is (predictions is None):
+        raise UserError("give either --predictions FILE or --run FILE")
+    if run is not None:
+        found = retrieval.score_run(release, run)
+        if out:
+            retrieval.write(found, out / "retrieval.json")
+        for line in retrieval.table(found):
+            echo(line)
+        return
+    assert predictions is not None
     options = Options(
         release=release,
         file=predictions,
@@ -61,8 +79,24 @@ def score(
         rouge=rouge,
         say=say,
     )
-    for line in summary(run(options)):
+    for line in summary(score_all(options)):
         echo(line)
+
+
+def search(
+    folder: Annotated[Path, typer.Argument(help="A folder of export --format beir.")],
+    *,
+    out: Annotated[Path, typer.Option(help="File of the run, in TREC's form.")],
+    by: Annotated[
+        Baseline,
+        typer.Option(help="bm25; day: none after a query's day; newest: by day, what bm25 finds."),
+    ] = "bm25",
+    depth: Annotated[int, typer.Option(min=1, help="Results a query.")] = 100,
+) -> None:
+    """Search a corpus for its queries by BM25: a baseline of retrieval that runs anywhere."""
+    from factdrift.scoring.search_baselines import search as search_all
+
+    say(f"{search_all(folder, out, by, depth):,} results in {out}")
 
 
 def baselines(
@@ -205,4 +239,4 @@ def run_model(
     )
 
 
-ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, report)
+ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, search, report)

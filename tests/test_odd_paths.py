@@ -55,6 +55,7 @@ GOOD: Mapping[str, tuple[str, ...]] = {
     ),
     "score": ("{release}", "--predictions", "{predictions}", "--partial", "--out", "{new}/s"),
     "baselines": ("{release}",),
+    "search": ("{gone}", "--out", "{new}/r.trec"),
     "report": ("{scores}", "--to", "{new}/w"),
 }
 """What each command is given where nothing is odd."""

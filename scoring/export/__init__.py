@@ -11,20 +11,42 @@ from typing import Literal, get_args
 from factdrift.builders.core.files import writable
 
 FormatName = Literal[
-    "streamingqa", "timeqa", "templama", "dynamic-templama", "lama", "ckl", "squad", "knowedit"
+    "streamingqa",
+    "timeqa",
+    "templama",
+    "dynamic-templama",
+    "lama",
+    "ckl",
+    "squad",
+    "knowedit",
+    "beir",
 ]
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
 
 def export(
-    release: Path, name: FormatName, out: Path | None, say: Callable[[str], None]
+    release: Path,
+    name: FormatName,
+    out: Path | None,
+    say: Callable[[str], None],
+    corpus: Path | None = None,
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
+    `corpus`: the passages of the news, for `beir`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
-    from factdrift.scoring.export import ckl, knowedit, lama, squad, streamingqa, templama, timeqa
+    from factdrift.scoring.export import (
+        beir,
+        ckl,
+        knowedit,
+        lama,
+        squad,
+        streamingqa,
+        templama,
+        timeqa,
+    )
     from factdrift.scoring.export.release import Exported, Release
 
     formats: Mapping[FormatName, Callable[[Release], Exported]] = {
@@ -36,6 +58,7 @@ def export(
         "ckl": ckl.write,
         "squad": squad.write,
         "knowedit": knowedit.write,
+        "beir": lambda source: beir.write(source, corpus),
     }
     source = Release.of(release, out, name)
     writable(source.out)

@@ -1,0 +1,177 @@
+"""Runs of a retrieval system against a BEIR folder: known measures, and how many results are stale.
+
+A run is a file of TREC's form, a line `query Q0 passage rank score tag` for each result. Measures
+are those of trec_eval, by pytrec_eval, as `beir` and `mteb` take them.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.scoring.export.beir import QRELS, QUERIES, STALE
+from factdrift.scoring.intervals import Interval, intervals, weights
+from factdrift.scoring.metrics import SCALE
+
+MEASURES = {
+    "ndcg_cut_10": "nDCG@10",
+    "recall_10": "recall@10",
+    "recall_100": "recall@100",
+    "recip_rank": "MRR",
+}
+"""Names of trec_eval, and what they are called here."""
+_STALE, _MISLED = "stale@10", "misled"
+_TOP = 10
+Judged = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+
+class RetrievalScores(NamedTuple):
+    """What a run scores on one split: each measure with its interval over queries."""
+
+    split: str
+    queries: int
+    measures: Mapping[str, Interval]
+
+
+def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
+    """Score a run against every split of a folder that `factdrift export --format beir` made.
+
+    A query without results counts as 0. `stale@10`: of the first ten results, the share that names
+    what held at another time; `misled`: whether such a passage stands above all relevant ones. Both
+    are means over the queries that have such passages. `UserError`: the folder or the run is none,
+    or the run has no query of it.
+    """
+    try:
+        import pytrec_eval
+    except ImportError:
+        hint = "pip install 'factdrift[retrieval]'"
+        raise UserError("scoring of runs needs pytrec_eval", hint=hint) from None
+    given = _run(run)
+    stale = _stale(folder / STALE)
+    found = []
+    for path in sorted((folder / QRELS).glob("*.tsv")):
+        judged = _judged(path)
+        asked = {query: given.get(query, {}) for query in judged}
+        if not any(asked.values()):
+            continue
+        marks: dict[str, list[float]] = defaultdict(list)
+        evaluator = pytrec_eval.RelevanceEvaluator(judged, set(MEASURES))
+        told = evaluator.evaluate({query: results for query, results in asked.items() if results})
+        for query, results in asked.items():
+            for measure, name in MEASURES.items():
+                marks[name].append(told.get(query, {}).get(measure, 0.0))
+            if query in stale:
+                share, misled = _misled(results, judged[query], stale[query])
+                marks[_STALE].append(share)
+                marks[_MISLED].append(misled)
+        measures = {name: _interval(values) for name, values in marks.items()}
+        found.append(RetrievalScores(path.stem, len(judged), measures))
+    if not found:
+        hint = f"ids of queries are those of {shown(folder / QUERIES)}"
+        raise UserError("the run has no query of this folder", where=shown(run), hint=hint)
+    return found
+
+
+def table(found: list[RetrievalScores]) -> Iterator[str]:
+    """The scores as lines of text, in per cent."""
+    names = [*MEASURES.values(), _STALE, _MISLED]
+    names = [name for name in names if any(name in one.measures for one in found)]
+    yield "".join([f"{'split':<14}{'queries':>9}", *(f"{name:>21}" for name in names)])
+    for one in found:
+        cells = [f"{_cell(one.measures[n]) if n in one.measures else '-':>21}" for n in names]
+        yield "".join([f"{one.split:<14}{one.queries:>9,}", *cells])
+
+
+def _cell(of: Interval) -> str:
+    return f"{100 * of.mean:.2f} [{100 * of.low:.1f}, {100 * of.high:.1f}]"
+
+
+def _interval(values: list[float]) -> Interval:
+    sums = np.array([[round(value * SCALE) for value in values]], np.int64)
+    number = sums.shape[1]
+    (made,) = intervals(sums, np.ones_like(sums), np.array([number]), weights(number, 0))
+    return made
+
+
+def _misled(
+    results: Mapping[str, float], judged: Mapping[str, int], stale: frozenset[str]
+) -> tuple[float, float]:
+    ranked = sorted(results, key=lambda name: (-results[name], name))
+    first = next((n for n, name in enumerate(ranked) if judged.get(name, 0) > 0), len(ranked))
+    return (
+        sum(name in stale for name in ranked[:_TOP]) / _TOP,
+        float(any(name in stale for name in ranked[:first])),
+    )
+
+
+def _run(path: Path) -> Run:
+    found: Run = defaultdict(dict)
+    for number, line in _lines(path):
+        parts = line.split()
+        try:
+            query, _, passage, _, score, *_ = parts
+            value = float(score)
+        except ValueError:
+            hint = "a line is: query Q0 passage rank score tag"
+            raise UserError("no line of a run", where=shown(path), line=number, hint=hint) from None
+        if not np.isfinite(value) or passage in found[query]:
+            text = "a passage twice for one query" if np.isfinite(value) else "no number"
+            raise UserError(text, where=shown(path), line=number, hint="each passage once, a score")
+        found[query][passage] = value
+    return found
+
+
+def _judged(path: Path) -> Judged:
+    found: Judged = defaultdict(dict)
+    for number, line in _lines(path):
+        if number > 1:
+            try:
+                query, passage, score = line.split("\t")
+                found[query][passage] = int(score)
+            except ValueError:
+                hint = "its columns are query-id, corpus-id, score"
+                raise UserError("no judgment", where=shown(path), line=number, hint=hint) from None
+    return found
+
+
+def _stale(path: Path) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    if path.is_file():
+        for number, line in _lines(path):
+            if number > 1:
+                query, passage, *_ = line.split("\t")
+                found[query].add(passage)
+    return {query: frozenset(names) for query, names in found.items()}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, line.rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
+
+
+def write(found: list[RetrievalScores], path: Path) -> None:
+    """The scores as JSON."""
+    rows: list[dict[str, Any]] = [
+        {
+            "split": one.split,
+            "queries": one.queries,
+            "measures": {
+                name: {"mean": of.mean, "low": of.low, "high": of.high}
+                for name, of in one.measures.items()
+            },
+        }
+        for one in found
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", "utf-8")

@@ -1,0 +1,107 @@
+"""Baselines of retrieval that run anywhere: BM25 over the passages of a BEIR folder, by tantivy.
+
+`day` leaves out what was published after the day of a query; `newest` ranks what BM25 finds by its
+day, the newest first.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from factdrift.builders.core.config import shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import replacing
+from factdrift.builders.text.words import WORD, fold_in_place
+from factdrift.scoring.commands import Baseline
+from factdrift.scoring.export.beir import CORPUS, QUERIES
+
+DEPTH = 100
+_HEAP = 64_000_000
+_UNDATED = -1
+
+
+def search(folder: Path, out: Path, baseline: Baseline = "bm25", depth: int = DEPTH) -> int:
+    """Write a run of TREC's form: `depth` results a query; how many lines.
+
+    `UserError`: the folder is none of `factdrift export --format beir`, or `day` and `newest` are
+    asked of passages without days. Memory holds the writer's heap and one query.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        index = _index(folder, Path(place), dated=baseline != "bm25")
+        searcher, count = index.searcher(), 0
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            for query in _records(folder / QUERIES):
+                for rank, (name, score) in enumerate(
+                    _ranked(index, searcher, query, baseline, depth), 1
+                ):
+                    file.write(f"{query['_id']} Q0 {name} {rank} {score:.4f} {baseline}\n")
+                    count += 1
+    return count
+
+
+def _ranked(
+    index: Any, searcher: Any, query: dict[str, Any], baseline: Baseline, depth: int
+) -> list[tuple[str, float]]:
+    words = sorted(set(WORD.findall(fold_in_place(query["text"]))))
+    schema, both = index.schema, tantivy.Occur
+    terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
+    wanted = tantivy.Query.boolean_query(terms)
+    if baseline == "day" and "day" in query["metadata"]:
+        last = date.fromisoformat(query["metadata"]["day"]).toordinal()
+        kind = tantivy.FieldType.Integer
+        in_time = tantivy.Query.range_query(schema, "day", kind, None, last)
+        filtered = tantivy.Query.const_score_query(in_time, 0.0)
+        wanted = tantivy.Query.boolean_query([(both.Must, wanted), (both.Must, filtered)])
+    hits = searcher.search(wanted, depth, count=False).hits
+    found = [(score, searcher.doc(address).to_dict()) for score, address in hits]
+    # Equal to four digits is equal: what is left depends on how a machine adds.
+    rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in found]
+    if baseline == "newest":
+        rows = [(float(day), day, name) for _, day, name in rows]
+    return [(name, score) for score, _, name in sorted(rows, key=lambda r: (-r[0], -r[1], r[2]))]
+
+
+def _index(folder: Path, place: Path, dated: bool) -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", tokenizer_name="folded")
+    builder.add_text_field("id", stored=True, tokenizer_name="raw")
+    builder.add_integer_field("day", stored=True, indexed=True)
+    index = tantivy.Index(builder.build(), path=str(place))
+    tokenizer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    index.register_tokenizer(
+        "folded",
+        tokenizer.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build(),
+    )
+    writer = index.writer(heap_size=_HEAP, num_threads=1)
+    for passage in _records(folder / CORPUS):
+        day = passage["metadata"].get("day")
+        if dated and day is None:
+            hint = "only news have days; take bm25"
+            raise UserError("its passages have no days", where=shown(folder), hint=hint)
+        number = date.fromisoformat(day).toordinal() if day else _UNDATED
+        text = f"{passage['title']} {passage['text']}"
+        writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.is_file():
+        hint = "factdrift export RELEASE --format beir makes such a folder"
+        raise UserError("no such file", where=shown(path), hint=hint)
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                record = json.loads(line)
+                record["_id"], record["text"], record["metadata"]
+            except (ValueError, KeyError, TypeError):
+                raise UserError("no record of BEIR", where=shown(path), line=number) from None
+            yield record
