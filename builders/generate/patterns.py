@@ -17,13 +17,14 @@ from factdrift.builders.text.en.lexicon import COMMON, COUNTRIES, DEMONYMS, TITL
 from factdrift.builders.text.pipeline import pipeline
 
 _HINT = re.compile(
-    r"\b(?:[Ii]n|[Oo]n|[Dd]uring|[Ss]ince|[Uu]ntil|[Bb]y|[Ff]rom|[Bb]efore|[Aa]fter) "
+    r"\b(?:[Ii]n|[Oo]n|[Dd]uring|[Bb]y|[Bb]efore|[Aa]fter) "
     r"(?:\d{1,2} )?(?:[A-Z][a-z]+\.? )?(?:\d{1,2}, )?(?:1[89]|20)\d\d\b"
 )
 """A time with its preposition: what a clause that is read has."""
 _LONGEST, _SHORTEST = 40, 6
 """Words of a sentence that is read."""
-_TIMES = re.compile(r"\b(?:in|on|during|since|until|by|from|before|after|around)$", re.I)
+_TIMES = re.compile(r"\b(?:in|on|during|by|before|after|around)$", re.I)
+"""Of what began or ended then nothing says when it was."""
 _AGE = re.compile(r"at (?:the )?age(?: of)? \d+$")
 _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "NORP"))
 _AMOUNT = frozenset(("MONEY", "CARDINAL", "QUANTITY", "PERCENT"))
@@ -46,6 +47,7 @@ _AGAIN = words("""
     attend report rise fall grow represent support
 """)
 """Verbs of what is done again and again, so that there is no one time of it."""
+_PLACES = frozenset(word for country in COUNTRIES for word in country.split())
 _CLAUSES = ("advcl", "ccomp", "conj", "parataxis", "relcl", "acl", "xcomp")
 _MODIFIERS = frozenset(("of", "in", "for", "at", "on", "between", "to", "from", "against", "with"))
 
@@ -133,6 +135,8 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     if any(t.dep_ in ("relcl", "acl", "appos", "conj", "cc") for t in subject.subtree):
         return None
+    if subject.tag_ == "NN" and not any(c.dep_ in ("det", "poss") for c in subject.children):
+        return None  # half a noun phrase: "VECO chief executive pleaded guilty"
     rest = [p for p in parts if p is not time]
     ageless = [p for p in rest if not _AGE.match(_text(p))]
     every = [t for p in (tuple(subject.subtree), *ageless) for t in p]
@@ -237,7 +241,7 @@ def _full(name: Sequence[Any], text: str) -> str | None:
         return None if len(people) == 1 and name[0].text in TITLES else said
     last = people[0].text
     found = {m[0] for m in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,2}}{re.escape(last)}\b", text)}
-    full = {f for f in found if not {*f.split()[:-1]} & (TITLES | COMMON | DEMONYMS)}
+    full = {f for f in found if not {*f.split()[:-1]} & (TITLES | COMMON | DEMONYMS | _PLACES)}
     return full.pop() if len(full) == 1 else None
 
 
