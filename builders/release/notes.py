@@ -40,7 +40,8 @@ def notes(old: Path, new: Path, found: ReleaseDiff, diff: Path) -> Iterator[str]
     yield from _inputs(before, after)
     yield from _counts(found)
     for config in after.configs:
-        if {column.name for column in config.columns} >= _COLUMNS:
+        columns = {column.name for column in config.columns}
+        if columns >= _COLUMNS and "cloze" not in columns:  # those of other wordings say the same
             yield from _corrected(new, config, diff)
             yield from _added(config, diff)
     yield from _gone(new, diff)
