@@ -130,7 +130,7 @@ def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path)
     # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
     size = (folder / "shard-0.json").stat().st_size
     (folder / "shard-0.json").write_bytes(b"!" * size)
-    going_on = re.search(r"going on: (\d+) blocks and 1 whole files", rerun(folder, again))
+    going_on = re.search(r"going on: (\d+) blocks and \d+ whole files", rerun(folder, again))
     assert going_on
     assert int(going_on[1]) >= done  # a reading process ends the block that it has
     assert same(folder, shards)

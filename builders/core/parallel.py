@@ -105,6 +105,7 @@ class WorkerPool:
 @contextmanager
 def interrupt_later() -> Iterator[None]:
     """Ctrl-C is heard at the end: a process that is started here inherits that it is blocked."""
+    resource_tracker.ensure_running()  # its start, with the first spawned process, unblocks again
     main = threading.current_thread() is threading.main_thread()
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number)) if main else None

@@ -49,7 +49,9 @@ _QUERY = """
         group by id, difficulty, answered, right_ones
     )
     select difficulty, count(*),
-        avg(if(answered, least(1.0, len(right_ones) / several), 0)),
+        -- of decimals, whose sum does not depend on the order of adding
+        sum(if(answered, least(1.0, len(right_ones) / several), 0)::decimal(18, 12))::double
+            / count(*),
         avg((answered and list_contains(right_ones, first))::int),
         avg((answered and list_contains(right_ones, last))::int),
         avg((answered and list_contains(right_ones, frequent))::int),
