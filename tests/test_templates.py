@@ -308,6 +308,13 @@ def test_mistakes_of_fields_and_of_examples_stand_together(folder: Path) -> None
     ]
 
 
+@pytest.mark.parametrize("text", ["half a line", "- a list", "relation: P54", "examples: []"])
+def test_what_is_no_template_is_told(folder: Path, text: str) -> None:
+    (folder / "P54.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"^templates/P54.yaml:1: "):
+        load_relations(folder).whole()
+
+
 def test_articles_of_names_can_be_said(folder: Path) -> None:
     plain = "Bob plays for Force B."
     (folder / "P54.yaml").write_text(

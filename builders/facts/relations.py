@@ -307,8 +307,8 @@ class Relation(Strict):
         try:
             made = handler(data)
         except ValidationError as error:
-            wrong = {one["loc"][0] for one in error.errors()}
-            if isinstance(data, dict) and wrong.isdisjoint(_READ):
+            wrong = {place for one in error.errors() for place in one["loc"][:1]}
+            if isinstance(data, dict) and "cloze" in data and wrong.isdisjoint(_READ):
                 read = _Read.model_validate({k: data[k] for k in _READ if k in data})
                 raise joined(error, mistakes(_misread(read))) from None
             raise
