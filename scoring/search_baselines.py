@@ -79,16 +79,18 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
         tokenizer.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build(),
     )
     writer = index.writer(heap_size=_HEAP, num_threads=1)
-    for passage in _records(folder / CORPUS):
-        day = passage["metadata"].get("day")
-        if dated and day is None:
-            hint = "only news have days; take bm25"
-            raise UserError("its passages have no days", where=shown(folder), hint=hint)
-        number = date.fromisoformat(day).toordinal() if day else _UNDATED
-        text = f"{passage['title']} {passage['text']}"
-        writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
-    writer.commit()
-    writer.wait_merging_threads()
+    try:
+        for passage in _records(folder / CORPUS):
+            day = passage["metadata"].get("day")
+            if dated and day is None:
+                hint = "only news have days; take bm25"
+                raise UserError("its passages have no days", where=shown(folder), hint=hint)
+            number = date.fromisoformat(day).toordinal() if day else _UNDATED
+            text = f"{passage['title']} {passage['text']}"
+            writer.add_document(tantivy.Document(id=passage["_id"], text=text, day=number))
+        writer.commit()
+    finally:  # its threads write into the folder, which is taken away where this fails
+        writer.wait_merging_threads()
     index.reload()
     return index
 

@@ -263,15 +263,14 @@ def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     browser.keys("b", "1")
     browser.press("Finish")
     browser.click("#end a")
-    path = browser.folder / f"{batch}-hit-1-W1.json"
-    browser.until(path.exists, path.name)
-    assert json.loads(path.read_text("utf-8"))["answers"]["item-0"]["verdict"] == "bad"
+    name = f"{batch}-hit-1-W1.json"
+    assert browser.saved(name)["answers"]["item-0"]["verdict"] == "bad"
     assert browser.all("#code") == []
     browser.press("The file is saved")
     assert browser.text("#code") == "C0DE"
     browser.refresh()
     assert "already" in browser.text("#end h2")
-    assert browser.one("#end a").get_attribute("download") == path.name
+    assert browser.one("#end a").get_attribute("download") == name
 
 
 def test_the_results_file_is_the_submission(browser: Browser) -> None:
@@ -281,9 +280,7 @@ def test_the_results_file_is_the_submission(browser: Browser) -> None:
     browser.keys("g")
     browser.press("Finish")
     browser.click("#end a")
-    path = browser.folder / f"{batch}-hit-1-ab_c.json"
-    browser.until(path.exists, path.name)
-    sent = json.loads(path.read_text("utf-8"))
+    sent = browser.saved(f"{batch}-hit-1-ab_c.json")
     assert (sent["worker"], sent["assignment"]) == ("ab c", "s9")
     assert sent["answers"] == {"item-0": {"verdict": "good"}}
 

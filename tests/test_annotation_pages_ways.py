@@ -1,7 +1,6 @@
 """Ways out and ways in, in a real browser: broken items, remarks, consent, practice, no answer."""
 
 import itertools
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -144,9 +143,7 @@ def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) ->
     browser.keys("g")
     browser.press("Finish")
     browser.click("#end a")
-    path = browser.folder / f"{batch}-hit-1-P1.json"
-    browser.until(path.exists, path.name)
-    assert list(json.loads(path.read_text("utf-8"))["answers"]) == ["item-0"]
+    assert list(browser.saved(f"{batch}-hit-1-P1.json")["answers"]) == ["item-0"]
     again = page.render(layout, [hit(layout.name)], batch=next(BATCHES), mode="static")
     browser.open(again, "?workerId=P1")  # whoever has practised does not do it again
     assert browser.text("#count") == ""
