@@ -27,13 +27,15 @@ def select(table: ir.Table, seed: int, per_family: int, per_subject: int, share:
     )
     drawn = ibis.literal("\t").join([ibis.literal(str(seed)), table.id]).hexdigest("sha256")
     table = table.mutate(drawn=drawn)
-    table = _first(table, [*_GROUP, "subject"], ["drawn"], per_subject)
+    table = first_rows(table, [*_GROUP, "subject"], ["drawn"], per_subject)
     numbers = table.filter((table.kind != "") & ~table.yes_no)
     table = _in_pairs(table.anti_join(numbers, "id").select(table.columns))
     table = table.union(_levelled(numbers).select(table.columns))
-    table = _first(table, [*_GROUP, "path"], ["nth", "kind", "drawn"], _even(share * per_family))
+    table = first_rows(
+        table, [*_GROUP, "path"], ["nth", "kind", "drawn"], _even(share * per_family)
+    )
     table = table.mutate(turn=ibis._.nth)
-    return _first(table, _GROUP, ["turn", "path", "kind", "drawn"], _even(per_family))
+    return first_rows(table, _GROUP, ["turn", "path", "kind", "drawn"], _even(per_family))
 
 
 def _in_pairs(table: ir.Table) -> ir.Table:
@@ -65,7 +67,7 @@ def _nth(table: ir.Table, group: list[ir.Value | str], order: list[ir.Value | st
     return table.mutate(nth=ibis.row_number().over(by).cast("int64"))
 
 
-def _first(table: ir.Table, group: list[str], order: list[str], number: int) -> ir.Table:
+def first_rows(table: ir.Table, group: list[str], order: list[str], number: int) -> ir.Table:
     """The first rows of each group; the column `nth` stays as it was where there is one."""
     by = ibis.window(group_by=group, order_by=order)
     table = table.mutate(place=ibis.row_number().over(by))

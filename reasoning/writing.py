@@ -55,12 +55,12 @@ class Term:
     def sentence(self, names: Names) -> str:
         """The fact with its dates, at the precision that they have."""
         was = names.phrase("was", self.relation, names.name(self.subject), names.name(self.object))
-        start = _written(names, *self.start) or "an unknown day"
-        end = "now" if self.open else _written(names, *self.end) or "an unknown day"
+        start = written(names, *self.start) or "an unknown day"
+        end = "now" if self.open else written(names, *self.end) or "an unknown day"
         return f"{was[0].upper()}{was[1:]} (from {start} to {end})."
 
 
-def _written(names: Names, first: date | None, last: date | None) -> str:
+def written(names: Names, first: date | None, last: date | None) -> str:
     """A boundary at its precision; empty where nothing is known of it."""
     if first is None or last is None:
         known = first or last

@@ -107,6 +107,8 @@ class Asked:
     """What may be chosen of, in numbers of `names`; none where the rows have no choices."""
     previous: Lists
     """What was right before, in numbers of `names`, as `targets`."""
+    later: Lists
+    """What was right only afterwards, in numbers of `names`."""
     neutral: Lists
     """What is true and not asked for, in numbers of `names`."""
     day: Ints
@@ -216,7 +218,7 @@ def read_asked(
         part = _Part(folder, entry, asking, first)
         parts.append(part)
         first += part.size
-    (targets, previous, neutral, choices), names = _names(parts)
+    (targets, previous, later, neutral, choices), names = _names(parts)
     give_back()
     subject = _together([part.text(part.asking.subject) for part in parts])
     asked = Asked(
@@ -228,6 +230,7 @@ def read_asked(
         names=Words.of(names),
         targets=targets,
         previous=previous,
+        later=later,
         neutral=neutral,
         choices=choices,
         day=np.concatenate([part.day for part in parts]),
@@ -263,10 +266,11 @@ class _Part:
         self.name, self.asking, self.first = entry.name, asking, first
         wanted = ["id", asking.targets, asking.subject, *asking.time, *asking.strata]
         wanted += [*asking.popularity, *asking.history]
-        further = (asking.previous, asking.neutral, asking.group, asking.evidence, asking.choices)
+        further = (asking.previous, asking.later, asking.neutral, asking.choices)
+        further += (asking.group, asking.evidence)
         wanted += [one for one in further if one]
         columns = list(dict.fromkeys(wanted))
-        as_answers = {asking.targets, asking.previous, asking.neutral, asking.choices}
+        as_answers = {asking.targets, *further[:4]}
         self.splits: list[tuple[str, int, int]] = []
         read: dict[str, list[pa.Array]] = {name: [] for name in columns}
         at = first
@@ -356,6 +360,7 @@ def _names(parts: Sequence[_Part]) -> tuple[list[Lists], pa.Array]:
     kinds = (
         [part.answers(part.asking.targets) for part in parts],
         [part.answers(part.asking.previous) for part in parts],
+        [part.answers(part.asking.later) for part in parts],
         [part.answers(part.asking.neutral) for part in parts],
         [part.answers(part.asking.choices) for part in parts],
     )

@@ -8,7 +8,7 @@
 - `rouge_l`: longest common subsequence of words, F-measure, best over the answers (Lin 2004).
 - `recall@1` … `recall@20`: the article that answers is among the first found (StreamingQA: Liška
   et al. 2022).
-- `outdated`, `stale`, `abstained`: shares of verdicts, see `Verdict` and `Scorer.finish`.
+- `outdated`, `early`, `stale`, `abstained`: shares of verdicts, see `Verdict` and `Scorer.finish`.
 - `fuar`: forgotten over updated and acquired (CKL: Jang et al. 2022).
 """
 
@@ -25,12 +25,13 @@ from factdrift.builders.core.errors import UserError
 from factdrift.scoring.asked import Asked, Lists
 from factdrift.scoring.words import Ints, Words, distinct, f1_of_pairs, found
 
-Verdict = Literal["right", "outdated", "wrong", "abstained"]
+Verdict = Literal["right", "outdated", "wrong", "abstained", "early"]
 """right: an accepted answer, or none where there is none. outdated: not that, but what was right
 before: an answer of the period before, or one that the same fact had at an earlier time in this
-release. abstained: no answer, where there is one. wrong: anything else."""
+release. early: none of these, but what was right only afterwards. abstained: no answer, where there
+is one. wrong: anything else."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-RIGHT, OUTDATED, WRONG, ABSTAINED = range(4)
+RIGHT, OUTDATED, WRONG, ABSTAINED, EARLY = range(5)
 
 SCALE = 1 << 20
 """A metric is kept as a whole number of 1/SCALE, so that sums are exact in any order."""
@@ -93,7 +94,13 @@ class Scorer:
         self._put("exact_match", rows, right)
         self._put("f1", rows, f1)
         verdicts = np.full(len(rows), WRONG, np.int8)
-        for verdict, there in ((OUTDATED, outdated), (ABSTAINED, abstained), (RIGHT, right)):
+        early = self._among(self._asked.later, rows, key)
+        for verdict, there in (
+            (EARLY, early),
+            (OUTDATED, outdated),
+            (ABSTAINED, abstained),
+            (RIGHT, right),
+        ):
             verdicts[there] = verdict
         self.verdicts[rows] = verdicts
         if self._rouge:
@@ -184,6 +191,9 @@ class Scorer:
         self._put("abstained", rows[told], self.verdicts[told] == ABSTAINED)
         if changed.any():
             self._put("outdated", rows[changed], self.verdicts[changed] == OUTDATED)
+        ahead = told & (self._asked.later.sizes > 0)
+        if ahead.any():
+            self._put("early", rows[ahead], self.verdicts[ahead] == EARLY)
         if known.any():
             self._put("stale", rows[known], self.verdicts[known] == OUTDATED)
         return self.marks

@@ -35,7 +35,17 @@ MOST = len(COLOURS)
 _TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = ("exact_match", "accuracy")
-_COLUMNS = (*_MAIN, "f1", "p@1", "mrr", "consistency", "recall@10", "outdated", "abstained")
+_COLUMNS = (
+    *_MAIN,
+    "f1",
+    "p@1",
+    "mrr",
+    "consistency",
+    "recall@10",
+    "outdated",
+    "early",
+    "abstained",
+)
 _NAMES = {
     "exact_match": "exact match",
     "f1": "F1",

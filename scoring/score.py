@@ -46,7 +46,7 @@ _TOGETHER = 256
 """Means whose intervals are drawn together."""
 _ORDER = (
     *("exact_match", "f1", "rouge_l", "accuracy", "p@1", "p@5", "p@10", "mrr", "consistency"),
-    *("recall@1", "recall@5", "recall@10", "recall@20", "outdated", "stale", "abstained"),
+    *("recall@1", "recall@5", "recall@10", "recall@20", "outdated", "early", "stale", "abstained"),
 )
 
 

@@ -1,7 +1,7 @@
 """Baselines of retrieval that run anywhere: BM25 over the passages of a BEIR folder, by tantivy.
 
-`day` leaves out what was published after the day of a query; `newest` ranks what BM25 finds by its
-day, the newest first.
+`day` leaves out what was published after the day of a query; `newest` puts the ten best of these in
+the order of their days, the newest first.
 """
 
 import json
@@ -21,6 +21,8 @@ from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
 
 DEPTH = 100
+_NEWEST = 10
+"""Results that `newest` puts in the order of their days."""
 _HEAP = 64_000_000
 _UNDATED = -1
 
@@ -52,7 +54,7 @@ def _ranked(
     schema, both = index.schema, tantivy.Occur
     terms = [(both.Should, tantivy.Query.term_query(schema, "text", word)) for word in words]
     wanted = tantivy.Query.boolean_query(terms)
-    if baseline == "day" and "day" in query["metadata"]:
+    if baseline != "bm25" and "day" in query["metadata"]:
         last = date.fromisoformat(query["metadata"]["day"]).toordinal()
         kind = tantivy.FieldType.Integer
         in_time = tantivy.Query.range_query(schema, "day", kind, None, last)
@@ -62,9 +64,11 @@ def _ranked(
     found = [(score, searcher.doc(address).to_dict()) for score, address in hits]
     # Equal to four digits is equal: what is left depends on how a machine adds.
     rows = [(float(f"{score:.4g}"), doc["day"][0], doc["id"][0]) for score, doc in found]
+    rows.sort(key=lambda row: (-row[0], -row[1], row[2]))
     if baseline == "newest":
-        rows = [(float(day), day, name) for _, day, name in rows]
-    return [(name, score) for score, _, name in sorted(rows, key=lambda r: (-r[0], -r[1], r[2]))]
+        rows[:_NEWEST] = sorted(rows[:_NEWEST], key=lambda row: (-row[1], -row[0], row[2]))
+        rows = [(float(depth - n), day, name) for n, (_, day, name) in enumerate(rows)]
+    return [(name, score) for score, _, name in rows]
 
 
 def _index(folder: Path, place: Path, dated: bool) -> Any:

@@ -15,7 +15,7 @@ _SHOWN = (
     "agreement",
     "recall@10",
 )
-_SHARES = ("outdated", "abstained")
+_SHARES = ("outdated", "early", "abstained")
 
 
 def summary(scores: Scores) -> Iterator[str]:

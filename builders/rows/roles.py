@@ -30,6 +30,9 @@ class ColumnRoles:
     previous: Column | None = None
     """What was right before, in one of the same forms: a prediction that is in it and not in
     `targets` is outdated. Of a row whose fact ended it is what `targets` has."""
+    later: Column | None = None
+    """What was right after the time asked about, in one of the same forms: a prediction that is in
+    it and in neither of the others is early."""
     neutral: Column | None = None
     """What is true and not asked for, in one of the same forms: a prediction that is in it and not
     in `targets` is neither right nor wrong, and its row is left out of the score and counted."""
@@ -61,6 +64,7 @@ class ColumnRoles:
         """Every column that one of the roles names, structs by their own name."""
         one = (self.prompt, self.targets, self.context, self.answers, self.previous, self.choices)
         more = (
+            self.later,
             self.neutral,
             self.answer_index,
             self.subject,

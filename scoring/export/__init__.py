@@ -20,6 +20,8 @@ FormatName = Literal[
     "squad",
     "knowedit",
     "beir",
+    "dpr",
+    "stream",
 ]
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
 
@@ -33,16 +35,18 @@ def export(
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
-    `corpus`: the passages of the news, for `beir`.
+    `corpus`: the passages of the news, for `beir` and `dpr`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
     from factdrift.scoring.export import (
         beir,
         ckl,
+        dpr,
         knowedit,
         lama,
         squad,
+        stream,
         streamingqa,
         templama,
         timeqa,
@@ -59,6 +63,8 @@ def export(
         "squad": squad.write,
         "knowedit": knowedit.write,
         "beir": lambda source: beir.write(source, corpus),
+        "dpr": lambda source: dpr.write(source, corpus),
+        "stream": stream.write,
     }
     source = Release.of(release, out, name)
     writable(source.out)

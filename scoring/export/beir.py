@@ -24,6 +24,7 @@ from factdrift.builders.rows import (
     TimeQuestion,
 )
 from factdrift.builders.wmt.passages import SENTENCES, question_prefix, shown_id
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.scoring.export.release import Exported, Notes, Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
@@ -39,6 +40,8 @@ def write(release: Release, corpus: Path | None = None) -> Exported:
     pages of the release have no text.
     """
     notes = Notes()
+    if any(config.name == "passages" for config in release.manifest.configs):
+        return Exported(_of_days(release), notes)
     if any(config.name == "pages" for config in release.manifest.configs):
         return Exported(_of_pages(release, notes), notes)
     return Exported(_of_news(release, corpus, notes), notes)
@@ -65,7 +68,9 @@ def _of_news(release: Release, corpus: Path | None, notes: Notes) -> dict[str, i
     rows = [one for one in rows if one[1] in known]
     with reading(passages) as file:
         texts = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        files = {CORPUS: release.json_lines(CORPUS, map(_news_passage, texts))}
+        files = {
+            CORPUS: release.json_lines(CORPUS, (_dated(shown_id(row["id"]), row) for row in texts))
+        }
     for wanted in dict.fromkeys(split for split, _, _ in rows):
         of_split = [(row["id"], shown_id(name), 1) for split, name, row in rows if split == wanted]
         files |= _judged(release, wanted, of_split)
@@ -86,9 +91,9 @@ def _known(passages: Path, names: set[str]) -> set[str]:
         return {name for (name,) in found.fetchall()}
 
 
-def _news_passage(row: Row) -> Row:
-    day = row["day"].isoformat()
-    return {"_id": shown_id(row["id"]), "title": "", "text": row["text"], "metadata": {"day": day}}
+def _dated(name: str, row: Row) -> Row:
+    about = {"day": row["day"].isoformat()}
+    return {"_id": name, "title": "", "text": row["text"], "metadata": about}
 
 
 def _news_query(row: Row) -> Row:
@@ -169,6 +174,37 @@ def _judgments(
             stale.append((row["id"], f"{row['page']}-{one['place']}", one["answer"]))
         for place in sorted({one["place"] for one in row["stale"] or ()}):
             yield row["id"], f"{row['page']}-{place}", 0
+
+
+def _of_days(release: Release) -> dict[str, int]:
+    (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
+    named = {"passages": [passages], "asked": [asked]}
+    with release.query("SELECT id, day, text FROM passages ORDER BY day, id", named) as rows:
+        files = {CORPUS: release.json_lines(CORPUS, (_dated(row["id"], row) for row in rows))}
+    queries: list[Row] = []
+    judged: list[Sequence[Any]] = []
+    stale: list[Sequence[Any]] = []
+    with release.query(_DAYS, named) as rows:
+        for row in rows:
+            days = {"day": row["as_of"].isoformat(), "asked_on": row["asked_on"].isoformat()}
+            about = {**days, "targets": row["targets"], "relation": row["relation"]}
+            queries.append({"_id": row["id"], "text": row["question"], "metadata": about})
+            judged += [(row["id"], passage, 1) for passage in row["evidence"]]
+            judged += [(row["id"], one["id"], 0) for one in row["others"] or ()]
+            stale += [(row["id"], one["id"], one["answer"]) for one in row["others"] or ()]
+    files |= _judged(release, "test", judged)
+    files[QUERIES] = release.json_lines(QUERIES, queries)
+    columns = ("query-id", "corpus-id", "answer")
+    return files | {STALE: _lines(release, STALE, columns, stale)}
+
+
+_DAYS = """
+    SELECT a.*, s.others FROM asked a LEFT JOIN (
+        SELECT q.id, list({id: p.id, answer: p.object_label} ORDER BY p.id) AS others
+        FROM (SELECT id, unnest(stale) AS passage FROM asked) q JOIN passages p ON p.id = q.passage
+        GROUP BY q.id
+    ) s USING (id) ORDER BY a.id
+"""
 
 
 def _judged(release: Release, split: str, judged: Sequence[Sequence[Any]]) -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""Dated statements and questions as of a day, for search and for memories (the dataset `as-of`)."""

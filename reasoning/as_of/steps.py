@@ -1,0 +1,334 @@
+"""The steps of `as-of`: histories and days, sentences of news, then passages and questions."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar, NamedTuple, Protocol, TypeVar
+
+import ibis
+
+from factdrift.builders import rows
+from factdrift.builders.core import duck
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.hashing import bits, one_of, row_id, share
+from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts.relations import NewsPhrases, Phrases
+from factdrift.builders.facts.steps import Facts, Timelines
+from factdrift.builders.generate.grounded import Found, Known, StatedFacts
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.squad import normal_or_all
+from factdrift.builders.wmt.passages import question_prefix
+from factdrift.builders.wmt.read import read
+from factdrift.builders.wmt.steps import Articles
+from factdrift.reasoning.as_of.rows import AskedDay, AsOfQuestion, DatedPassage, Lag
+from factdrift.reasoning.families.base import Scope, at_quarter_end
+from factdrift.reasoning.selection import first_rows
+from factdrift.reasoning.states import PAIR, knowledge
+from factdrift.reasoning.writing import Names, written
+
+_BEFORE = date(1900, 1, 1)
+_MANY = 100
+"""Segments of a history at most."""
+_DRAWS = 2
+"""Days that are drawn of a stretch at most."""
+_DELAYS = 60, 1200
+"""Days after its beginning on which a late statement comes."""
+_INTRODUCTION = "Answer the question with a name."
+_LAGS: tuple[tuple[int, Lag], ...] = (
+    (92, "under 3 months"),
+    (366, "under 1 year"),
+    (1096, "under 3 years"),
+)
+
+
+class EvolvingFacts(Step):
+    """Histories of two objects and more without gaps and rivals, and days of which all is known.
+
+    `terms.parquet` (`rows.Segment`), `days.parquet` (`AskedDay`), `entities.parquet`. `phrases`:
+    relations with an `event` and an `ask`; `histories`: how many are drawn; `share`: of them a
+    relation has at most.
+    """
+
+    name: ClassVar[str] = "evolving-facts"
+
+    facts: Facts
+    timelines: Timelines
+    phrases: Mapping[str, Phrases]
+    first: date
+    last: date
+    histories: int
+    share: float
+    seed: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Draw histories by hash, cut them into stretches, draw days of these."""
+        lines, mined = at.folder(self.timelines), at.folder(self.facts)
+        with at.engine() as eng:
+            segments = eng.read(lines / "timelines.parquet", rows.Segment)
+            gaps = eng.read(lines / "gaps.parquet", rows.Gap)
+            entities = eng.read(mined / "entities.parquet", rows.Entity)
+            segments = segments.filter(segments.relation.isin(list(self.phrases)))
+            named = entities.filter(entities.label != "").select(named="id")
+            paged = entities.filter(entities.enwiki.notnull() & (entities.label != ""))
+            segments = segments.semi_join(paged, segments.subject == paged.id)
+            known = knowledge(segments, gaps, _BEFORE, self.last, self.seed, _MANY)
+            t = known.terms
+            t = t.mutate(doubt=t.start_first.delta(t.start_last, unit="day").abs())
+            unnamed = t.anti_join(named, t.object == named.named).select(*PAIR).distinct()
+            of = t.group_by(PAIR).agg(
+                objects=t["object"].nunique(),
+                first=t.start_first.min(),
+                last=t.start_last.max(),
+                doubt=t.doubt.max(),
+            )
+            of = of.filter((of.objects > 1) & (of["first"] > _BEFORE) & (of["last"] > self.first))
+            of = of.filter(of.doubt <= 366)
+            of = of.anti_join(unnamed, PAIR)
+            drawn = ibis.literal("\t").join([ibis.literal(str(self.seed)), of.subject, of.relation])
+            of = of.mutate(drawn=drawn.hexdigest("sha256"))
+            of = first_rows(of, ["relation"], ["drawn"], int(self.share * self.histories))
+            pairs = eng.keep(first_rows(of, [], ["drawn"], self.histories).select(*PAIR))
+            terms = eng.keep(segments.semi_join(pairs, PAIR).select(segments.columns))
+            order = (*PAIR, "start_last", "object", "statements")
+            eng.write(terms, out / "terms.parquet", rows.Segment, order)
+            states = known.states.semi_join(pairs, PAIR).select(known.states.columns)
+            states = states.filter(states.objects.length() > 0)
+            scope = Scope(self.first, self.last, {})
+            days = at_quarter_end(states, scope, self.seed, draws=_DRAWS)
+            eng.write(days, out / "days.parquet", AskedDay, (*PAIR, "as_of"))
+            ids = terms.select(id="subject").union(terms.select(id="object")).distinct()
+            eng.write(entities.semi_join(ids, "id"), out / "entities.parquet", rows.Entity, ("id",))
+
+
+class NewsStatements(Step):
+    """Sentences of news that state a fact of the histories: `passages.parquet` (`DatedPassage`).
+
+    Their days are those of the articles, on which the fact surely held; of a fact at most
+    `per_fact` are drawn.
+    """
+
+    name: ClassVar[str] = "news-statements"
+
+    evolving: EvolvingFacts
+    articles: Articles
+    relations: Mapping[str, NewsPhrases]
+    per_fact: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Meet every article with the facts of the histories."""
+        folder = at.folder(self.evolving)
+        refs = at.folder(self.articles) / "articles.parquet"
+        none = out / "gaps.parquet"
+        with writing(none, rows.Gap):
+            pass  # histories with gaps are not asked about
+        paths = folder / "terms.parquet", none, folder / "entities.parquet"
+        found: dict[tuple[str, ...], list[DatedPassage]] = defaultdict(list)
+        with duck.connect(at.work("spill"), at.memory) as db:
+            articles = read(self.articles.news.files, refs, jobs=at.jobs)
+            for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
+                for one in stated:
+                    passage = _of_news(article, one, known)
+                    same = found[passage.statements]
+                    same.append(passage)
+                    same.sort(key=lambda p: p.id)
+                    del same[self.per_fact :]
+        none.unlink()
+        with writing(out / "passages.parquet", DatedPassage) as passages:
+            for passage in sorted(chain.from_iterable(found.values()), key=_by_day):
+                passages.append(passage)
+
+
+def _of_news(article: rows.Article, one: Found, known: Known) -> DatedPassage:
+    """A sentence of an article that states a fact."""
+    terms = known.terms["object", one.relation, one.subject]
+    day, text = article.day, one.sentence.text.strip()
+    term = next(t for t in terms if t.id == one.object and t.within(day, day))
+    return DatedPassage(
+        id=row_id("news", article.id, text, *term.statements),
+        day=day,
+        text=text,
+        source="news",
+        late=False,
+        subject=one.subject,
+        relation=one.relation,
+        object=one.object,
+        object_label=known.entities[one.object].label,
+        since=term.start_last,
+        statements=term.statements,
+        article=article.id,
+    )
+
+
+class AsOfRows(Step):
+    """`passages.parquet` (`DatedPassage`, by day), `questions.parquet` (`AsOfQuestion`, by id),
+    `dropped.parquet`. `late`: the share of statements that come long after what they state;
+    `questions`: how many at most, half of them with a newer fact that may be known.
+    """
+
+    name: ClassVar[str] = "as-of-rows"
+
+    evolving: EvolvingFacts
+    news: NewsStatements | None
+    late: float
+    questions: int
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Put histories into words, ask of the drawn days what the passages answer."""
+        folder = at.folder(self.evolving)
+        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        names = Names(
+            {i: one.label for i, one in entities.items()},
+            {i: one.aliases for i, one in entities.items()},
+            self.evolving.phrases,
+        )
+        terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
+        stated = [self._statement(one, names) for history in terms.values() for one in history]
+        if self.news:
+            path = at.folder(self.news) / "passages.parquet"
+            stated += typed_rows(path, DatedPassage)
+        stated.sort(key=_by_day)
+        with writing(out / "passages.parquet", DatedPassage) as passages:
+            for passage in stated:
+                passages.append(passage)
+        by_pair = _grouped(stated)
+        asked: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
+        with writing(out / "dropped.parquet", rows.Dropped) as dropped:
+            for one in typed_rows(folder / "days.parquet", AskedDay):
+                pair = one.subject, one.relation
+                history = _History(names, terms[pair], by_pair[pair])
+                for on in self._asked_on(one):
+                    made = history.question(one, on, entities[one.subject].sitelinks)
+                    if isinstance(made, AsOfQuestion):
+                        asked[made.superseded].append(made)
+                    else:
+                        dropped.append(made)
+        number = min(self.questions // 2, *map(len, asked.values()))
+        kept = [q for some in asked.values() for q in sorted(some, key=self._order)[:number]]
+        with writing(out / "questions.parquet", AsOfQuestion) as questions:
+            for question in sorted(kept, key=lambda q: q.id):
+                questions.append(question)
+
+    def _order(self, one: AsOfQuestion) -> int:
+        return bits(self.evolving.seed, "as-of", one.id)
+
+    def _asked_on(self, one: AskedDay) -> Iterator[date]:
+        """The day itself, and the last day of a later quarter."""
+        yield one.as_of
+        first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
+        if later := last.index - first.index:
+            drawn = one_of(later, self.evolving.seed, one.subject, one.relation, one.as_of)
+            yield (first + (1 + drawn)).last
+
+    def _statement(self, one: rows.Segment, names: Names) -> DatedPassage:
+        """A segment in words, on the day when it surely had begun, or late."""
+        since = one.start_last
+        assert since is not None and one.object is not None  # of no other history is asked
+        seed, (low, high) = self.evolving.seed, _DELAYS
+        day = since + timedelta(days=low + one_of(high - low, seed, "delay", *one.statements))
+        late = day <= self.evolving.last and share(seed, "late", *one.statements) < self.late
+        subject, thing = names.name(one.subject), names.name(one.object)
+        when = written(names, one.start_first, since)
+        exact = one.start_first == since or when.startswith("a day")
+        event = names.phrase("event", one.relation, subject, thing)
+        return DatedPassage(
+            id=row_id("statement", *one.statements),
+            day=day if late else since,
+            text=f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}.",
+            source="statement",
+            late=late,
+            subject=one.subject,
+            relation=one.relation,
+            object=one.object,
+            object_label=thing,
+            since=since,
+            statements=one.statements,
+            article=None,
+        )
+
+
+class _History(NamedTuple):
+    """The segments of a subject and relation, and the passages that state them, by day."""
+
+    names: Names
+    terms: Sequence[rows.Segment]
+    passages: Sequence[DatedPassage]
+
+    def question(self, one: AskedDay, on: date, sitelinks: int) -> AsOfQuestion | rows.Dropped:
+        """What held on a day, asked on a day, or why it is not asked."""
+        names = self.names
+        asked = names.phrase("ask", one.relation, names.name(one.subject))
+        question = f"On {names.day(one.as_of)}, {asked}?"
+        answers = targets(*self._forms(one.objects))
+        right, said = {normal_or_all(name) for name in answers}, set(one.statements)
+        known = [p for p in self.passages if p.day <= on]
+        evidence = [p for p in known if said & set(p.statements)]
+        id_ = row_id("as-of", one.subject, one.relation, one.as_of, on)
+        reason = None
+        if {p.object for p in evidence} != set(one.objects):
+            reason = "not_yet_stated"
+        elif any(form in normal_or_all(question) for form in right):
+            reason = "answer_in_question"
+        if reason:
+            return rows.Dropped(
+                step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
+            )
+        before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
+        every = {t.object for t in self.terms}
+        earlier, later = (
+            tuple(
+                name
+                for name in targets(*self._forms(sorted(some - {None, *one.objects})))
+                if normal_or_all(name) not in right
+            )
+            for some in (before, every - before)
+        )
+        return AsOfQuestion(
+            id=id_,
+            prompt=f"{question_prefix(on)}{_INTRODUCTION}\n{question}",
+            targets=answers,
+            question=question,
+            subject=one.subject,
+            subject_label=names.name(one.subject),
+            relation=one.relation,
+            as_of=one.as_of,
+            asked_on=on,
+            superseded="yes" if any(p.since > one.as_of for p in known) else "no",
+            lag=_lag((one.as_of - one.since).days),
+            answer_ids=one.objects,
+            earlier=earlier,
+            later=later,
+            evidence=tuple(sorted(p.id for p in evidence)),
+            stale=tuple(sorted(p.id for p in known if normal_or_all(p.object_label) not in right)),
+            statements=one.statements,
+            sitelinks=sitelinks,
+        )
+
+    def _forms(self, items: Sequence[str]) -> Iterator[Sequence[str]]:
+        yield [self.names.name(item) for item in items]
+        yield from (self.names.aliases[item] for item in items)
+
+
+class _OfPair(Protocol):
+    subject: str
+    relation: str
+
+
+T = TypeVar("T", bound=_OfPair)
+
+
+def _grouped(found: Iterable[T]) -> dict[tuple[str, str], list[T]]:
+    groups: dict[tuple[str, str], list[T]] = defaultdict(list)
+    for one in found:
+        groups[one.subject, one.relation].append(one)
+    return groups
+
+
+def _by_day(one: DatedPassage) -> tuple[date, str]:
+    return one.day, one.id
+
+
+def _lag(days: int) -> Lag:
+    return next((name for most, name in _LAGS if days < most), "3 years and more")

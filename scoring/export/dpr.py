@@ -1,0 +1,62 @@
+"""DPR: each question with passages that answer it and passages that do not (Karpukhin et al. 2020).
+
+Hard negatives are the passages that state what held at another time.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders.core import duck
+from factdrift.scoring.export import beir
+from factdrift.scoring.export.release import Exported, Release, Row
+
+_QUESTIONS = """
+    WITH judged AS (
+        SELECT "query-id" AS query, "corpus-id" AS passage, score FROM {qrels}
+    ), texts AS (
+        SELECT query, score,
+            list({{title: title, text: text, passage_id: _id}} ORDER BY _id) AS ctxs
+        FROM judged JOIN {corpus} ON _id = passage GROUP BY query, score
+    )
+    SELECT q._id AS id, q.text AS question, q.metadata.targets AS answers,
+        good.ctxs AS positive_ctxs, bad.ctxs AS hard_negative_ctxs
+    FROM {queries} q JOIN texts good ON good.query = q._id AND good.score = 1
+    LEFT JOIN texts bad ON bad.query = q._id AND bad.score = 0 ORDER BY q._id
+"""
+
+
+def write(release: Release, corpus: Path | None = None) -> Exported:
+    """`<split>.json` of each split, beside the files of `beir` that it is made from."""
+    made = beir.write(release, corpus)
+    files = dict(made.files)
+    for name in [name for name in made.files if name.startswith(beir.QRELS)]:
+        with duck.connect(release.out) as db:
+            query = _QUESTIONS.format(
+                qrels=_read("read_csv", release.out / name, "delim = '\t', all_varchar = true"),
+                corpus=_lines(release.out / beir.CORPUS, "title: 'VARCHAR', text: 'VARCHAR'"),
+                queries=_lines(
+                    release.out / beir.QUERIES,
+                    "text: 'VARCHAR', metadata: 'STRUCT(targets VARCHAR[])'",
+                ),
+            )
+            found = db.sql(query).to_arrow_reader(256)
+            file = f"{Path(name).stem}.json"
+            rows = (_question(row) for batch in found for row in batch.to_pylist())
+            files[file] = release.json_list(file, rows)
+    return Exported(files, made.notes)
+
+
+def _read(function: str, path: Path, options: str) -> str:
+    return f"{function}({duck.text(str(path))}, {options})"
+
+
+def _lines(path: Path, columns: str) -> str:
+    return _read(
+        "read_json", path, f"format = 'newline_delimited', columns = {{_id: 'VARCHAR', {columns}}}"
+    )
+
+
+def _question(row: dict[str, Any]) -> Row:
+    lists = ("positive_ctxs", "hard_negative_ctxs")
+    empty: Row = {"dataset": "", "negative_ctxs": []}
+    return row | empty | {name: row[name] or [] for name in lists}

@@ -1,0 +1,35 @@
+"""A stream: dated passages and questions in one order of days, for systems that keep a memory."""
+
+from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
+from factdrift.scoring.export.release import Exported, Notes, Release, Row
+
+STREAM = "stream.jsonl"
+_ORDER = """
+    SELECT * FROM (
+        SELECT 'passage' AS kind, id, day, text, subject, relation, object_label AS object, since,
+            NULL::date AS as_of
+        FROM passages UNION ALL BY NAME
+        SELECT 'question' AS kind, id, asked_on AS day, question AS text, subject, relation, as_of
+        FROM asked
+    ) ORDER BY day, kind, id
+"""
+
+
+def write(release: Release) -> Exported:
+    """`stream.jsonl`: a passage or a question a line, a question after the passages of its day.
+
+    What may be known at a question is what stands before it; no line has an answer to a question.
+    Passages say which fact they state (`subject`, `relation`, `object`, `since`), for memories that
+    do not read; predictions are lines of `id` and `prediction` for `factdrift score`.
+    """
+    named = {"passages": release.configs(DatedPassage), "asked": release.configs(AsOfQuestion)}
+    with release.query(_ORDER, named) as rows:
+        return Exported({STREAM: release.json_lines(STREAM, map(_line, rows))}, Notes())
+
+
+def _line(row: Row) -> Row:
+    return {
+        name: value.isoformat() if hasattr(value, "isoformat") else value
+        for name, value in row.items()
+        if value is not None
+    }
