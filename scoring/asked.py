@@ -266,11 +266,10 @@ class _Part:
         self.name, self.asking, self.first = entry.name, asking, first
         wanted = ["id", asking.targets, asking.subject, *asking.time, *asking.strata]
         wanted += [*asking.popularity, *asking.history]
-        further = (asking.previous, asking.later, asking.neutral, asking.choices)
-        further += (asking.group, asking.evidence)
-        wanted += [one for one in further if one]
+        others = (asking.previous, asking.later, asking.neutral, asking.choices)
+        wanted += [one for one in (*others, asking.group, asking.evidence) if one]
         columns = list(dict.fromkeys(wanted))
-        as_answers = {asking.targets, *further[:4]}
+        as_answers = {asking.targets, *others}
         self.splits: list[tuple[str, int, int]] = []
         read: dict[str, list[pa.Array]] = {name: [] for name in columns}
         at = first

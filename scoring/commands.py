@@ -11,7 +11,7 @@ from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
 
-Baseline = Literal["bm25", "day", "newest"]
+Baseline = Literal["bm25", "day", "newest", "embedding"]
 
 
 def score(
@@ -89,14 +89,19 @@ def search(
     out: Annotated[Path, typer.Option(help="File of the run, in TREC's form.")],
     by: Annotated[
         Baseline,
-        typer.Option(help="bm25; day: none after a query's day; newest: by day, what bm25 finds."),
+        typer.Option(
+            help="bm25; day: none after a query's day; newest: ten of these by day; embedding."
+        ),
     ] = "bm25",
     depth: Annotated[int, typer.Option(min=1, help="Results a query.")] = 100,
+    model: Annotated[
+        Path | None, typer.Option(help="Folder of a sentence model, for embedding.")
+    ] = None,
 ) -> None:
-    """Search a corpus for its queries by BM25: a baseline of retrieval that runs anywhere."""
+    """Search a corpus for its queries, by BM25 or by embeddings: baselines of retrieval."""
     from factdrift.scoring.search_baselines import search as search_all
 
-    say(f"{search_all(folder, out, by, depth):,} results in {out}")
+    say(f"{search_all(folder, out, by, depth, model):,} results in {out}")
 
 
 def baselines(

@@ -1,10 +1,9 @@
-"""Baselines of retrieval that run anywhere: BM25 over the passages of a BEIR folder, by tantivy.
+"""Baselines of retrieval over the passages of a BEIR folder: BM25 by tantivy, or embeddings.
 
 `day` leaves out what was published after the day of a query; `newest` puts the ten best of these in
 the order of their days, the newest first.
 """
 
-import json
 import tempfile
 from collections.abc import Iterator
 from datetime import date
@@ -19,6 +18,7 @@ from factdrift.builders.core.files import replacing
 from factdrift.builders.text.words import WORD, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
+from factdrift.scoring.search_records import records
 
 DEPTH = 100
 _NEWEST = 10
@@ -27,24 +27,47 @@ _HEAP = 64_000_000
 _UNDATED = -1
 
 
-def search(folder: Path, out: Path, baseline: Baseline = "bm25", depth: int = DEPTH) -> int:
+Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
+"""Ids of queries, each with its results and their scores, best first."""
+
+
+def search(
+    folder: Path,
+    out: Path,
+    baseline: Baseline = "bm25",
+    depth: int = DEPTH,
+    model: Path | None = None,
+) -> int:
     """Write a run of TREC's form: `depth` results a query; how many lines.
 
-    `UserError`: the folder is none of `factdrift export --format beir`, or `day` and `newest` are
-    asked of passages without days. Memory holds the writer's heap and one query.
+    `model`: the folder of a sentence model, for `embedding`. `UserError`: the folder is none of
+    `factdrift export --format beir`, `day` and `newest` are asked of passages without days, or the
+    model is none. Memory holds the writer's heap and one query; see `embeddings.ranked` for its.
     """
+    if (baseline == "embedding") is (model is None):
+        raise UserError("--by embedding and --model FOLDER go together")
+    if model is None:
+        found = _bm25(folder, baseline, depth)
+    else:
+        from factdrift.scoring.embeddings import Encoder, ranked
+
+        found = ranked(folder, Encoder(model), depth)
+    count = 0
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        for query, results in found:
+            for rank, (name, score) in enumerate(results, 1):
+                file.write(f"{query} Q0 {name} {rank} {score:.4f} {baseline}\n")
+                count += 1
+    return count
+
+
+def _bm25(folder: Path, baseline: Baseline, depth: int) -> Ranked:
     with tempfile.TemporaryDirectory() as place:
         index = _index(folder, Path(place), dated=baseline != "bm25")
-        searcher, count = index.searcher(), 0
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-            for query in _records(folder / QUERIES):
-                for rank, (name, score) in enumerate(
-                    _ranked(index, searcher, query, baseline, depth), 1
-                ):
-                    file.write(f"{query['_id']} Q0 {name} {rank} {score:.4f} {baseline}\n")
-                    count += 1
-    return count
+        searcher = index.searcher()
+        for query in records(folder / QUERIES):
+            yield query["_id"], _ranked(index, searcher, query, baseline, depth)
 
 
 def _ranked(
@@ -84,7 +107,7 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
     )
     writer = index.writer(heap_size=_HEAP, num_threads=1)
     try:
-        for passage in _records(folder / CORPUS):
+        for passage in records(folder / CORPUS):
             day = passage["metadata"].get("day")
             if dated and day is None:
                 hint = "only news have days; take bm25"
@@ -97,17 +120,3 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
         writer.wait_merging_threads()
     index.reload()
     return index
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        hint = "factdrift export RELEASE --format beir makes such a folder"
-        raise UserError("no such file", where=shown(path), hint=hint)
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                record = json.loads(line)
-                record["_id"], record["text"], record["metadata"]
-            except (ValueError, KeyError, TypeError):
-                raise UserError("no record of BEIR", where=shown(path), line=number) from None
-            yield record

@@ -119,8 +119,9 @@ class Browser:
     def saved(self, name: str) -> Any:
         """What the page saved under a name: browsers make a file before they fill it."""
         path = self.folder / name
-        text = self.until(lambda: path.exists() and path.read_text("utf-8"), name)
-        return json.loads(text)
+        return json.loads(
+            self.until(lambda: path.read_text("utf-8") if path.exists() else "", name)
+        )
 
     def until(self, found: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
         """What `found` gives as soon as that is something: the page, or the machine, may be slow.

@@ -8,8 +8,9 @@ last word further down (Obama), where no other name of the article ends in it.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -38,6 +39,9 @@ _NAMES = pa.schema(
         for name in ("article", "sentence", "start", "end", "name")
     ]
 )
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,13 +220,8 @@ def _by_last_word(parts: Sequence[Sentence], kept: Sequence[Mention]) -> Iterato
                 yield Mention(s, start, end, known[2])
 
 
-def batches(articles: Iterable[Article], size: int) -> Iterator[list[Article]]:
-    """Articles in lists of `size`."""
-    group: list[Article] = []
-    for article in articles:
-        group.append(article)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
+def batches(found: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of `size`, the last one of what is left."""
+    left = iter(found)
+    while group := list(islice(left, size)):
         yield group

@@ -105,8 +105,10 @@ def _contents(passages: Path, questions: Path) -> Statistics:
             FROM read_parquet(?) GROUP BY relation
         ) USING (relation) ORDER BY relation
     """
-    names = ("relation", "histories", "statements", "late ones", "sentences of news")
-    names += ("questions", "asked after a newer fact came")
+    names = (
+        *("relation", "histories", "statements", "late ones", "sentences of news"),
+        *("questions", "asked after a newer fact came"),
+    )
     table: list[dict[str, Scalar]] = [
         dict(zip(names, (n or 0 for n in row), strict=True))
         for row in duck.query(query, [str(passages), str(questions)])
@@ -132,8 +134,10 @@ def _memories(passages: Path, questions: Path) -> Statistics:
             avg(coalesce(list_contains(wanted, valid), false)::int)
         FROM chosen GROUP BY superseded ORDER BY superseded
     """
-    names = ("asked after a newer fact came", "questions", "share right: what came last")
-    names += ("share right: what began last", "share right: what began last by the day asked about")
+    names = (
+        *("asked after a newer fact came", "questions", "share right: what came last"),
+        *("share right: what began last", "share right: what began last by the day asked about"),
+    )
     table: list[dict[str, Scalar]] = [
         dict(zip(names, row, strict=True))
         for row in duck.query(query, [str(questions), str(passages)])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 import ibis
 
@@ -311,12 +311,7 @@ class _History(NamedTuple):
         yield from (self.names.aliases[item] for item in items)
 
 
-class _OfPair(Protocol):
-    subject: str
-    relation: str
-
-
-T = TypeVar("T", bound=_OfPair)
+T = TypeVar("T", rows.Segment, DatedPassage)
 
 
 def _grouped(found: Iterable[T]) -> dict[tuple[str, str], list[T]]:

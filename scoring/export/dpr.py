@@ -57,6 +57,5 @@ def _lines(path: Path, columns: str) -> str:
 
 
 def _question(row: dict[str, Any]) -> Row:
-    lists = ("positive_ctxs", "hard_negative_ctxs")
-    empty: Row = {"dataset": "", "negative_ctxs": []}
-    return row | empty | {name: row[name] or [] for name in lists}
+    lists = {name: row[name] or [] for name in ("positive_ctxs", "hard_negative_ctxs")}
+    return {**row, **lists, "dataset": "", "negative_ctxs": []}
