@@ -93,10 +93,10 @@ def test_a_search_by_day_finds_nothing_later(news: Path, pages: Path, tmp_path: 
             passages[passage]["metadata"]["day"] > queries[query]["metadata"]["day"]
             for query, _, passage, *_ in found
         )
-        assert (later == 0) == (by == "day")
+        assert (later == 0) == (by != "bm25")
         (test,) = [one for one in score_run(news, file) if one.split == "test"]
         means[by] = test.measures["nDCG@10"].mean
-    assert means["day"] > means["bm25"] > 0.5 > means["newest"]
+    assert means["day"] > means["bm25"] > means["newest"]
     said = run("search", pages, "--out", tmp_path / "x", "--by", "day", ok=False).stderr
     assert "its passages have no days" in said
 

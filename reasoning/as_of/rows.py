@@ -52,7 +52,7 @@ class AsOfQuestion:
     relation: Annotated[str, "property id of the relation"]
     as_of: Annotated[date, "the day that is asked about"]
     asked_on: Annotated[date, "the day of asking: passages up to it may be known"]
-    superseded: Annotated[str, "whether a newer fact may be known when it is asked: yes or no"]
+    superseded: Annotated[str, "whether a newer object may be known when it is asked: yes or no"]
     lag: Annotated[Lag, "how long before the day asked about its fact began"]
     answer_ids: Annotated[tuple[str, ...], "item ids of the answers"]
     earlier: Annotated[tuple[str, ...], "names of what held before that day only", RENDERED]

@@ -275,6 +275,7 @@ class _History(NamedTuple):
             return rows.Dropped(
                 step="as-of", reason=reason, item=id_, subject=one.subject, relation=one.relation
             )
+        others = [p for p in known if normal_or_all(p.object_label) not in right]
         before = {t.object for t in self.terms if (t.end_last or date.max) < one.as_of}
         every = {t.object for t in self.terms}
         earlier, later = (
@@ -295,13 +296,13 @@ class _History(NamedTuple):
             relation=one.relation,
             as_of=one.as_of,
             asked_on=on,
-            superseded="yes" if any(p.since > one.as_of for p in known) else "no",
+            superseded="yes" if any(p.since > one.as_of for p in others) else "no",
             lag=_lag((one.as_of - one.since).days),
             answer_ids=one.objects,
             earlier=earlier,
             later=later,
             evidence=tuple(sorted(p.id for p in evidence)),
-            stale=tuple(sorted(p.id for p in known if normal_or_all(p.object_label) not in right)),
+            stale=tuple(sorted(p.id for p in others)),
             statements=one.statements,
             sitelinks=sitelinks,
         )

@@ -21,6 +21,7 @@ FormatName = Literal[
     "knowedit",
     "beir",
     "dpr",
+    "mteb",
     "stream",
 ]
 NAMES: tuple[FormatName, ...] = get_args(FormatName)
@@ -35,7 +36,7 @@ def export(
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
-    `corpus`: the passages of the news, for `beir` and `dpr`.
+    `corpus`: the passages of the news, for `beir`, `dpr` and `mteb`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
@@ -45,6 +46,7 @@ def export(
         dpr,
         knowedit,
         lama,
+        mteb,
         squad,
         stream,
         streamingqa,
@@ -64,6 +66,7 @@ def export(
         "knowedit": knowedit.write,
         "beir": lambda source: beir.write(source, corpus),
         "dpr": lambda source: dpr.write(source, corpus),
+        "mteb": lambda source: mteb.write(source, corpus),
         "stream": stream.write,
     }
     source = Release.of(release, out, name)

@@ -1,0 +1,195 @@
+"""`as-of`: every question against a walk over the segments, its passages, its exports, memories."""
+
+import csv
+import json
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from factdrift.testing import check_dataset
+from tests.conftest import ROOT, run
+
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's release, and its exports."""
+    folder = tmp_path_factory.mktemp("as-of")
+    run("release", ROOT / "reasoning/as_of/recipe.yaml", "--out", folder, "--build", folder / "b")
+    for name in ("beir", "dpr", "mteb", "stream"):
+        run("export", folder / "as-of/1.0.0", "--format", name, "--to", folder / name)
+    return folder
+
+
+def rows(folder: Path, name: str) -> Rows:
+    (path,) = folder.glob(name)
+    found: Rows = pq.read_table(path).to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def questions(folder: Path) -> Rows:
+    return rows(folder, "as-of/1.0.0/data/questions/*.parquet")
+
+
+@pytest.fixture(scope="module")
+def passages(folder: Path) -> dict[str, dict[str, Any]]:
+    return {one["id"]: one for one in rows(folder, "as-of/1.0.0/data/passages/*.parquet")}
+
+
+def test_answers_are_what_holds_under_every_reading(folder: Path, questions: Rows) -> None:
+    segments: dict[tuple[str, str], Rows] = {}
+    for one in rows(folder, "b/timelines-*/timelines.parquet"):
+        segments.setdefault((one["subject"], one["relation"]), []).append(one)
+    for asked in questions:
+        day = asked["as_of"]
+        history = segments[asked["subject"], asked["relation"]]
+        surely = {o["object"] for o in history if o["start_last"] <= day <= o["end_first"]}
+        perhaps = {
+            o["object"]
+            for o in history
+            if o["start_first"] <= day and (o["end_last"] is None or day <= o["end_last"])
+        }
+        assert surely == perhaps == set(asked["answer_ids"]), asked
+
+
+def test_passages(questions: Rows, passages: dict[str, dict[str, Any]]) -> None:
+    assert {p["source"] for p in passages.values()} == {"statement", "news"}
+    assert 0.1 < sum(p["late"] for p in passages.values()) / len(passages) < 0.25
+    for one in passages.values():
+        assert one["day"] >= one["since"]
+        assert one["late"] == (one["source"] == "statement" and one["day"] > one["since"])
+    for asked in questions:
+        same = asked["subject"], asked["relation"]
+        assert asked["evidence"] and asked["asked_on"] >= asked["as_of"]
+        stated = set()
+        for name in (*asked["evidence"], *asked["stale"]):
+            assert (passages[name]["subject"], passages[name]["relation"]) == same
+            assert passages[name]["day"] <= asked["asked_on"]
+        stated = {passages[name]["object"] for name in asked["evidence"]}
+        assert stated == set(asked["answer_ids"])
+        assert not stated & {passages[name]["object"] for name in asked["stale"]}
+        newer = any(passages[name]["since"] > asked["as_of"] for name in asked["stale"])
+        assert newer == (asked["superseded"] == "yes")
+        assert not set(asked["targets"]) & {*asked["earlier"], *asked["later"]}
+    kinds = [asked["superseded"] for asked in questions]
+    assert kinds.count("yes") == kinds.count("no") == len(kinds) / 2 > 200
+
+
+def lines(path: Path) -> Rows:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_the_stream_is_in_order_and_gives_nothing_away(folder: Path, questions: Rows) -> None:
+    stream = lines(folder / "stream/stream.jsonl")
+    assert [(o["day"], o["kind"], o["id"]) for o in stream] == sorted(
+        (o["day"], o["kind"], o["id"]) for o in stream
+    )
+    before: set[str] = set()
+    by_id = {one["id"]: one for one in questions}
+    for one in stream:
+        if one["kind"] == "passage":
+            before.add(one["id"])
+        else:
+            asked = by_id.pop(one["id"])
+            assert set(asked["evidence"]) <= before
+            assert one.keys() == {"kind", "id", "day", "text", "subject", "relation", "as_of"}
+    assert not by_id
+
+
+def test_the_same_judgments_in_every_format(folder: Path, questions: Rows) -> None:
+    with (folder / "beir/qrels/test.tsv").open(encoding="utf-8") as file:
+        judged = [tuple(row.values()) for row in csv.DictReader(file, delimiter="\t")]
+    want = {(q["id"], p, "1") for q in questions for p in q["evidence"]}
+    want |= {(q["id"], p, "0") for q in questions for p in q["stale"]}
+    assert set(judged) == want and len(judged) == len(want)
+    dpr = json.loads((folder / "dpr/test.json").read_text("utf-8"))
+    for lists, score in (("positive_ctxs", "1"), ("hard_negative_ctxs", "0")):
+        found = {(q["id"], p["passage_id"], score) for q in dpr for p in q[lists]}
+        assert found == {one for one in want if one[2] == score}
+    compile((folder / "mteb/mteb_task.py").read_text("utf-8"), "mteb_task.py", "exec")
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        assert (folder / "mteb" / name).read_bytes() == (folder / "beir" / name).read_bytes()
+
+
+def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
+    means = {}
+    for by in ("bm25", "day", "newest"):
+        run("search", folder / "beir", "--by", by, "--out", tmp_path / f"{by}.trec")
+        out = tmp_path / by
+        run("score", folder / "beir", "--run", tmp_path / f"{by}.trec", "--out", out)
+        (found,) = json.loads((out / "retrieval.json").read_text("utf-8"))
+        means[by] = {name: one["mean"] for name, one in found["measures"].items()}
+    assert means["day"]["nDCG@10"] > means["bm25"]["nDCG@10"] > 0.4
+    assert means["newest"]["misled"] < means["day"]["misled"] < means["bm25"]["misled"]
+
+
+def test_the_memory_that_keeps_validity_wins(folder: Path, tmp_path: Path) -> None:
+    script = ROOT / "samples/memories/memories.py"
+    subprocess.run(
+        [sys.executable, str(script), str(folder / "stream/stream.jsonl"), str(tmp_path)],
+        check=True,
+    )
+    means: dict[tuple[str, str, str], float] = {}
+    for memory in ("last", "validity"):
+        out = tmp_path / memory
+        run("score", folder / "as-of/1.0.0", "--predictions", f"{out}.jsonl", "--out", out)
+        for mean in json.loads((out / "scores.json").read_text("utf-8"))["table"]:
+            if mean["stratum"] == "superseded" and mean["config"] == "questions":
+                means[memory, mean["value"], mean["metric"]] = mean["mean"]
+    assert means["last", "yes", "early"] > 0.9 > 0.1 > means["last", "yes", "exact_match"]
+    assert 0.98 > means["last", "no", "exact_match"] > 0.9
+    for superseded in ("yes", "no"):
+        assert means["validity", superseded, "exact_match"] > 0.97
+        assert means["validity", superseded, "early"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("relations: [P27]", "no phrases to ask P27 with"),
+        ("first: 2025-06-01\n  last: 2025-01-01", "do not lie before the dump's"),
+    ],
+)
+def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
+    text = (ROOT / "reasoning/as_of/recipe.yaml").read_text("utf-8")
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(f"{text.replace('../../', f'{ROOT}/')}  {line}\n", "utf-8")
+    done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
+    assert message in done.stderr
+
+
+def test_without_news_there_are_statements_alone(tmp_path: Path) -> None:
+    text = (ROOT / "reasoning/as_of/recipe.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
+    kept = [line for line in text.splitlines() if "news:" not in line]
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text("\n".join(kept) + "\n  late: 0\n", "utf-8")
+    run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b")
+    found = rows(tmp_path, "out/as-of/1.0.0/data/passages/*.parquet")
+    assert {one["source"] for one in found} == {"statement"}
+    assert not any(one["late"] for one in found)
+    assert min(one["day"] for one in found) > date(1900, 1, 1)
+
+
+@pytest.mark.slow
+def test_the_kit(tmp_path: Path) -> None:
+    assert check_dataset(ROOT / "reasoning/as_of/recipe.yaml", tmp_path).configs
+
+
+@pytest.mark.slow
+def test_embeddings(folder: Path, tmp_path: Path) -> None:
+    """The small sentence model that comes as a package finds more than BM25 does."""
+    package = pytest.importorskip("all_minilm_l6_v2")
+    pytest.importorskip("torch")
+    model = package.extract_model(str(tmp_path))
+    words = ("--by", "embedding", "--model", model, "--out", tmp_path / "run.trec")
+    run("search", folder / "beir", *words)
+    run("score", folder / "beir", "--run", tmp_path / "run.trec", "--out", tmp_path / "scores")
+    (found,) = json.loads((tmp_path / "scores/retrieval.json").read_text("utf-8"))
+    assert found["measures"]["nDCG@10"]["mean"] > 0.6
