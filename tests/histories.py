@@ -60,3 +60,17 @@ def parquet(path: Path, row: Any, rows: Sequence[Any]) -> Path:
     table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
     pq.write_table(table, path, row_group_size=5_000)
     return path
+
+
+def timelines_with(
+    build: Path, relations: set[str], statements: set[str]
+) -> list[list[dict[str, Any]]]:
+    """The segments and the gaps of the smallest timelines of a build that have all of these."""
+    found = []
+    for path in sorted(build.glob("timelines-*/timelines.parquet")):
+        segments = pq.read_table(path).to_pylist()
+        stated = {one for segment in segments for one in segment["statements"]}
+        if statements <= stated and relations <= {segment["relation"] for segment in segments}:
+            found.append((len(segments), path, segments))
+    _, path, segments = min(found, key=lambda one: one[0])
+    return [segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()]

@@ -13,17 +13,18 @@ import pytest
 
 from factdrift.testing import check_dataset
 from tests.conftest import ROOT, run
+from tests.histories import timelines_with
 
 Rows = list[dict[str, Any]]
+RELEASE = "releases/as-of/1.0.0"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample's release, and its exports."""
+def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The exports of the sample's release."""
     folder = tmp_path_factory.mktemp("as-of")
-    run("release", ROOT / "reasoning/as_of/recipe.yaml", "--out", folder, "--build", folder / "b")
     for name in ("beir", "dpr", "mteb", "stream"):
-        run("export", folder / "as-of/1.0.0", "--format", name, "--to", folder / name)
+        run("export", sample / RELEASE, "--format", name, "--to", folder / name)
     return folder
 
 
@@ -34,18 +35,20 @@ def rows(folder: Path, name: str) -> Rows:
 
 
 @pytest.fixture(scope="module")
-def questions(folder: Path) -> Rows:
-    return rows(folder, "as-of/1.0.0/data/questions/*.parquet")
+def questions(sample: Path) -> Rows:
+    return rows(sample, f"{RELEASE}/data/questions/*.parquet")
 
 
 @pytest.fixture(scope="module")
-def passages(folder: Path) -> dict[str, dict[str, Any]]:
-    return {one["id"]: one for one in rows(folder, "as-of/1.0.0/data/passages/*.parquet")}
+def passages(sample: Path) -> dict[str, dict[str, Any]]:
+    return {one["id"]: one for one in rows(sample, f"{RELEASE}/data/passages/*.parquet")}
 
 
-def test_answers_are_what_holds_under_every_reading(folder: Path, questions: Rows) -> None:
+def test_answers_are_what_holds_under_every_reading(sample: Path, questions: Rows) -> None:
     segments: dict[tuple[str, str], Rows] = {}
-    for one in rows(folder, "b/timelines-*/timelines.parquet"):
+    stated = {statement for asked in questions for statement in asked["statements"]}
+    relations = {asked["relation"] for asked in questions}
+    for one in timelines_with(sample / "build", relations, stated)[0]:
         segments.setdefault((one["subject"], one["relation"]), []).append(one)
     for asked in questions:
         day = asked["as_of"]
@@ -130,7 +133,7 @@ def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
     assert means["newest"]["misled"] < means["day"]["misled"] < means["bm25"]["misled"]
 
 
-def test_the_memory_that_keeps_validity_wins(folder: Path, tmp_path: Path) -> None:
+def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_path: Path) -> None:
     script = ROOT / "samples/memories/memories.py"
     subprocess.run(
         [sys.executable, str(script), str(folder / "stream/stream.jsonl"), str(tmp_path)],
@@ -139,7 +142,7 @@ def test_the_memory_that_keeps_validity_wins(folder: Path, tmp_path: Path) -> No
     means: dict[tuple[str, str, str], float] = {}
     for memory in ("last", "validity"):
         out = tmp_path / memory
-        run("score", folder / "as-of/1.0.0", "--predictions", f"{out}.jsonl", "--out", out)
+        run("score", sample / RELEASE, "--predictions", f"{out}.jsonl", "--out", out)
         for mean in json.loads((out / "scores.json").read_text("utf-8"))["table"]:
             if mean["stratum"] == "superseded" and mean["config"] == "questions":
                 means[memory, mean["value"], mean["metric"]] = mean["mean"]
@@ -158,7 +161,7 @@ def test_the_memory_that_keeps_validity_wins(folder: Path, tmp_path: Path) -> No
     ],
 )
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
-    text = (ROOT / "reasoning/as_of/recipe.yaml").read_text("utf-8")
+    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8")
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(f"{text.replace('../../', f'{ROOT}/')}  {line}\n", "utf-8")
     done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
@@ -166,7 +169,7 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
 
 
 def test_without_news_there_are_statements_alone(tmp_path: Path) -> None:
-    text = (ROOT / "reasoning/as_of/recipe.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
+    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
     kept = [line for line in text.splitlines() if "news:" not in line]
     recipe = tmp_path / "mine.yaml"
     recipe.write_text("\n".join(kept) + "\n  late: 0\n", "utf-8")
@@ -179,7 +182,7 @@ def test_without_news_there_are_statements_alone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_kit(tmp_path: Path) -> None:
-    assert check_dataset(ROOT / "reasoning/as_of/recipe.yaml", tmp_path).configs
+    assert check_dataset(ROOT / "builders/recipes/as-of.yaml", tmp_path).configs
 
 
 @pytest.mark.slow

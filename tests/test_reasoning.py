@@ -20,8 +20,8 @@ from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from factdrift.reasoning.steps import _TYPES
 from factdrift.reasoning.writing import Names, Term
-from tests.conftest import run
-from tests.histories import day, parquet
+from tests.conftest import ROOT, run
+from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
 
 SNAPSHOT = date(2024, 1, 15)
@@ -130,34 +130,26 @@ def test_no_answer_is_a_shortcut(asked: tuple[list[dict[str, Any]], list[World]]
         assert not short & set(row["answers"]), row
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The release of the sample."""
-    folder = tmp_path_factory.mktemp("reasoned")
-    run("release", "temporal-reasoning", "--out", folder / "out", "--build", folder / "build")
-    return folder
-
-
 def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
     (path,) = folder.glob(name)
     found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     return found
 
 
-def test_the_sample_agrees_with_a_walk_over_days(release: Path) -> None:
-    build = release / "build"
-    segments = _rows(build, "timelines-*/timelines.parquet")
-    readings = worlds(segments, _rows(build, "timelines-*/gaps.parquet"), 6)
-    asked = _rows(build, "reasoning-candidates-*/candidates.parquet")
+def test_the_sample_agrees_with_a_walk_over_days(sample: Path) -> None:
+    asked = _rows(sample, "build/reasoning-candidates-*/candidates.parquet")
     assert len(asked) > 500
+    stated = {statement for row in asked for statement in row["statements"]}
+    relations = {relation for row in asked for relation in row["relations"]}
+    readings = worlds(*timelines_with(sample / "build", relations, stated), 6)
     for row in asked:
         want = set(row["answers"]) or {row["answer"]}
         assert all(world.answer(row) == want for world in readings), row
 
 
-def test_rows_of_the_sample(release: Path) -> None:
-    questions = _rows(release, "out/temporal-reasoning/1.0.0/data/questions/*.parquet")
-    behind = _rows(release, "out/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
+def test_rows_of_the_sample(sample: Path) -> None:
+    questions = _rows(sample, "releases/temporal-reasoning/1.0.0/data/questions/*.parquet")
+    behind = _rows(sample, "releases/temporal-reasoning/1.0.0/data/with_evidence/*.parquet")
     assert [row["id"] for row in questions] == [row["question_id"] for row in behind]
     contexts = {row["question_id"]: row["context"] for row in behind}
     answers = Counter[tuple[str, str]]()
@@ -185,9 +177,8 @@ def test_rows_of_the_sample(release: Path) -> None:
     ],
 )
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
-    text = Path("reasoning/recipe.yaml").read_text("utf-8")
-    dump = Path("samples/wikidata/wikidata-20260202-all.json.gz").resolve()
-    text = text.replace("../samples/wikidata/wikidata-20260202-all.json.gz", str(dump))
+    text = (ROOT / "builders/recipes/temporal-reasoning.yaml").read_text("utf-8")
+    text = text.replace("../../", f"{ROOT}/")
     recipe = tmp_path / "mine.yaml"
     recipe.write_text(f"{text}  {line}\n", "utf-8")
     done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
