@@ -8,7 +8,7 @@ from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.roles import ColumnRoles
 
 PassageSource = Literal["statement", "news"]
-Lag = Literal["under 3 months", "under 1 year", "under 3 years", "3 years and more"]
+Age = Literal["00-02 months", "03-11 months", "12-35 months", "36 months and more"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class AsOfQuestion:
         time=("as_of",),
         subject="subject",
         history=("subject", "relation"),
-        strata=("relation", "superseded", "lag"),
+        strata=("relation", "superseded", "age"),
         popularity=("sitelinks",),
     )
 
@@ -53,7 +53,7 @@ class AsOfQuestion:
     as_of: Annotated[date, "the day that is asked about"]
     asked_on: Annotated[date, "the day of asking: passages up to it may be known"]
     superseded: Annotated[str, "whether a newer object may be known when it is asked: yes or no"]
-    lag: Annotated[Lag, "how long before the day asked about its fact began"]
+    age: Annotated[Age, "how long before the day asked about its fact began"]
     answer_ids: Annotated[tuple[str, ...], "item ids of the answers"]
     earlier: Annotated[tuple[str, ...], "names of what held before that day only", RENDERED]
     later: Annotated[tuple[str, ...], "names of what held after that day only", RENDERED]

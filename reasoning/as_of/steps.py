@@ -23,7 +23,7 @@ from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.passages import question_prefix
 from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
-from factdrift.reasoning.as_of.rows import AskedDay, AsOfQuestion, DatedPassage, Lag
+from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
 from factdrift.reasoning.families.base import Scope, at_quarter_end
 from factdrift.reasoning.selection import first_rows
 from factdrift.reasoning.states import PAIR, knowledge
@@ -37,10 +37,10 @@ _DRAWS = 2
 _DELAYS = 60, 1200
 """Days after its beginning on which a late statement comes."""
 _INTRODUCTION = "Answer the question with a name."
-_LAGS: tuple[tuple[int, Lag], ...] = (
-    (92, "under 3 months"),
-    (366, "under 1 year"),
-    (1096, "under 3 years"),
+_AGES: tuple[tuple[int, Age], ...] = (
+    (92, "00-02 months"),
+    (366, "03-11 months"),
+    (1096, "12-35 months"),
 )
 
 
@@ -297,7 +297,7 @@ class _History(NamedTuple):
             as_of=one.as_of,
             asked_on=on,
             superseded="yes" if any(p.since > one.as_of for p in others) else "no",
-            lag=_lag((one.as_of - one.since).days),
+            age=_age((one.as_of - one.since).days),
             answer_ids=one.objects,
             earlier=earlier,
             later=later,
@@ -326,5 +326,5 @@ def _by_day(one: DatedPassage) -> tuple[date, str]:
     return one.day, one.id
 
 
-def _lag(days: int) -> Lag:
-    return next((name for most, name in _LAGS if days < most), "3 years and more")
+def _age(days: int) -> Age:
+    return next((name for most, name in _AGES if days < most), "36 months and more")
