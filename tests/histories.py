@@ -64,7 +64,7 @@ def parquet(path: Path, row: Any, rows: Sequence[Any]) -> Path:
 
 def timelines_with(
     build: Path, relations: set[str], statements: set[str]
-) -> list[list[dict[str, Any]]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The segments and the gaps of the smallest timelines of a build that have all of these."""
     found = []
     for path in sorted(build.glob("timelines-*/timelines.parquet")):
@@ -73,4 +73,4 @@ def timelines_with(
         if statements <= stated and relations <= {segment["relation"] for segment in segments}:
             found.append((len(segments), path, segments))
     _, path, segments = min(found, key=lambda one: one[0])
-    return [segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()]
+    return segments, pq.read_table(path.with_name("gaps.parquet")).to_pylist()
