@@ -33,15 +33,20 @@ ASKING = [
 
 
 def asking_tables(release: Path) -> Iterator[tuple[str, type, Path]]:
-    """Config, row type and file of each split whose rows ask something."""
+    """Config, row type and file of each split whose rows ask something.
+
+    The type is `object` where it belongs to a dataset in a package of its own.
+    """
     kinds = {tuple(arrow_schema(kind).names): kind for kind in ASKING}
     assert len(kinds) == len(ASKING)
     for config in load(release).configs:
         kind = kinds.get(tuple(column.name for column in config.columns))
         names = {column.name for column in config.columns}
-        assert (kind is None) == names.isdisjoint({"prompt", "targets"}), config.name
-        if kind is not None:
-            yield from ((config.name, kind, release / split.file) for split in config.splits)
+        assert (config.roles is None) == names.isdisjoint({"prompt", "targets"}), config.name
+        if config.roles is not None:
+            yield from (
+                (config.name, kind or object, release / split.file) for split in config.splits
+            )
 
 
 def check(release: Path) -> dict[str, int]:

@@ -54,7 +54,8 @@ def prompts(release: Path) -> str:
                 "select id, prompt, targets from read_parquet(?) order by id limit 1", [str(path)]
             ).fetchall()
             for name, prompt, targets in found:
-                line = "\t".join([folder.name, config, prompt, " | ".join(targets)])
+                cells = [folder.name, config, prompt, " | ".join(targets)]
+                line = "\t".join(cells).replace("\n", "\\n")
                 key = f"{folder.name}/{config}"
                 first[key] = min(first.get(key, (name, line)), (name, line))
     return "".join(f"{line}\n" for _, line in first.values())

@@ -88,7 +88,7 @@ def draw(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:
     """A number drawn for items or properties, not below 0."""
     found = ibis.literal(seed, "int64")
     for item in items:
-        found = found * 31 % 1_000_003 + item.substr(1).cast("int64")
+        found = found * 31 % 1_000_003 + item.re_extract(r"\d+", 0).cast("int64")
     return found % 1_000_003
 
 
