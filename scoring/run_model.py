@@ -26,7 +26,7 @@ from factdrift.builders.core.schema import reading
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
 from factdrift.builders.release.manifest import Manifest, SplitEntry, load, locate
-from factdrift.builders.release.tasks import gaps
+from factdrift.builders.release.tasks import RELATION, gaps
 from factdrift.builders.rows import ColumnRoles as Columns
 from factdrift.builders.rows.frames import read_frames
 from factdrift.scoring.askers import Asker, Scorer, Writer
@@ -89,7 +89,7 @@ def run_model(order: Order) -> Path:
     chosen = _chosen(manifest, order, view)
     asking = Asking(
         view=view,
-        frames=read_frames(order.prompts),
+        frames=read_frames(order.prompts, manifest.examples, gaps(manifest)),
         gaps=gaps(manifest),
         blank=order.blank,
         most=order.most,
@@ -225,13 +225,15 @@ def _row(row: Mapping[str, Any], one: Chosen) -> Row:
         context=row[columns.context] if columns.context else "",
         previous=tuple(names(row[columns.previous])) if columns.previous else (),
         choices=tuple(row[columns.choices]) if columns.choices else (),
+        relation=row[RELATION] if RELATION in columns.strata else "",
     )
 
 
 def _read(columns: Columns) -> list[str]:
     """The columns of a file that are read."""
     some = (columns.prompt, columns.targets, columns.context, columns.previous, columns.choices)
-    return ["id", *(name for name in some if name)]
+    relation = [RELATION] if RELATION in columns.strata else []
+    return ["id", *relation, *(name for name in some if name)]
 
 
 def _kind(settings: Transformers | OpenAI) -> Kind:

@@ -36,6 +36,7 @@ class Row:
     context: str = ""
     previous: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Asking:
             options = row.choices
         elif self.view == "likelihood":
             options = tuple(dict.fromkeys([*row.targets[: self.most], *row.previous[: self.most]]))
-        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context))
+        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context), row.relation)
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"
