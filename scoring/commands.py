@@ -171,6 +171,10 @@ def run_model(
             min=1, help="Accepted answers, and as many earlier ones, whose likelihood is asked."
         ),
     ] = 8,
+    distractors: Annotated[
+        int,
+        typer.Option(min=1, help="Other answers of the relation whose likelihood is asked, too."),
+    ] = 20,
     masks: Annotated[int, typer.Option(min=1, help="Most masks in a gap.")] = 5,
     top: Annotated[int, typer.Option(min=1, help="Tokens that are ranked.")] = 100,
     pll: Annotated[
@@ -228,6 +232,7 @@ def run_model(
             prompts=prompts,
             blank=blank,
             most=answers,
+            distractors=distractors,
             masks=masks,
             top=top,
             pll=pll,
