@@ -502,7 +502,7 @@ def _together(asked: Asked, strata: Sequence[tuple[Config, Stratum]]) -> Iterato
     yield _Cell(None, None, "all", ("all",), np.flatnonzero(once), np.zeros(len(ids), np.int64))
     for name in dict.fromkeys(stratum.name for _, stratum in strata):
         mine = [(config, stratum) for config, stratum in strata if stratum.name == name]
-        values = sorted({v for _, stratum in mine for v in stratum.values}, key=_sortable)
+        values = sorted({v for _, stratum in mine for v in stratum.values}, key=sortable)
         place = {value: n for n, value in enumerate(values)}
         parts = []
         for config, stratum in mine:
@@ -513,10 +513,10 @@ def _together(asked: Asked, strata: Sequence[tuple[Config, Stratum]]) -> Iterato
         yield _Cell(None, None, name, values, joined[0], joined[1])
 
 
-def _sortable(value: str) -> tuple[float, str]:
-    """Signed numbers (`-3`, `+2 or more`) by size, other texts as texts."""
-    signed = re.match(r"[+-]\d+", value)
-    return (float(signed[0]) if signed else 0.0, value)
+def sortable(value: str) -> tuple[float, str]:
+    """Numbers (`-3`, `+2 or more`, `2021Q3`) by size, other texts as texts."""
+    number = re.match(r"[+-]?\d+", value)
+    return (float(number[0]) if number else 0.0, value)
 
 
 def _whole(config: str, split: str | None, first: int, last: int) -> _Cell:

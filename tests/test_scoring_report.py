@@ -99,7 +99,7 @@ def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
         (second / "scores.json").write_text(broken)
         with pytest.raises(UserError, match="no scores"):
             report([second], tmp_path / "page")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="there is no such folder"):
         report([tmp_path / "none"], tmp_path / "page")
 
 
