@@ -102,10 +102,11 @@ def run_model(order: Order) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     run = _Run(order, asking, asker, chosen)
     # a view that does not suit is told before weights are loaded
-    first = next((row for one in chosen for row in run.rows(one)), None)
-    if first is None:
+    firsts = {one.config: row for one in chosen for row in islice(run.rows(one), 1)}
+    if not firsts:
         raise UserError("no row has answers to choose among", where=shown(order.release))
-    asking.question(first)
+    for row in firsts.values():
+        asking.question(row)
     run.left_out = 0
     with progress(run.total(), "rows", path.name, run.told) as bar:
         count = write(path, run.predictions(bar))

@@ -176,7 +176,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     assert written
     assert written <= listed.keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
-    monkeypatch.setattr(tasks, "MAX_TOKENS", 16)
+    monkeypatch.setattr(tasks, "MAX_TOKENS", 8)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
 
 

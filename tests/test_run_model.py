@@ -130,6 +130,8 @@ def test_known_answers(release: Path, tmp_path: Path) -> None:
         ("causal", {"offline": True}, "an answer is not kept"),
         ("causal", {"prompts": "nothing.yaml"}, "no such file"),
         ("causal", {"settings": {"model": "no/such-model"}}, "cannot be loaded"),
+        ("causal", {"settings": {"model": "./missing"}}, "missing: there is no such folder"),
+        ("causal", {"settings": {"model": "missing.gguf"}}, "missing.gguf: there is no such"),
     ],
 )
 def test_mistakes_are_told(
@@ -258,7 +260,7 @@ def test_a_server_is_asked(
     calls = requests.get(server, timeout=5).json()
     assert {key for key, _ in calls} == {f"Bearer {KEY}"}
     body = calls[-1][1]
-    assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 32)
+    assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 16)
     assert "Each statement has a gap, _X_." in body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run(*words).stderr
     assert len(requests.get(server, timeout=5).json()) == len(calls)

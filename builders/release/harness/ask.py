@@ -22,6 +22,9 @@ HERE = Path(__file__).resolve().parent
 SETTINGS = json.loads((HERE / "tasks.json").read_text("utf-8"))
 """Which columns are read for what, which files hold them, where these are."""
 
+LEAST = 1e-6
+"""A temperature that takes the likeliest word; models of `hf/` refuse 0."""
+
 
 @task
 def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: str = "") -> Task:
@@ -47,7 +50,7 @@ def ask(config: str = "", split: str = "", after: str = "", data: str = "", by: 
         solver=[generate()],
         scorer=words_right(),
         metrics={"exact_match": metrics, "f1": metrics},
-        config=GenerateConfig(max_tokens=SETTINGS["max_tokens"], temperature=0.0),
+        config=GenerateConfig(max_tokens=SETTINGS["max_tokens"], temperature=LEAST),
     )
 
 
