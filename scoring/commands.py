@@ -10,7 +10,6 @@ import typer
 from factdrift.builders.core import keys
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import echo, say
-from factdrift.builders.release.tasks import MAX_TOKENS
 
 Baseline = Literal["bm25", "day", "newest"]
 
@@ -197,7 +196,7 @@ def run_model(
     concurrency: Annotated[int, typer.Option(min=1, help="Calls of a server at a time.")] = 4,
     new_tokens: Annotated[
         int, typer.Option(min=1, help="Longest answer, in tokens; a base model ends at a newline.")
-    ] = MAX_TOKENS,
+    ] = 16,
     temperature: Annotated[float, typer.Option(min=0, help="0: the likeliest text.")] = 0.0,
     characters: Annotated[
         int, typer.Option(min=200, help="Characters of a page that are shown at most.")

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.scoring import tiny_model
+from tests import tiny_model
 from tests.conftest import run
 from tests.release_sample import Sample, cloze, publish
 

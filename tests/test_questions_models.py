@@ -18,7 +18,7 @@ from factdrift.builders.generate.transformers_models import (
     TransformersBackend,
     as_chat,
 )
-from factdrift.scoring import tiny_model
+from tests import tiny_model
 from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 

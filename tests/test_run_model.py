@@ -17,12 +17,12 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import read_frames
-from factdrift.scoring import tiny_model
 from factdrift.scoring.askers import Scorer
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import Order, run_model
 from factdrift.scoring.views import Asking
 from tests import known_models as known
+from tests import tiny_model
 from tests.conftest import ROOT, run
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 

@@ -11,9 +11,9 @@ from factdrift.builders.generate.transformers_models import Transformers, kind_o
 
 pytest.importorskip("torch")
 
-from factdrift.scoring import tiny_model
 from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
 from tests import known_models as known
+from tests import tiny_model
 
 AFTER = {
     "leads": {"Acme": 0.5, "Ann": 0.25, "in": 0.25},

@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from factdrift.scoring.score import Options, Scores, score
-from factdrift.scoring.simulated import asked_rows, predict, stops_on
+from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import BASE, Sample, cloze, publish
 

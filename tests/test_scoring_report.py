@@ -13,7 +13,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.report import report
 from factdrift.scoring.score import Options, score
-from factdrift.scoring.simulated import predict, stops_on
+from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import run
 from tests.release_sample import publish
