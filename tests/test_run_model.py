@@ -108,6 +108,29 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
     few = ids(limit=3)
     assert len(few) == 3 + 2 and few == ids(limit=3) != ids(limit=3, seed=5)
     assert set(ids(limit=2)) < set(few)
+    even = ordered(release, models["causal"], tmp_path, limit=4, configs=["unchanged"], seed=4)
+    assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("completion", "sent"),
+    [
+        (True, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
+        (False, {"messages": [{"role": "user", "content": "Q:"}]}),
+    ],
+)
+def test_what_a_server_is_sent(completion: bool, sent: Mapping[str, Any]) -> None:
+    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, None)
+    shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
+    assert body == shared | sent
+
+
+def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> None:
+    table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"Bo": 1.0}, "Bo": {"Bo": 1.0}}
+    model = known.bigrams(tmp_path / "model", table)
+    more: dict[str, Any] = {"configs": ["updated"], "settings": {"stop": ("Bo",)}}
+    rows = ordered(release, model, tmp_path, **more)
+    assert {row["prediction"] for row in rows} == {"Ann Lee Bo"}
 
 
 def test_known_answers(release: Path, tmp_path: Path) -> None:

@@ -139,7 +139,14 @@ class TransformersBackend(p.PromptedModel):
             torch.manual_seed(one_of(2**63, self.seed, texts[0]))
             more = {"do_sample": True, "temperature": self.settings.temperature}
         if self._stop:
-            more |= {"stop_strings": list(self._stop), "tokenizer": tokenizer}
+            start = 0 if seq2seq else inputs["input_ids"].shape[1]
+
+            def ended(ids: Any, scores: Any, **_: Any) -> Any:
+                texts = tokenizer.batch_decode(ids[:, start:], skip_special_tokens=True)
+                stops = [any(stop in text for stop in self._stop) for text in texts]
+                return torch.tensor(stops, device=ids.device)
+
+            more["stopping_criteria"] = [ended]
         with torch.inference_mode():
             made = model.generate(
                 **inputs,
