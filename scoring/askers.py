@@ -138,9 +138,9 @@ def _shared(questions: Sequence[Question], scores: Sequence[float | None]) -> li
 
 def _content(settings: Transformers | OpenAI) -> dict[str, Any]:
     """What tells a model in a folder from another one that stands there later."""
-    folder = Path(settings.model)
-    if isinstance(settings, OpenAI) or not folder.is_dir():
+    place = Path(settings.model)
+    if isinstance(settings, OpenAI) or not place.exists():
         return {}
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    stats = [(path.name, path.stat()) for path in files]
+    every = sorted(place.iterdir()) if place.is_dir() else [place]
+    stats = [(path.name, path.stat()) for path in every if path.is_file()]
     return {"files": digest([[name, s.st_size, s.st_mtime_ns] for name, s in stats])}

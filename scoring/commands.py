@@ -135,7 +135,9 @@ def _day(text: str | None) -> date | None:
 def run_model(
     release: Annotated[Path, typer.Argument(help="A release folder.")],
     *,
-    model: Annotated[str, typer.Option(help="Name on the Hub, folder, or a server's name for it.")],
+    model: Annotated[
+        str, typer.Option(help="Name on the Hub, folder, .gguf, or a server's name for it.")
+    ],
     backend: Annotated[
         Literal["transformers", "openai"], typer.Option(help="This machine, or a server.")
     ] = "transformers",
@@ -162,6 +164,12 @@ def run_model(
     chat: Annotated[
         bool, typer.Option("--chat", help="Use the tokenizer's chat template.")
     ] = False,
+    completion: Annotated[
+        bool, typer.Option("--completion", help="A server's base model: no chat, it goes on.")
+    ] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Processors that a model here uses; else all.")
+    ] = None,
     prompts: Annotated[
         str | None,
         typer.Option(help="A file of prompts, or `bare`.", show_default="the project's"),
@@ -176,6 +184,10 @@ def run_model(
             min=1, help="Accepted answers, and as many earlier ones, whose likelihood is asked."
         ),
     ] = 8,
+    distractors: Annotated[
+        int,
+        typer.Option(min=1, help="Other answers of the relation whose likelihood is asked, too."),
+    ] = 20,
     masks: Annotated[int, typer.Option(min=1, help="Most masks in a gap.")] = 5,
     top: Annotated[int, typer.Option(min=1, help="Tokens that are ranked.")] = 100,
     pll: Annotated[
@@ -187,7 +199,9 @@ def run_model(
     ] = "original",
     batch: Annotated[int, typer.Option(min=1, help="Texts at a time.")] = 8,
     concurrency: Annotated[int, typer.Option(min=1, help="Calls of a server at a time.")] = 4,
-    new_tokens: Annotated[int, typer.Option(min=1, help="Longest answer, in tokens.")] = 32,
+    new_tokens: Annotated[
+        int, typer.Option(min=1, help="Longest answer, in tokens; a base model ends at a newline.")
+    ] = 16,
     temperature: Annotated[float, typer.Option(min=0, help="0: the likeliest text.")] = 0.0,
     characters: Annotated[
         int, typer.Option(min=200, help="Characters of a page that are shown at most.")
@@ -216,9 +230,12 @@ def run_model(
         "new_tokens": new_tokens,
         "temperature": temperature,
         "characters": characters,
+        "stop": ("\n",),
     }
     server = {"base_url": base_url, "key_variable": key_variable, "concurrency": concurrency}
+    server |= {"completion": completion}
     local = {"revision": revision, "batch": batch, "dtype": dtype, "device": device, "chat": chat}
+    local |= {"threads": threads}
     keys.grant(key_variable, base_url)
     settings = settings_of(backend, common | (server if backend == "openai" else local))
     run(
@@ -233,6 +250,7 @@ def run_model(
             prompts=prompts,
             blank=blank,
             most=answers,
+            distractors=distractors,
             masks=masks,
             top=top,
             pll=pll,

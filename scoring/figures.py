@@ -9,6 +9,7 @@ from factdrift.builders.release.plots import COLOURS, FAINT, INK, save
 WIDTHS = {"wide": 8.0, "phone": 4.0}
 """Inches; a phone shows the second one."""
 _MARKERS = "osD^vP"
+_CHANCE = "chance"
 _MOST = 24
 """Letters of a label."""
 
@@ -33,10 +34,12 @@ def lines(
     width: float,
     label: str,
     marks: Mapping[str, str] | None = None,
+    chance: Mapping[str, float] | None = None,
 ) -> None:
     """Means over time, a line a model with its interval shaded.
 
-    `marks`: model -> value behind which a dashed line of its colour stands.
+    `marks`: model -> value behind which a dashed line of its colour stands; `chance`: value -> what
+    choosing at random gives. A model's colour is that of its place, also where it has no points.
     """
 
     def make() -> Any:
@@ -44,6 +47,8 @@ def lines(
         for number, (model, points) in enumerate(series.items()):
             colour = COLOURS[number % len(COLOURS)]
             at = [n for n, value in enumerate(values) if value in points]
+            if not at:
+                continue
             shown = [points[values[n]] for n in at]
             low = [100 * (p.mean if p.low is None else p.low) for p in shown]
             high = [100 * (p.mean if p.high is None else p.high) for p in shown]
@@ -57,6 +62,9 @@ def lines(
             if mark in values:
                 place = values.index(mark) + 0.5
                 panel.axvline(place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
+        random = [(n, 100 * chance[v]) for n, v in enumerate(values) if chance and v in chance]
+        if random:
+            panel.plot(*zip(*random, strict=True), color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
         panel.set_xlim(-0.5, max(len(values), 1) - 0.5)
         step = -(-len(values) // (14 if width > 5 else 7)) or 1
@@ -64,16 +72,25 @@ def lines(
         for text in panel.get_xticklabels():
             text.set_rotation_mode("anchor")
         panel.set_ylabel(label, color=INK)
-        _finish(figure, panel, "y", series, width)
+        _finish(figure, panel, "y", width)
         return figure
 
     save(path, make)
 
 
 def dots(
-    series: Series, values: Mapping[str, str], path: Path, *, width: float, label: str
+    series: Series,
+    values: Mapping[str, str],
+    path: Path,
+    *,
+    width: float,
+    label: str,
+    chance: Mapping[str, float] | None = None,
 ) -> None:
-    """Means of values that have no order, a dot a model with its interval; `values`: -> label."""
+    """Means of values that have no order, a dot a model with its interval.
+
+    `values`: value -> its label; `chance` as of `lines`.
+    """
 
     def make() -> Any:
         tall = 0.2 + 0.15 * len(series)
@@ -82,6 +99,8 @@ def dots(
             colour = COLOURS[number % len(COLOURS)]
             shift = (number - (len(series) - 1) / 2) * 0.7 / max(len(series), 1)
             rows = [(n + shift, points[v]) for n, v in enumerate(values) if v in points]
+            if not rows:
+                continue
             for place, point in rows:
                 if point.low is not None and point.high is not None:
                     panel.hlines(
@@ -96,12 +115,17 @@ def dots(
                 linestyle="none",
                 label=model,
             )
+        random = [(100 * chance[v], n) for n, v in enumerate(values) if chance and v in chance]
+        if random:
+            for x, n in random:
+                panel.vlines(x, n - 0.4, n + 0.4, color=INK, linestyle=":")
+            panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_xlim(-2, 102)
         panel.set_ylim(len(values) - 0.4, -0.6)
         most = _MOST if width < 5 else 2 * _MOST
         panel.set_yticks(range(len(values)), [_short(text, most) for text in values.values()])
         panel.set_xlabel(label, color=INK)
-        _finish(figure, panel, "x", series, width)
+        _finish(figure, panel, "x", width)
         return figure
 
     save(path, make)
@@ -114,23 +138,22 @@ def _panel(width: float, height: float) -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
-def _finish(figure: Any, panel: Any, axis: str, series: Series, width: float) -> None:
+def _finish(figure: Any, panel: Any, axis: str, width: float) -> None:
     for side in ("top", "right", "left" if axis == "y" else "bottom"):
         panel.spines[side].set_visible(False)
     panel.grid(axis=axis, color=FAINT, linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(length=0, colors=INK)
     (panel.set_yticks if axis == "y" else panel.set_xticks)(range(0, 101, 25))
-    if len(series) > 1:
-        most = _MOST if width < 5 else 2 * _MOST
-        handles, names = panel.get_legend_handles_labels()
-        figure.legend(
-            handles,
-            [_short(name, most) for name in names],
-            loc="outside upper left",
-            ncols=3 if width > 5 else 1,
-            frameon=False,
-        )
+    most = _MOST if width < 5 else 2 * _MOST
+    handles, names = panel.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        [_short(name, most) for name in names],
+        loc="outside upper left",
+        ncols=3 if width > 5 else 1,
+        frameon=False,
+    )
 
 
 def _short(text: str, most: int) -> str:

@@ -18,6 +18,8 @@ BUNDLES = 1024
 DRAWS = 1000
 FLIPS = 10_000
 LEVEL = 0.95
+FEW = 10
+"""Subjects with something right, or wrong, from which draws are believed."""
 _BLOCK = 256
 
 Floats = NDArray[np.float64]
@@ -50,8 +52,9 @@ def intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[I
 
     `sums`, `counts` of shape (means, bundles): the sum of a metric in units of 1/`SCALE`, and the
     number of rows; `subjects`: how many of a mean's subjects there are; `drawn`: as of `weights`.
-    Where every row counts the same, the bound that is left is that of so many subjects that agree
-    (Clopper and Pearson 1934); where one subject is all there is and it does not agree, none is.
+    Where fewer than `FEW` subjects have something right, or something wrong, draws say little: the
+    bounds are the exact ones of so many subjects (Clopper and Pearson 1934). Where one subject is
+    all there is and it does not agree, there are none.
     """
     found: list[Interval] = []
     for at in range(0, len(sums), _BLOCK):
@@ -62,16 +65,25 @@ def intervals(sums: Ints, counts: Ints, subjects: Ints, drawn: Floats) -> list[I
         again = np.where(below > 0, above / np.maximum(below, 1) / SCALE, mean)
         ends = [_place(len(drawn), side) for side in (0, 1)]
         low, high = np.partition(np.ascontiguousarray(again.T), ends, axis=1)[:, ends].T
-        for n, one in enumerate(mean.tolist()):
-            several = int(subjects[at + n])
-            if one in (0.0, 1.0):
-                least = ((1 - LEVEL) / 2) ** (1 / several)
-                found.append(Interval(one, *((0.0, 1 - least) if one == 0 else (least, 1.0))))
-            elif several < 2:
-                found.append(Interval(one, np.nan, np.nan))
-            else:
-                found.append(Interval(one, float(low[n]), float(high[n])))
+        right = (sums[part] > 0).sum(1)
+        wrong = (sums[part] < counts[part] * SCALE).sum(1)
+        few = np.minimum(right, wrong) < FEW
+        exact = _exact(mean, subjects[part])
+        low, high = np.where(few, exact, (low, high))
+        found += map(Interval, mean.tolist(), low.tolist(), high.tolist())
     return found
+
+
+def _exact(mean: Floats, n: Ints) -> Floats:
+    """The bounds of Clopper and Pearson for shares of `n`, of shape (2, means)."""
+    from scipy.special import betaincinv
+
+    hits, outside = mean * n, (1 - LEVEL) / 2
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), n - hits + 1, outside), 0.0)
+    high = betaincinv(hits + 1, np.maximum(n - hits, 1e-9), 1 - outside)
+    bounds: Floats = np.stack([low, np.where(hits < n, high, 1.0)])
+    bounds[:, (n < 2) & (mean > 0) & (mean < 1)] = np.nan
+    return bounds
 
 
 class Paired(NamedTuple):

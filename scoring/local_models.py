@@ -3,11 +3,12 @@
 The three views of Margatina et al. (2023), section 3.3: `Masked.rank` (single-token probing),
 `Masked.fill` (multi-token generation), `Masked.likelihoods` (MLM scoring, Salazar et al. 2020).
 `Writing.likelihoods` is the same for models that write. Every forward pass takes `batch` texts of
-about the same length, and keeps of its numbers only those that are asked for.
+about the same length.
 """
 
-import inspect
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from itertools import groupby, takewhile
 from typing import Any, Literal, NamedTuple
 
 from factdrift.builders.core.errors import UserError
@@ -204,8 +205,6 @@ class Writing(_Local):
     def __init__(self, loaded: Loaded, batch: int, usage: Usage, blank: str | None = None) -> None:
         super().__init__(loaded, batch, usage)
         self._blank = self.tokenizer.get_added_vocab().get(blank) if blank else None
-        named = inspect.signature(self.model.forward).parameters
-        self._keeps = "logits_to_keep" in named
         self.room -= self.kind == "causal"  # for the token that stands before a whole text
 
     def likelihoods(
@@ -221,22 +220,41 @@ class Writing(_Local):
         if self.kind == "seq2seq":
             return self._of_seq2seq(asked, special)
         texts = [self._after(first, second, special) for first, second in asked]
+        places = groupby(range(len(asked)), key=lambda n: asked[n][0])
+        return [sum_ for _, some in places for sum_ in self._of_one([texts[n] for n in some])]
+
+    def _of_one(self, texts: Sequence[_Text]) -> list[float | None]:
+        """The log-likelihoods of texts that begin alike: their beginning is read once."""
+        lowest = min((text.places[0] for text in texts if text.places), default=1)
+        columns = zip(*(text.ids[: lowest - 1] for text in texts), strict=False)
+        head = [column[0] for column in takewhile(lambda column: len({*column}) == 1, columns)]
         found: list[float | None] = [None] * len(texts)
+        cache = self._cached(head) if head else None
+        start = len(head) if cache else 0
+        self.usage.add(calls=0, read=start)
         for some in self._batches([len(text.ids) for text in texts]):
             chosen = [texts[n] for n in some]
-            low = min((text.places[0] - 1 for text in chosen if text.places), default=0)
-            inputs = self._padded([text.ids for text in chosen])
-            kept = self.torch.arange(low, inputs["input_ids"].shape[1], device=self.model.device)
-            self.usage.add(read=sum(len(text.ids) for text in chosen))
+            inputs = self._padded([text.ids[start:] for text in chosen])
+            self.usage.add(read=sum(len(text.ids) - start for text in chosen))
+            if cache:
+                before = self.torch.ones((len(some), start), dtype=inputs["attention_mask"].dtype)
+                masks = [before.to(self.model.device), inputs["attention_mask"]]
+                inputs["attention_mask"] = self.torch.cat(masks, dim=1)
+                inputs["past_key_values"] = deepcopy(cache)
+                inputs["past_key_values"].batch_repeat_interleave(len(some))
             with self.torch.inference_mode():
-                if self._keeps:
-                    logits = self.model(**inputs, logits_to_keep=kept).logits
-                else:
-                    logits = self.model(**inputs).logits[:, low:]
+                logits = self.model(**inputs).logits
                 for row, n, text in zip(logits, some, chosen, strict=True):
-                    places = [place - 1 - low for place in text.places]
-                    found[n] = self._sum(row[places], [text.ids[place] for place in text.places])
+                    at = [place - 1 - start for place in text.places]
+                    found[n] = self._sum(row[at], [text.ids[place] for place in text.places])
         return found
+
+    def _cached(self, head: list[int]) -> Any:
+        """What the model holds of a beginning; None where it holds nothing that can be copied."""
+        with self.torch.inference_mode():
+            read = self.model(**self._padded([head]), use_cache=True)
+        cache = getattr(read, "past_key_values", None)
+        return cache if hasattr(cache, "batch_repeat_interleave") else None
 
     def _after(self, first: str, second: str, special: bool) -> _Text:
         """Both texts in tokens; the first of all has one before it, of which it is told."""

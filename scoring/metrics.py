@@ -3,8 +3,11 @@
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
   al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
   one counts 0 (TimeQA: Chen et al. 2021).
-- `p@1`, `p@5`, `p@10`, `mrr`: the rank of the first right candidate (LAMA: Petroni et al. 2019).
-- `accuracy`: the best scored choice is right.
+- `p@1`, `p@5`, `p@10`, `mrr`: the rank of the first right candidate (LAMA: Petroni et al. 2019);
+  no `p@k` where no list is as long.
+- `accuracy`: of what was offered, the text with the highest number is right. Beside it what is
+  right of the same texts without any knowledge: `chance`, one at random; `shortest`, one with the
+  fewest letters; `before`, an answer of the period before, where one was offered.
 - `rouge_l`: longest common subsequence of words, F-measure, best over the answers (Lin 2004).
 - `recall@1` … `recall@20`: the article that answers is among the first found (StreamingQA: Liška
   et al. 2022).
@@ -13,6 +16,7 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
@@ -46,6 +50,28 @@ Marks = NDArray[np.int32]
 
 _ROWS = 1 << 16
 """Rows that are looked at together."""
+_HELD = 1000
+"""Different answers that are counted."""
+_OFTEN = 5
+"""Times from which an answer is a repeated one."""
+
+
+class Repeated(NamedTuple):
+    """An answer that a model gives again and again: how often, of how many answers, and in how
+    many of their rows it is right."""
+
+    text: str
+    times: int
+    answers: int
+    right: int
+
+    @property
+    def warning(self) -> str:
+        """What it says of the scores."""
+        return (
+            f"{self.times:,} of {self.answers:,} answers are {self.text!r}, which is right in "
+            f"{self.right:,} rows: does the model copy an example of its prompt?"
+        )
 
 
 class Scorer:
@@ -65,6 +91,8 @@ class Scorer:
         self.neutral = 0
         """Predictions that name what is true and not asked for: their rows have no marks."""
         self.marks: dict[str, Marks] = {}
+        self._longest = 0
+        self.said: Counter[str] = Counter()
         self._look_back()
 
     def texts(self, rows: Ints, texts: pa.Array) -> None:
@@ -84,6 +112,11 @@ class Scorer:
         abstained = _bools(silent)[which] & ~right
         answerable = self._answerable[rows]
         right |= abstained & ~answerable
+        self._count(words.texts, which)
+        offered = self._asked.choices.sizes[rows] > 0
+        if offered.any():
+            self._put("accuracy", rows[offered], right[offered])
+            self._guesses(rows[offered], *self._choices(rows[offered]))
         outdated = self._was_right(rows, key) & ~right & ~abstained
         f1 = right.astype(np.float64)
         left = np.flatnonzero(~right & ~abstained & answerable)
@@ -91,8 +124,9 @@ class Scorer:
             owners, names = self._asked.targets.of(rows[left])
             best = f1_of_pairs(words, self._asked.names, which[left][owners], names)
             np.maximum.at(f1, left[owners], best)
-        self._put("exact_match", rows, right)
-        self._put("f1", rows, f1)
+        if not offered.all():
+            self._put("exact_match", rows[~offered], right[~offered])
+            self._put("f1", rows[~offered], f1[~offered])
         verdicts = np.full(len(rows), WRONG, np.int8)
         early = self._among(self._asked.later, rows, key)
         for verdict, there in (
@@ -106,6 +140,24 @@ class Scorer:
         if self._rouge:
             self._rouge_l(rows, texts.fill_null(""), right, answerable)
 
+    def _count(self, texts: pa.Array, which: Ints) -> None:
+        """Count the answers of some rows; of many different ones the most common are held."""
+        times = np.bincount(which, minlength=len(texts))
+        self.said.update(dict(zip(texts.to_pylist(), times.tolist(), strict=True)))
+        self.said = Counter(dict(self.said.most_common(_HELD)))
+
+    def repeated(self) -> Repeated | None:
+        """The most common answer, where it is more than a tenth of those that the model gave."""
+        every = int((np.isin(self.verdicts, (RIGHT, OUTDATED, WRONG))).sum())
+        given = [(text, n) for text, n in self.said.items() if text not in ABSTENTIONS]
+        text, times = max(given, key=lambda one: (one[1], one[0]), default=("", 0))
+        if times < _OFTEN or times * 10 <= every:
+            return None
+        rows = np.flatnonzero(self.verdicts != NONE)
+        key = found(pa.array([text]), self._asked.keys)
+        right = (key >= 0) & self._among(self._asked.targets, rows, np.repeat(key, len(rows)))
+        return Repeated(text, times, every, int(right.sum()))
+
     def candidates(self, rows: Ints, lists: pa.Array) -> None:
         """Score answers in order, the best first; the first one is the prediction, too."""
         starts = lists.offsets.to_numpy().astype(np.int64)
@@ -118,6 +170,7 @@ class Scorer:
         right = self._among(self._asked.targets, rows[owners], given.codes)
         best = np.full(len(rows), np.iinfo(np.int64).max, np.int64)
         np.minimum.at(best, owners[right], rank[right])
+        self._longest = max(self._longest, int(np.diff(starts).max(initial=0)))
         for most in RANKS:
             self._put(f"p@{most}", rows, best <= most)
         self._put("mrr", rows, np.where(best < np.iinfo(np.int64).max, 1.0 / best, 0.0))
@@ -134,6 +187,23 @@ class Scorer:
         wrong = owners[~self._among(self._asked.targets, rows[owners], keys)]
         none: NDArray[np.bool_] = np.bincount(wrong, minlength=len(rows)) == 0
         return none
+
+    def likelihoods(self, rows: Ints, lists: pa.Array) -> None:
+        """Score texts in the order of their likelihood: the first is chosen among them."""
+        starts = lists.offsets.to_numpy().astype(np.int64)
+        starts = starts - starts[0]
+        flat = lists.flatten()
+        keys = found(Words.of(flat).texts, self._asked.keys)
+        lengths = pc.utf8_length(flat).to_numpy(zero_copy_only=False)
+        kept = ~self._among(self._asked.neutral, rows, keys[starts[:-1]])
+        kept |= self._among(self._asked.targets, rows, keys[starts[:-1]])
+        self.neutral += int((~kept).sum())
+        if not kept.all():
+            if kept.any():
+                self.likelihoods(rows[kept], lists.filter(pa.array(kept)))
+            return
+        self._choose(rows, keys[starts[:-1]])
+        self._guesses(rows, starts, keys, lengths)
 
     def choices(self, rows: Ints, lists: pa.Array) -> None:
         """Score numbers for the choices of each row: the highest, the first of equals, is chosen.
@@ -157,13 +227,38 @@ class Scorer:
         order = np.lexsort((np.arange(len(numbers)), -numbers, owners))
         begins = np.cumsum(sizes) - sizes
         chosen = order[begins] - begins
-        names = self._asked.choices.codes[self._asked.choices.starts[rows] + chosen]
-        # the names are read anew from their words only where they are scored as texts
-        key = self._asked.key[names]
+        offers = self._choices(rows)
+        self._choose(rows, offers[1][offers[0][:-1] + chosen])
+        self._guesses(rows, *offers)
+
+    def _choices(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """Of the choices of some rows where those of each start, their names and their lengths."""
+        owners, codes = self._asked.choices.of(rows)
+        starts = np.searchsorted(owners, np.arange(len(rows) + 1))
+        lengths = pc.utf8_length(self._asked.raw_names.take(pa.array(codes)))
+        return starts, self._asked.key[codes], lengths.to_numpy(zero_copy_only=False)
+
+    def _choose(self, rows: Ints, key: Ints) -> None:
+        """Score the name that was chosen for each row."""
         right = self._among(self._asked.targets, rows, key)
         self._put("accuracy", rows, right)
         outdated = self._was_right(rows, key) & ~right
         self.verdicts[rows] = np.where(right, RIGHT, np.where(outdated, OUTDATED, WRONG))
+
+    def _guesses(self, rows: Ints, starts: Ints, keys: Ints, lengths: Ints) -> None:
+        """What is right without knowledge of the names that were offered for each row."""
+        owners = np.repeat(np.arange(len(rows)), np.diff(starts))
+        right = self._among(self._asked.targets, rows[owners], keys)
+        least = np.minimum.reduceat(lengths, starts[:-1])
+        for name, among in (
+            ("chance", np.ones(len(keys), bool)),
+            ("shortest", lengths == least[owners]),
+            ("before", self._among(self._asked.previous, rows[owners], keys)),
+        ):
+            several = np.bincount(owners, among, len(rows))
+            hits = np.bincount(owners, among & right, len(rows))
+            there = several > 0
+            self._put(name, rows[there], hits[there] / several[there])
 
     def evidence(self, rows: Ints, lists: pa.Array) -> None:
         """Score what was found in a search: ids of articles, or of passages (`article_3`)."""
@@ -196,6 +291,9 @@ class Scorer:
             self._put("early", rows[ahead], self.verdicts[ahead] == EARLY)
         if known.any():
             self._put("stale", rows[known], self.verdicts[known] == OUTDATED)
+        for most in RANKS[1:]:
+            if most > self._longest:
+                self.marks.pop(f"p@{most}", None)
         return self.marks
 
     def _put(self, name: str, rows: Ints, values: NDArray[np.generic]) -> None:

@@ -89,6 +89,12 @@ class About(BaseModel):
     model: str
     dataset: str | None = None
     version: str | None = None
+    view: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The model, and how it was asked where that is not by writing."""
+        return self.model if self.view in (None, "generate") else f"{self.model} ({self.view})"
 
 
 class Batch(NamedTuple):

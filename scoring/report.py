@@ -26,7 +26,8 @@ from factdrift.builders.release.plots import COLOURS
 from factdrift.scoring.figures import WIDTHS, Point, Series, dots, lines
 from factdrift.scoring.intervals import Paired, bundles, paired
 from factdrift.scoring.metrics import SCALE, VERDICTS
-from factdrift.scoring.score import ROWS, SUMMARY, Mean
+from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
+from factdrift.scoring.summary import CHOSEN, WRITTEN
 from factdrift.scoring.words import found
 
 REPORT = "report.html"
@@ -35,23 +36,15 @@ MOST = len(COLOURS)
 _TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = ("exact_match", "accuracy")
-_COLUMNS = (
-    *_MAIN,
-    "f1",
-    "p@1",
-    "mrr",
-    "consistency",
-    "recall@10",
-    "outdated",
-    "early",
-    "abstained",
-)
+_COLUMNS = dict(zip(_MAIN, (WRITTEN, CHOSEN), strict=True))
 _NAMES = {
     "exact_match": "exact match",
     "f1": "F1",
     "accuracy": "accuracy",
     "mrr": "MRR",
     "rouge_l": "ROUGE-L",
+    "shortest": "the shortest",
+    "before": "answers of before",
 }
 _FEW = 60
 """Values of a stratum that a table shows."""
@@ -73,6 +66,8 @@ class Model:
     def read(cls, folder: Path) -> "Model":
         """`UserError`: not a folder of scores."""
         path = folder / SUMMARY
+        if not folder.is_dir():
+            raise UserError("there is no such folder", where=shown(folder))
         hint = "a folder that factdrift score made?"
         try:
             summary = json.loads(path.read_bytes())
@@ -161,32 +156,42 @@ def _check(models: Sequence[Model]) -> None:
         raise UserError(f"two scores of a model named {twice[0]!r}", hint=hint)
 
 
-def _main_metric(models: Sequence[Model]) -> str:
-    every = {mean.metric for model in models for mean in model.table}
-    return next((name for name in _MAIN if name in every), _MAIN[0])
+def _has(model: Model, metric: str) -> bool:
+    return any(mean.metric == metric for mean in model.table)
+
+
+def _mains(models: Sequence[Model]) -> list[str]:
+    """The main metrics that any model has: of writing, of choosing."""
+    return [name for name in _MAIN if any(_has(model, name) for model in models)]
 
 
 def _series(models: Sequence[Model], stratum: str, metric: str) -> Series:
-    found = {
+    """Every model, so that each keeps its colour in all figures; some without points."""
+    return {
         model.name: {
             value: Point(mean.mean, mean.low, mean.high)
             for value, mean in model.means(stratum, metric, model.whole).items()
         }
         for model in models
     }
-    return {name: points for name, points in found.items() if points}
+
+
+def _chance(models: Sequence[Model], stratum: str) -> dict[str, float]:
+    """What choosing at random gives, the mean of the models."""
+    found: dict[str, list[float]] = {}
+    for model in models:
+        for value, mean in model.means(stratum, "chance", model.whole).items():
+            found.setdefault(value, []).append(mean.mean)
+    return {value: sum(means) / len(means) for value, means in found.items()}
 
 
 def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
-    """The values of a stratum that any model has, in the order of the tables."""
-    lists = [list(model.means(stratum, metric, model.whole)) for model in models]
-    longest = max(lists, key=len, default=[])
-    return longest + sorted({v for values in lists for v in values} - set(longest))
+    """The values of a stratum that any model has, in order."""
+    every = {v for model in models for v in model.means(stratum, metric, model.whole)}
+    return sorted(every, key=sortable)
 
 
 def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
-    metric = _main_metric(models)
-    name = _NAMES[metric]
     strata = {mean.stratum for model in models for mean in model.table}
     time = next((one for one in _TIMES if one in strata), None)
     stops = {
@@ -194,11 +199,38 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
         for model in models
         if model.summary["knowledge"]
     }
-    if time:
+    for metric in _mains(models):
+        name, ending = _NAMES[metric], "" if metric == _MAIN[0] else f"-{metric}"
+        of = "" if metric == _MAIN[0] else f" ({name} of choosing)"
+        dotted = "; dotted: a choice at random" if metric == CHOSEN[0] else ""
+        if time:
+            yield from _line(
+                models, time, metric, to, f"period{ending}", f"Score by {time}{of}",
+                f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject"
+                f"{dotted}. A curve that falls shows where knowledge ends; one that is level all "
+                "along may be of facts that seldom change.",
+            )  # fmt: skip
         yield from _line(
-            models, time, metric, to, "period", f"Score by {time}",
-            f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject.",
+            models, "lag", metric, to, f"lag{ending}", f"Score by lag{of}",
+            f"{name}, per cent, by quarters of a year from the cut-off to the time asked about"
+            f"{dotted}.",
         )  # fmt: skip
+        for kind in _KINDS:
+            values = _values(models, kind, metric) if kind in strata else []
+            if values:
+                named = {k: v for model in models for k, v in model.summary["relations"].items()}
+                labels = {value: named.get(value, value) for value in values}
+                series, chance = _series(models, kind, metric), _of_chance(models, kind, metric)
+                files = {}
+                for size, width in WIDTHS.items():
+                    files[size] = to / _file(f"{kind}{ending}", size)
+                    label = f"{name}, per cent"
+                    dots(series, labels, files[size], width=width, label=label, chance=chance)
+                caption = f"{name}, per cent, with 95 % intervals by subject{dotted}."
+                title = f"Score by {kind.replace('_', ' ')}{of}"
+                pictures = (_inline(files[size]) for size in WIDTHS)
+                yield Figure(f"{kind}{ending}", title, caption, *pictures)
+    if time:
         yield from _line(
             models, time, "outdated", to, "outdated", f"Outdated answers by {time}",
             "Of the rows whose fact had another answer before, the share that is answered with "
@@ -210,23 +242,10 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
         "share that is no longer. Dashed: the cut that explains a model's answers best.",
         stops,
     )  # fmt: skip
-    yield from _line(
-        models, "lag", metric, to, "lag", "Score by lag",
-        f"{name}, per cent, by quarters of a year from the cut-off to the time asked about.",
-    )  # fmt: skip
-    for kind in _KINDS:
-        values = _values(models, kind, metric) if kind in strata else []
-        if values:
-            named = {k: v for model in models for k, v in model.summary["relations"].items()}
-            labels = {value: named.get(value, value) for value in values}
-            series = _series(models, kind, metric)
-            files = {}
-            for size, width in WIDTHS.items():
-                files[size] = to / _file(kind, size)
-                dots(series, labels, files[size], width=width, label=f"{name}, per cent")
-            caption = f"{name}, per cent, with 95 % intervals by subject."
-            title = f"Score by {kind.replace('_', ' ')}"
-            yield Figure(kind, title, caption, *(_inline(files[size]) for size in WIDTHS))
+
+
+def _of_chance(models: Sequence[Model], stratum: str, metric: str) -> dict[str, float]:
+    return _chance(models, stratum) if metric == CHOSEN[0] else {}
 
 
 def _line(
@@ -242,11 +261,12 @@ def _line(
     values = _values(models, stratum, metric)
     if len(values) < 2:
         return
-    series = _series(models, stratum, metric)
+    series, chance = _series(models, stratum, metric), _of_chance(models, stratum, metric)
     files = {}
     for size, width in WIDTHS.items():
         files[size] = to / _file(name, size)
-        lines(series, values, files[size], width=width, label="per cent", marks=marks)
+        label = "per cent"
+        lines(series, values, files[size], width=width, label=label, marks=marks, chance=chance)
     yield Figure(name, title, caption, *(_inline(files[size]) for size in WIDTHS))
 
 
@@ -259,23 +279,27 @@ def _inline(path: Path) -> str:
 
 
 def tests(models: Sequence[Model]) -> Iterator[Test]:
-    """Each pair of models on the rows that both have, by the main metric."""
+    """Each pair of models on the rows that both have: writing with writing, and choosing with
+    choosing among as many."""
     for first, second in combinations(models, 2):
-        metric = _main_metric([first, second])
-        if not {metric} <= set(first.rows.column_names) & set(second.rows.column_names):
-            continue
-        ids = [model.rows.column("id").combine_chunks() for model in (first, second)]
-        at = found(ids[0], ids[1])
-        here = np.flatnonzero(at >= 0)
-        if not len(here):
-            continue
-        mine = _marks(first.rows.column(metric))[here]
-        theirs = _marks(second.rows.column(metric))[at[here]]
-        subjects = first.rows.column("subject").combine_chunks().dictionary_encode()
-        bundle, count = bundles(subjects.indices.to_numpy().astype(np.int64)[here])
-        result = paired(mine, theirs, bundle, count, _SEED)
-        if result is not None:
-            yield Test(first.name, second.name, metric, result)
+        for metric in _MAIN:
+            if not (_has(first, metric) and _has(second, metric)):
+                continue
+            ids = [model.rows.column("id").combine_chunks() for model in (first, second)]
+            at = found(ids[0], ids[1])
+            here = np.flatnonzero(at >= 0)
+            if metric == CHOSEN[0] and len(here):
+                mine, theirs = (_marks(model.rows.column("chance")) for model in (first, second))
+                here = here[mine[here] == theirs[at[here]]]
+            if not len(here):
+                continue
+            mine = _marks(first.rows.column(metric))[here]
+            theirs = _marks(second.rows.column(metric))[at[here]]
+            subjects = first.rows.column("subject").combine_chunks().dictionary_encode()
+            bundle, count = bundles(subjects.indices.to_numpy().astype(np.int64)[here])
+            result = paired(mine, theirs, bundle, count, _SEED)
+            if result is not None:
+                yield Test(first.name, second.name, metric, result)
 
 
 def _marks(column: pa.ChunkedArray) -> Any:
@@ -292,20 +316,6 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "span": span, "p": _p}
-    metrics = [
-        name
-        for name in (
-            *_MAIN,
-            "f1",
-            "p@1",
-            "mrr",
-            "consistency",
-            "recall@10",
-            "outdated",
-            "abstained",
-        )
-        if any(mean.metric == name for model in models for mean in model.table)
-    ]
     first = models[0].summary
     return (
         environment.get_template("report.html.j2").render(
@@ -316,62 +326,57 @@ def _page(models: Sequence[Model], figures: Sequence[Figure]) -> str:
             relations=first["relations"],
             colours=dict(zip((m.name for m in models), COLOURS, strict=False)),
             verdicts=VERDICTS,
-            metrics=metrics,
+            tables=list(_tables(models)),
             names=_NAMES,
-            configs=_configs(models),
             figures=figures,
             tests=list(tests(models)),
             strata=list(_strata(models)),
-            main=_main_metric(models),
             examples=[(model, verdict, rows) for model in models for verdict, rows in _read(model)],
         )
         + "\n"
     )
 
 
-def _configs(models: Sequence[Model]) -> list[tuple[str, list[tuple[Model, dict[str, Mean]]]]]:
-    """Config (`together` first) -> model -> metric -> mean of all its rows."""
-    every = dict.fromkeys(mean.config for model in models for mean in model.table)
-    every = dict.fromkeys(sorted(every, key=lambda config: config is not None))
-    return [
-        (
-            config or "together",
-            [
-                (
-                    model,
-                    {
-                        mean.metric: mean
-                        for mean in model.table
-                        if (mean.config, mean.split, mean.stratum) == (config, None, "all")
-                    },
-                )
-                for model in models
-            ],
-        )
-        for config in every
-    ]
+class MeansTable(NamedTuple):
+    """The overall means of answers that were written, or chosen.
+
+    `rows`: config (`together` first), model and its means by metric.
+    """
+
+    main: str
+    metrics: list[str]
+    rows: list[tuple[str, Model, dict[str, Mean]]]
 
 
-def _strata(models: Sequence[Model]) -> Iterator[tuple[str, list[tuple[str, list[Mean | None]]]]]:
-    """Stratum -> value -> mean of each model, of what stands for all."""
-    metric = _main_metric(models)
+def _tables(models: Sequence[Model]) -> Iterator[MeansTable]:
+    for main in _mains(models):
+        rows = []
+        every = dict.fromkeys(mean.config for model in models for mean in model.table)
+        for config in sorted(every, key=lambda config: config is not None):
+            for model in models:
+                means = {
+                    mean.metric: mean
+                    for mean in model.table
+                    if (mean.config, mean.split, mean.stratum) == (config, None, "all")
+                }
+                if main in means:
+                    rows.append((config or "together", model, means))
+        metrics = [n for n in _COLUMNS[main] if any(n in means for *_, means in rows)]
+        yield MeansTable(main, metrics, rows)
+
+
+def _strata(
+    models: Sequence[Model],
+) -> Iterator[tuple[str, str, list[tuple[str, list[Mean | None]]]]]:
+    """Stratum, metric -> value -> mean of each model, of what stands for all."""
     every = dict.fromkeys(mean.stratum for model in models for mean in model.table)
-    for stratum in every:
-        values = _values(models, stratum, metric)
-        if stratum == "all" or not values:
-            continue
+    for stratum, metric in ((s, m) for s in every if s != "all" for m in _mains(models)):
         means = [model.means(stratum, metric, model.whole) for model in models]
-        rows = [(value, [one.get(value) for one in means]) for value in values]
-        rows.sort(key=lambda row: -max((m.n for m in row[1] if m), default=0))
-        chosen = {value for value, _ in rows[:_FEW]}
-        yield (
-            stratum,
-            [
-                row
-                for row in ((v, [one.get(v) for one in means]) for v in values)
-                if row[0] in chosen
-            ],
-        )
+        rows = [(v, [one.get(v) for one in means]) for v in _values(models, stratum, metric)]
+        most = sorted(rows, key=lambda row: -max((m.n for m in row[1] if m), default=0))
+        chosen = {value for value, _ in most[:_FEW]}
+        if rows:
+            yield stratum, metric, [row for row in rows if row[0] in chosen]
 
 
 def _read(model: Model) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 import factdrift
@@ -20,18 +19,19 @@ from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
-from factdrift.builders.core.hashing import bits, digest
+from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.progress import Progress, progress
-from factdrift.builders.core.schema import reading
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Kind, Transformers, kind_of
-from factdrift.builders.release.manifest import Manifest, SplitEntry, load, locate
+from factdrift.builders.release.manifest import Manifest, load
 from factdrift.builders.release.tasks import gaps
-from factdrift.builders.rows import ColumnRoles as Columns
 from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.text.prompts import targets as each_once
+from factdrift.builders.text.squad import normal
 from factdrift.scoring.askers import Asker, Scorer, Writer
 from factdrift.scoring.local_models import PLL
 from factdrift.scoring.predictions import Prediction, beside, write
+from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
 from factdrift.scoring.views import Asking, Question, Row, Said, View, names
 
 WINDOW = 512
@@ -58,6 +58,7 @@ class Order:
     prompts: str | None = None
     blank: str | None = None
     most: int = 8
+    distractors: int = 20
     masks: int = 5
     top: int = 100
     pll: PLL = "original"
@@ -89,10 +90,9 @@ def run_model(order: Order) -> Path:
     chosen = _chosen(manifest, order, view)
     asking = Asking(
         view=view,
-        frames=read_frames(order.prompts),
+        frames=read_frames(order.prompts, manifest.examples, gaps(manifest)),
         gaps=gaps(manifest),
         blank=order.blank,
-        most=order.most,
         characters=order.settings.characters,
         masked=kind == "masked",
         writes=isinstance(order.settings, OpenAI),
@@ -101,15 +101,21 @@ def run_model(order: Order) -> Path:
     path = order.out or _path(manifest, order, view)
     path.parent.mkdir(parents=True, exist_ok=True)
     run = _Run(order, asking, asker, chosen)
-    for one in chosen[:1]:  # a view that does not suit is told before weights are loaded
-        for row in islice(run.rows(one), 1):
-            asking.question(row)
+    # a view that does not suit is told before weights are loaded
+    firsts = {one.config: row for one in chosen for row in islice(run.rows(one), 1)}
+    if not firsts:
+        raise UserError("no row has answers to choose among", where=shown(order.release))
+    for row in firsts.values():
+        asking.question(row)
+    run.left_out = 0
     with progress(run.total(), "rows", path.name, run.told) as bar:
         count = write(path, run.predictions(bar))
     _say_beside(path, manifest, order, asking, kind, count)
     order.say(f"{count:,} predictions in {shown(path)}: {run.kept:,} kept before; {run.told()}")
     if run.failed:
         order.say(f"  {run.failed:,} without a usable answer; run it again to ask them again")
+    if run.left_out:
+        order.say(f"  {run.left_out:,} rows without an accepted answer are left out")
     if asker.usage.cut:
         order.say(f"  {asker.usage.cut:,} texts were longer than the model reads and were cut")
     return path
@@ -123,13 +129,18 @@ class _Run:
         order: Order,
         asking: Asking,
         asker: Asker,
-        chosen: Sequence["Chosen"],
+        chosen: Sequence[ChosenSplit],
     ) -> None:
         self.order, self.asking, self.asker, self.chosen = order, asking, asker, chosen
-        self.kept = self.failed = 0
+        self.kept = self.failed = self.left_out = 0
         name = f"{type(order.settings).__name__.lower()}-{digest(asker.identity)}.sqlite"
         self._cache = AnswerCache(order.build / "work" / "predictions" / name)
-        self._wanted = self._drawn() if order.limit is not None else None
+        self._wanted = (
+            drawn(order.release, chosen, order.limit, order.seed) if order.limit else None
+        )
+        self._distractors = (
+            Distractors(order.release, chosen, order.seed) if asking.view == "likelihood" else None
+        )
 
     def told(self) -> str:
         """What the model has cost in this run."""
@@ -152,14 +163,48 @@ class _Run:
                 one = said.get(question.key(self.asker.identity), Said())
                 yield self.asking.prediction(row, question, one)
 
-    def rows(self, one: "Chosen") -> Iterator[Row]:
+    def rows(self, one: ChosenSplit) -> Iterator[Row]:
         """The rows of one split that are asked."""
         wanted = None if self._wanted is None else self._wanted[one.config]
-        with reading(locate(self.order.release, one.split.file)) as file:
-            for batch in file.iter_batches(WINDOW, columns=_read(one.columns)):
-                for row in batch.to_pylist():
-                    if wanted is None or row["id"] in wanted:
-                        yield _row(row, one)
+        roles = one.columns
+        columns = [roles.prompt, roles.targets, roles.context, roles.choices, one.relation]
+        if self._distractors:
+            columns += [roles.answers, roles.previous, roles.neutral]
+        for row in one.rows(self.order.release, ["id", *filter(None, columns)], WINDOW):
+            if wanted is not None and row["id"] not in wanted:
+                continue
+            candidates = self._candidates(row, one)
+            if self._distractors and len(candidates) < 2:
+                self.left_out += 1
+            else:
+                yield Row(
+                    id=row["id"],
+                    config=one.config,
+                    split=one.split.name,
+                    prompt=row[roles.prompt],
+                    targets=tuple(row[roles.targets]),
+                    context=row[roles.context] if roles.context else "",
+                    candidates=candidates,
+                    choices=tuple(row[roles.choices]) if roles.choices else (),
+                    relation=relation_of(row, one),
+                )
+
+    def _candidates(self, row: Mapping[str, Any], one: ChosenSplit) -> tuple[str, ...]:
+        """Accepted answers, those of before, and distractors; none where no answer is accepted."""
+        targets = row[one.columns.targets]
+        if self._distractors is None or not targets:
+            return ()
+        most, accepted = self.order.most, {normal(text) for text in targets}
+        best = [text for text in names(row[one.columns.answers]) if normal(text) in accepted]
+        previous, neutral = (
+            names(row[column]) if column else []
+            for column in (one.columns.previous, one.columns.neutral)
+        )
+        own = [*(best or targets)[:most], *previous[:most]]
+        own = [text for text in own if normal(text) in accepted or text not in neutral]
+        taken, number = [*targets, *previous, *neutral], self.order.distractors
+        wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
+        return each_once(own, wrong)
 
     def _said(self, asked: Sequence[Question], bar: Progress) -> dict[str, Said]:
         """What is kept, and what the model says to the rest.
@@ -193,46 +238,6 @@ class _Run:
         self.failed += len(every.keys() - found.keys())
         return found
 
-    def _drawn(self) -> dict[str, set[str]]:
-        """The ids of the rows that a limit leaves of each config: a draw by seed and id."""
-        drawn: dict[str, list[tuple[int, str]]] = {}
-        for split in self.chosen:
-            path = locate(self.order.release, split.split.file)
-            ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
-            some = drawn.setdefault(split.config, [])
-            some += [(bits(self.order.seed, "limit", one), one) for one in ids]
-            some.sort()
-            del some[self.order.limit :]
-        return {name: {one for _, one in some} for name, some in drawn.items()}
-
-
-class Chosen(NamedTuple):
-    """A split whose rows are asked."""
-
-    config: str
-    columns: Columns
-    split: SplitEntry
-
-
-def _row(row: Mapping[str, Any], one: Chosen) -> Row:
-    columns = one.columns
-    return Row(
-        id=row["id"],
-        config=one.config,
-        split=one.split.name,
-        prompt=row[columns.prompt],
-        targets=tuple(row[columns.targets]),
-        context=row[columns.context] if columns.context else "",
-        previous=tuple(names(row[columns.previous])) if columns.previous else (),
-        choices=tuple(row[columns.choices]) if columns.choices else (),
-    )
-
-
-def _read(columns: Columns) -> list[str]:
-    """The columns of a file that are read."""
-    some = (columns.prompt, columns.targets, columns.context, columns.previous, columns.choices)
-    return ["id", *(name for name in some if name)]
-
 
 def _kind(settings: Transformers | OpenAI) -> Kind:
     return "causal" if isinstance(settings, OpenAI) else kind_of(settings)
@@ -253,7 +258,7 @@ def _check(order: Order, view: View, kind: Kind) -> None:
         raise UserError(f"{what} has no view {view!r}", hint=f"its views are {', '.join(views)}")
 
 
-def _chosen(manifest: Manifest, order: Order, view: View) -> list[Chosen]:
+def _chosen(manifest: Manifest, order: Order, view: View) -> list[ChosenSplit]:
     """The configs and splits that are asked."""
     asks = {config.name: config.roles for config in manifest.configs if config.roles}
     suited = [
@@ -272,7 +277,7 @@ def _chosen(manifest: Manifest, order: Order, view: View) -> list[Chosen]:
         if name not in splits:
             _refuse(f"no split {name!r}", name, sorted(splits), order.release)
     return [
-        Chosen(config.name, asks[config.name], split)
+        ChosenSplit(config.name, asks[config.name], split)
         for config in configs
         for split in config.splits
         if split.rows and (not order.splits or split.name in order.splits)
@@ -325,7 +330,8 @@ def _say_beside(
         "asked": {
             "blank": asking.blank,
             "frames": asking.frames.identity,
-            "most": asking.most,
+            "most": order.most,
+            "distractors": order.distractors,
             "masks": order.masks,
             "top": order.top,
             "pll": order.pll,

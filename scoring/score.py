@@ -45,7 +45,8 @@ _ADDED = 1 << 18
 _TOGETHER = 256
 """Means whose intervals are drawn together."""
 _ORDER = (
-    *("exact_match", "f1", "rouge_l", "accuracy", "p@1", "p@5", "p@10", "mrr", "consistency"),
+    *("exact_match", "f1", "rouge_l", "p@1", "p@5", "p@10", "mrr", "consistency", "agreement"),
+    *("accuracy", "chance", "shortest", "before"),
     *("recall@1", "recall@5", "recall@10", "recall@20", "outdated", "early", "stale", "abstained"),
 )
 
@@ -115,10 +116,9 @@ def score(options: Options) -> Scores:
     rows without a prediction in a split that has some, unless `partial`.
     """
     beside = predictions.about(options.file)
-    model = options.model or (beside.model if beside else _stem(options.file))
+    model = options.model or (beside.name if beside else _stem(options.file))
     asked = read_asked(options.release, options.configs, options.cutoff)
     out = options.out or Path("scores") / asked.manifest.dataset / _plain(model)
-    writable(out)
     _check_release(asked, beside, options.file)
     reading = _Reading(asked, options)
     scorer, counts = reading.run()
@@ -134,8 +134,12 @@ def score(options: Options) -> Scores:
     give_back()
     table = tuple(_table(asked, scorer, days, bundle, drawn))
     stop = knowledge_stop(asked, scorer, days, bundle, drawn)
+    repeated = scorer.repeated()
     for line in reading.notes():
         options.say(line)
+    if repeated:
+        options.say(repeated.warning)
+    writable(out)
     with disk_errors(out):
         summary = {
             "model": model,
@@ -147,6 +151,7 @@ def score(options: Options) -> Scores:
             "counts": counts,
             "relations": asked.relations(),
             "verdicts": _verdicts(scorer),
+            "repeated": repeated and repeated._asdict(),
             "knowledge": stop and stop._asdict(),
             "examples": _examples(asked, scorer, reading.texts),
             "table": [mean._asdict() for mean in table],
@@ -319,12 +324,14 @@ class _Reading:
         candidates, choices = batch.column("candidates"), batch.column("choice_scores")
         ranked = candidates.is_valid().to_numpy(zero_copy_only=False)[owners]
         chosen = choices.is_valid().to_numpy(zero_copy_only=False)[owners]
+        scored = batch.column("from_scores").to_numpy(zero_copy_only=False)[owners]
         plain = ~ranked & ~chosen
         texts = batch.column("prediction")
         try:
             for these, column, act in (
                 (plain, texts, self.scorer.texts),
-                (ranked, candidates, self.scorer.candidates),
+                (ranked & ~scored, candidates, self.scorer.candidates),
+                (ranked & scored, candidates, self.scorer.likelihoods),
                 (chosen, choices, self.scorer.choices),
             ):
                 if these.any():
@@ -495,7 +502,7 @@ def _together(asked: Asked, strata: Sequence[tuple[Config, Stratum]]) -> Iterato
     yield _Cell(None, None, "all", ("all",), np.flatnonzero(once), np.zeros(len(ids), np.int64))
     for name in dict.fromkeys(stratum.name for _, stratum in strata):
         mine = [(config, stratum) for config, stratum in strata if stratum.name == name]
-        values = sorted({v for _, stratum in mine for v in stratum.values}, key=_sortable)
+        values = sorted({v for _, stratum in mine for v in stratum.values}, key=sortable)
         place = {value: n for n, value in enumerate(values)}
         parts = []
         for config, stratum in mine:
@@ -506,10 +513,10 @@ def _together(asked: Asked, strata: Sequence[tuple[Config, Stratum]]) -> Iterato
         yield _Cell(None, None, name, values, joined[0], joined[1])
 
 
-def _sortable(value: str) -> tuple[float, str]:
-    """Signed numbers (`-3`, `+2 or more`) by size, other texts as texts."""
-    signed = re.match(r"[+-]\d+", value)
-    return (float(signed[0]) if signed else 0.0, value)
+def sortable(value: str) -> tuple[float, str]:
+    """Numbers (`-3`, `+2 or more`, `2021Q3`) by size, other texts as texts."""
+    number = re.match(r"[+-]?\d+", value)
+    return (float(number[0]) if number else 0.0, value)
 
 
 def _whole(config: str, split: str | None, first: int, last: int) -> _Cell:

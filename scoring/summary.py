@@ -4,31 +4,33 @@ from collections.abc import Iterator
 
 from factdrift.scoring.score import Mean, Scores
 
-_SHOWN = (
-    "exact_match",
-    "f1",
-    "accuracy",
-    "p@1",
-    "p@10",
-    "mrr",
-    "consistency",
-    "agreement",
-    "recall@10",
+WRITTEN = (
+    *("exact_match", "f1", "p@1", "p@10", "mrr", "consistency", "agreement", "recall@10"),
+    *("outdated", "early", "abstained"),
 )
-_SHARES = ("outdated", "early", "abstained")
+"""What is shown of answers that a model wrote."""
+CHOSEN = ("accuracy", "chance", "shortest", "before", "outdated")
+"""What is shown of answers that it chose among others, beside what needs no knowledge."""
 
 
 def summary(scores: Scores) -> Iterator[str]:
-    """A table of the overall means, in per cent with their intervals, and where the rest is."""
+    """Tables of the overall means, in per cent with their intervals, and where the rest is."""
     overall = [m for m in scores.table if (m.split, m.stratum) == (None, "all")]
-    names = [n for n in (*_SHOWN, *_SHARES) if any(m.metric == n for m in overall)]
-    yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in names)])
-    for config in dict.fromkeys(m.config for m in overall):
-        mine = {m.metric: m for m in overall if m.config == config}
-        rows = max(m.n for m in mine.values())
-        cells = (f"{_cell(mine.get(name)):>20}" for name in names)
-        yield "".join([f"{config or 'together':<18}{rows:>9,}", *cells])
+    for of, names in (("exact_match", WRITTEN), ("accuracy", CHOSEN)):
+        configs = list(dict.fromkeys(m.config for m in overall if m.metric == of))
+        shown = [n for n in names if any(m.metric == n and m.config in configs for m in overall)]
+        if configs:
+            yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in shown)])
+        for config in configs:
+            mine = {m.metric: m for m in overall if m.config == config}
+            cells = (f"{_cell(mine.get(name)):>20}" for name in shown)
+            yield "".join([f"{config or 'together':<18}{mine[of].n:>9,}", *cells])
     yield "in per cent, with 95 % intervals by subject"
+    if any(m.metric == "accuracy" for m in overall):
+        yield (
+            "accuracy is of choosing: chance, the shortest text and the answers of before are what "
+            "the same choices give without knowledge"
+        )
     if scores.stop:
         stop = scores.stop
         yield (

@@ -1,8 +1,10 @@
 """Views: what is asked of a model about a row, and what its answer says of the row.
 
 `generate`: the model writes an answer. `mask`: a masked model fills 1 to 5 masks from left to
-right. `rank`: it ranks single tokens. `likelihood`: how likely the accepted answers are, and those
-that were right before. `choices`: how likely each choice is, or which letter a server writes.
+right. `rank`: it ranks single tokens. `likelihood`: which is likeliest of the accepted answers,
+those that were right before, and distractors: other answers of the relation. `choices`: which of
+the row's choices is, or which letter a server writes. Log-likelihoods are divided by the
+characters of the text, as lm-eval's `acc_norm` is, so that short names are not likely for that.
 The masked ones are the three views of Margatina et al. (2023), section 3.3.
 """
 
@@ -34,8 +36,10 @@ class Row:
     prompt: str
     targets: tuple[str, ...]
     context: str = ""
-    previous: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    """What the likelihood is asked of: accepted answers, those of before, and distractors."""
     choices: tuple[str, ...] = ()
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +72,13 @@ class Asking:
     """How rows become questions, and what a model says becomes predictions.
 
     `gaps` are what may stand for the answer in a statement; `blank` what is put there for a model
-    that writes, such as `<extra_id_0>`. `most` is how many accepted answers, and how many that were
-    right before, are asked about; `characters` how much of a text is shown.
+    that writes, such as `<extra_id_0>`; `characters`: how much of a text is shown.
     """
 
     view: View
     frames: Frames
     gaps: tuple[str, ...]
     blank: str | None = None
-    most: int = 8
     characters: int = 4000
     masked: bool = False
     writes: bool = False
@@ -90,8 +92,8 @@ class Asking:
                 raise _unsuited(row, "has no choices", "take a config that has some")
             options = row.choices
         elif self.view == "likelihood":
-            options = tuple(dict.fromkeys([*row.targets[: self.most], *row.previous[: self.most]]))
-        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context))
+            options = row.candidates
+        frame, gap = self.frames.of(row.prompt, self.gaps, bool(row.context), row.relation)
         if self.masked:
             if gap is None:
                 hint = "a masked model fills gaps: take configs with statements"
@@ -131,16 +133,15 @@ class Asking:
         }
         if said.candidates is not None:
             return Prediction(**known, candidates=list(said.candidates))
-        if said.scores is not None and self.view == "choices":
-            return Prediction(
-                **known, choice_scores=[LOWEST if s is None else s for s in said.scores]
-            )
         if said.scores is not None:
             texts = [option.removeprefix(" ") for option in asked.options]
             pairs = zip(texts, said.scores, strict=True)
-            return Prediction(**known, scores={t: s for t, s in pairs if s is not None})
+            per = [(t, LOWEST if s is None else round(s / len(t), 6)) for t, s in pairs]
+            if self.view == "choices":
+                return Prediction(**known, choice_scores=[score for _, score in per])
+            return Prediction(**known, scores=dict(per))
         text = self._read(said.text or "")
-        if text and row.choices and self.view == "choices":
+        if text and self.view == "choices":
             text = chosen(text, row.choices)
         return Prediction(**known, prediction=text)
 

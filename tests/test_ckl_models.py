@@ -18,7 +18,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import open_model
 from factdrift.builders.generate.transformers_models import first_mask
 from factdrift.builders.recipes.recipe import FOLDER, read_recipe, recipes
-from factdrift.scoring import tiny_model
+from tests import tiny_model
 
 TEXT = "Ann Lee leads Acme. Bo Ek leads Ajax."
 

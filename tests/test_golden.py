@@ -8,9 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from docs.hooks import section
+from factdrift.builders.release.manifest import load
 from tests.asking_rows import asking_tables
 
 FOLDER = Path(__file__).parent / "golden"
@@ -43,6 +45,22 @@ def queries(release: Path) -> str:
         [str(release / "data/*/20*.parquet")],
     ).fetchall()
     return "".join(f"{template}\t{query}\n" for template, query in rows)
+
+
+def examples(release: Path) -> str:
+    """The facts that prompts show, of every dataset; no row asks about their subjects."""
+    lines = []
+    for folder in sorted(release.parents[1].iterdir()):
+        shown = load(folder / "1.0.0").examples
+        asked = {
+            subject
+            for _, _, path in asking_tables(folder / "1.0.0")
+            if shown
+            for subject in pq.read_table(path, columns=["subject"]).column(0).to_pylist()
+        }
+        assert not asked & {one.subject for one in shown}
+        lines += ["\t".join([folder.name, e.relation, e.prompt, e.answer]) for e in shown]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def prompts(release: Path) -> str:
@@ -84,6 +102,7 @@ GOLDEN: dict[str, Callable[[Path], str]] = {
     "answers.tsv": answers,
     "queries.tsv": queries,
     "prompts.tsv": prompts,
+    "examples.tsv": examples,
     "counts.json": counts,
     "rows.md": rows,
 }

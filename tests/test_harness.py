@@ -18,9 +18,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.builders.release.harness import squad
-from tests.conftest import ROOT, run
-from tests.hub_server import TOKEN, serve
+from tests import tiny_model
+from tests.conftest import run
 from tests.release_sample import Sample, cloze, publish
 
 pytestmark = pytest.mark.slow
@@ -152,25 +151,14 @@ def test_inspect(
         assert scores == pytest.approx(expected)
 
 
-def test_the_hubs_tasks_in_inspect(release: Path, server: str, tmp_path: Path) -> None:
-    """Pushed to a server that plays the Hub, asked by the name of the repository alone."""
-    if not find_spec("inspect_ai"):
-        pytest.skip("Inspect is not installed (extra: harness)")
-    with serve() as hub:
-        home = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path / "hf")}
-        home |= {"HF_HUB_OFFLINE": "0", "XDG_DATA_HOME": str(tmp_path)}
-        home |= {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-        harness("factdrift", "push", release, "--repo", "me/mine", cwd=ROOT, **home)
-        words = ["inspect_ai", "eval", "hf/me/mine/unchanged", "--model", "openai-api/local/m"]
-        words += ["--log-dir", str(tmp_path / "logs"), "--log-format", "json", "--display", "none"]
-        keys = {"LOCAL_API_KEY": "x", "LOCAL_BASE_URL": server}
-        harness(*words, cwd=tmp_path, **home, **keys)
+def test_inspect_with_a_model_of_this_machine(release: Path, tmp_path: Path) -> None:
+    if not find_spec("inspect_ai") or not find_spec("torch"):
+        pytest.skip("Inspect or PyTorch is not installed (extras: harness, lm)")
+    model = tiny_model.causal(tmp_path / "model", [])
+    words: list[object] = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", "hf/local"]
+    words += ["-M", f"model_path={model}", "-T", "config=new", "--log-dir", tmp_path / "logs"]
+    words += ["--log-format", "json", "--display", "none"]
+    home = {"XDG_DATA_HOME": str(tmp_path), "HF_HOME": str(tmp_path)}
+    harness(*words, cwd=release, PYTHONDONTWRITEBYTECODE="1", **home)
     (path,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(path.read_text())
-    rows = pq.read_table(release / "tasks/hub/unchanged.parquet").to_pylist()
-    assert len(log["samples"]) == len(rows)
-    found = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
-    right = [squad.exact_match(said(row["prompt"]), [row["target"]]) for row in rows]
-    overlap = [squad.f1(said(row["prompt"]), [row["target"]]) for row in rows]
-    assert found["exact"] == pytest.approx(sum(right) / len(rows))
-    assert found["f1"] == pytest.approx(sum(overlap) / len(rows), abs=0.01)
+    assert json.loads(path.read_text())["status"] == "success"

@@ -269,6 +269,25 @@ def test_the_cap_takes_the_best_known(tmp_path: Path) -> None:
         assert kept("some", some, 10, "over_cap") == ten
 
 
+def test_what_prompts_show_is_asked_of_nobody(tmp_path: Path) -> None:
+    pairs = [one(f"Q{i}", "P36", f"Land {i}", "Town") for i in range(1, 60)]
+    pairs += [one(f"Q{i}", "P37", f"Land {i}", "Tongue") for i in range(1, 20)]
+    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
+        given = pairs_of(eng, tmp_path, pairs)
+        found = {seed: eng.rows(invariant.held_out(given, seed)) for seed in (0, 0, 1)}
+    shown = {
+        seed: {(r["subject"], r["relation"]) for r in rows if r["example"]}
+        for seed, rows in found.items()
+    }
+    assert [sum(r == relation for _, r in shown[0]) for relation in ("P36", "P37")] == [3, 1]
+    assert shown[0] != shown[1]
+    # those that are asked about once come first
+    assert all(int(s[1:]) >= 20 for s, relation in shown[0] if relation == "P36")
+    subjects = {subject for subject, _ in shown[0]}
+    assert {r["subject"] for r in found[0] if r["reason"] == "example"} == subjects
+    assert sum(r["reason"] == "example" for r in found[0]) == 5
+
+
 def line(sub: str = "Q1", obj: str = "Q10", predicate: str = "P36", **more: object) -> str:
     labels = {"sub_label": f"Land {sub}", "obj_label": f"Town {obj}"}
     return json.dumps({"sub_uri": sub, "obj_uri": obj, "predicate_id": predicate, **labels, **more})

@@ -13,8 +13,8 @@ import yaml
 
 from factdrift.builders.release.manifest import load
 from factdrift.scoring.score import Options, score
-from factdrift.scoring.simulated import predict, stops_on
 from samples.quarters.make import DAYS, build
+from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
 from tests.conftest import ROOT, run
 

@@ -18,7 +18,7 @@ from factdrift.builders.generate.transformers_models import (
     TransformersBackend,
     as_chat,
 )
-from factdrift.scoring import tiny_model
+from tests import tiny_model
 from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 
@@ -127,7 +127,7 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be loaded"):
+    with pytest.raises(UserError, match="there is no such folder"):
         backend(tmp_path / "none").generate(requests()[:1])
 
 

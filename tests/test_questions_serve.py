@@ -17,7 +17,7 @@ from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.protocol import Query, Request
 from factdrift.builders.generate.transformers_models import Transformers, TransformersBackend
-from factdrift.scoring import tiny_model
+from tests import tiny_model
 from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 

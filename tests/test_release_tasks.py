@@ -19,7 +19,7 @@ from factdrift.builders.core.dataset import Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release import tasks
 from factdrift.builders.release.harness import after, squad
-from factdrift.builders.release.manifest import load
+from factdrift.builders.release.manifest import ExampleEntry, load
 from factdrift.builders.release.parquet import read
 from factdrift.builders.release.publish import MOST_SPLITS, few_splits
 from factdrift.builders.release.verify import verify_release
@@ -83,39 +83,63 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release: Path) -> None:
         assert (release / read_yaml(path)["dataset_kwargs"]["data_files"]["test"]).is_file()
 
 
+EXAMPLES = [
+    ExampleEntry(relation=r, subject="Q1", prompt=f"On 1 May 1999: {{{{ {a} }}}} is _X_.", answer=a)
+    for r, a in (("P54", 'FC "A"'), ("P54", "B\\n"), ("P39", "C"))
+]
+
+
 @pytest.mark.parametrize(
-    ("prompt", "context", "kind"),
+    ("prompt", "context", "relation", "examples", "shown"),
     [
-        ("In 2021: Ann plays for _X_.", "", "cloze"),
-        ("Who is {{ Ann }} <prompt>?", "", "question"),
-        ("Who is she?", "A <prompt> text about {Ann}.", "passage"),
+        ("In 2021: Ann plays for _X_.", "", "P54", [], "Answer: Juventus\n"),
+        ("In 2021: Ann plays for _X_.", "", "P54", EXAMPLES, 'Answer: FC "A"\n\nStatement: On 1'),
+        ("In 2021: Ann plays for _X_.", "", "P39", EXAMPLES, "_X_.\nAnswer: C\n"),
+        ("In 2021: Ann plays for _X_.", "", "P1", EXAMPLES, "_X_.\nAnswer: C\n"),
+        ("Who is {{ Ann }} <prompt>?", "", "P54", EXAMPLES, "Neil Armstrong"),
+        ("Who is she?", "A <prompt> text about {Ann}.", "P54", EXAMPLES, "Read the text"),
     ],
 )
 def test_run_model_and_harnesses_use_the_same_words(
-    prompt: str, context: str, kind: str, tmp_path: Path
+    prompt: str,
+    context: str,
+    relation: str,
+    examples: list[ExampleEntry],
+    shown: str,
+    tmp_path: Path,
 ) -> None:
     from factdrift.scoring.views import Asking as View
     from factdrift.scoring.views import Row
 
-    row = {"id": "1", "prompt": prompt, "context": context, "targets": ["x"]}
+    row: dict[str, Any] = {"id": "1", "prompt": prompt, "context": context, "targets": ["x"]}
+    row |= {"relation": relation}
     (tmp_path / "a.parquet").parent.mkdir(exist_ok=True)
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    asking = replace(TimeQuestion.roles, time=(), strata=(), subject="id")
-    made = load(publish(tmp_path, Sample(ROWS)).folder)
+    asking = replace(TimeQuestion.roles, time=(), strata=("relation",), subject="id")
+    made = load(publish(tmp_path, Sample(ROWS)).folder).model_copy(update={"examples": examples})
     one = tasks.AskedConfig("a", asking, {"test": "a.parquet"})
-    frames = read_frames(None)
+    frames = read_frames(None, made.examples, tasks.gaps(made))
     asked = View(view="generate", frames=frames, gaps=tasks.gaps(made)).question(
-        Row(id="1", config="a", split="test", prompt=prompt, targets=("x",), context=context)
+        Row(
+            id="1",
+            config="a",
+            split="test",
+            prompt=prompt,
+            targets=("x",),
+            context=context,
+            relation=relation,
+        )
     )
     tasks._write_lm_eval(tmp_path / "lm", tmp_path, made, [one], "", None)
     task = read_yaml(tmp_path / "lm" / "_a_yaml")
     put = jinja2.Template(task["doc_to_text"]).render(**row)
     assert task["description"] + put == asked.text
-    assert asked.text.startswith(getattr(frames, kind).instruction[:20])
+    assert shown in asked.text
     tasks._write_inspect(tmp_path / "in", tmp_path, made, [one], "..", None)
     told = json.loads((tmp_path / "in" / "tasks.json").read_text())["configs"]["a"]
-    filled = tasks.PromptFrame(told["instruction"], told["layout"]).filled(prompt, context)
-    assert f"{told['instruction']}\n\n{filled}" == asked.text
+    filled = tasks.PromptFrame(told["heads"], told["layout"]).filled(prompt, context)
+    head = told["heads"].get(row[told["relation"]] if told["relation"] else "", told["heads"][""])
+    assert f"{head}\n\n{filled}" == asked.text
 
 
 @pytest.mark.parametrize(
@@ -152,7 +176,7 @@ def test_tasks_are_in_the_manifest_and_other_tasks_are_a_patch(
     assert written
     assert written <= listed.keys()
     assert publish(tmp_path, Sample(ROWS)).level == "none"
-    monkeypatch.setattr(tasks, "MAX_TOKENS", 16)
+    monkeypatch.setattr(tasks, "MAX_TOKENS", 8)
     assert publish(tmp_path, Sample(ROWS)).level == "patch"
 
 

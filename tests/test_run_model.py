@@ -17,12 +17,12 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import read_frames
-from factdrift.scoring import tiny_model
 from factdrift.scoring.askers import Scorer
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import Order, run_model
 from factdrift.scoring.views import Asking
 from tests import known_models as known
+from tests import tiny_model
 from tests.conftest import ROOT, run
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
@@ -86,7 +86,9 @@ def test_every_row_is_asked_once_and_again_from_what_is_kept(
     assert (rows[0]["id"], rows[0]["prompt_sha256"]) == (first.id, prompt_hash(first.prompt))
     assert all(field in row for row in rows)
     if field == "scores":
-        assert list(rows[0]["scores"]) == ["Club 0", "C0", "the club"]
+        # the label of the answer, and distractors of the relation
+        assert list(rows[0]["scores"])[:1] == ["Club 0"]
+        assert set(rows[-1]["scores"]) == {f"Club {n}" for n in (0, 1, 2, 3, 4, 7, 8)}
         assert all(score < 0 for score in rows[0]["scores"].values())
     bytes_before = (tmp_path / "out.jsonl").read_bytes()
     again = ordered(release, models[kind], tmp_path, view=view, offline=True)
@@ -106,6 +108,29 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
     few = ids(limit=3)
     assert len(few) == 3 + 2 and few == ids(limit=3) != ids(limit=3, seed=5)
     assert set(ids(limit=2)) < set(few)
+    even = ordered(release, models["causal"], tmp_path, limit=4, configs=["unchanged"], seed=4)
+    assert sorted(row["split"] for row in even) == [PERIODS[0]] * 2 + [PERIODS[1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("completion", "sent"),
+    [
+        (True, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
+        (False, {"messages": [{"role": "user", "content": "Q:"}]}),
+    ],
+)
+def test_what_a_server_is_sent(completion: bool, sent: Mapping[str, Any]) -> None:
+    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, None)
+    shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
+    assert body == shared | sent
+
+
+def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> None:
+    table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"Bo": 1.0}, "Bo": {"Bo": 1.0}}
+    model = known.bigrams(tmp_path / "model", table)
+    more: dict[str, Any] = {"configs": ["updated"], "settings": {"stop": ("Bo",)}}
+    rows = ordered(release, model, tmp_path, **more)
+    assert {row["prediction"] for row in rows} == {"Ann Lee Bo"}
 
 
 def test_known_answers(release: Path, tmp_path: Path) -> None:
@@ -128,6 +153,8 @@ def test_known_answers(release: Path, tmp_path: Path) -> None:
         ("causal", {"offline": True}, "an answer is not kept"),
         ("causal", {"prompts": "nothing.yaml"}, "no such file"),
         ("causal", {"settings": {"model": "no/such-model"}}, "cannot be loaded"),
+        ("causal", {"settings": {"model": "./missing"}}, "missing: there is no such folder"),
+        ("causal", {"settings": {"model": "missing.gguf"}}, "missing.gguf: there is no such"),
     ],
 )
 def test_mistakes_are_told(
@@ -256,7 +283,7 @@ def test_a_server_is_asked(
     calls = requests.get(server, timeout=5).json()
     assert {key for key, _ in calls} == {f"Bearer {KEY}"}
     body = calls[-1][1]
-    assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 32)
+    assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 16)
     assert "Each statement has a gap, _X_." in body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run(*words).stderr
     assert len(requests.get(server, timeout=5).json()) == len(calls)

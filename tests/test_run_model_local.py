@@ -11,9 +11,9 @@ from factdrift.builders.generate.transformers_models import Transformers, kind_o
 
 pytest.importorskip("torch")
 
-from factdrift.scoring import tiny_model
 from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
 from tests import known_models as known
+from tests import tiny_model
 
 AFTER = {
     "leads": {"Acme": 0.5, "Ann": 0.25, "in": 0.25},
@@ -156,6 +156,25 @@ def test_log_likelihood_of_what_another_model_writes(tmp_path: Path) -> None:
     assert found_again == pytest.approx(other + again, abs=1e-5)  # it writes <mask> first
 
 
+def test_what_texts_begin_with_is_read_once(tmp_path: Path) -> None:
+    import torch
+
+    model, usage = opened(tiny_model.causal(tmp_path, []))
+    assert isinstance(model, Writing)
+    head, answers = "Who did win the question ? Answer", [" the", " the article .", " what", ""]
+    *found, nothing = model.likelihoods([(head, answer) for answer in answers])
+    assert nothing is None
+    for answer, likelihood in zip(answers, found, strict=False):
+        before, ids = (model.tokenizer(t)["input_ids"] for t in (head, head + answer))
+        with torch.inference_mode():
+            told = model.model(torch.tensor([ids])).logits[0].log_softmax(dim=-1)
+        places = range(len(before), len(ids))
+        assert likelihood == pytest.approx(
+            sum(float(told[p - 1, ids[p]]) for p in places), abs=1e-4
+        )
+    assert usage.tokens_read < 2 * len(before) + 20
+
+
 def test_a_statement_is_filled_in(tmp_path: Path) -> None:
     """The likelihood of all from the answer on; what begins a text follows on the first token."""
     model, usage = opened(known.bigrams(tmp_path, AFTER))
@@ -163,7 +182,7 @@ def test_a_statement_is_filled_in(tmp_path: Path) -> None:
     asked = [("Ann leads ", "Acme in now"), ("Ann leads ", "in Acme."), ("", "Ann Lee")]
     expected = [log(0.5 * 0.5 * 0.5), log(0.25 * 0.5 * 0.125), log(0.125 * 0.75)]
     assert model.likelihoods(asked) == pytest.approx(expected, abs=1e-5)
-    assert usage.calls == 1 and usage.tokens_read == 5 + 5 + 3
+    assert usage.calls == 2 and usage.tokens_read == 5 + 5 + 3
     (cut,) = model.likelihoods([("X " * 30 + "leads", " Acme")])
     assert cut == pytest.approx(log(0.5), abs=1e-5) and usage.cut == 1
 
@@ -176,5 +195,5 @@ def test_the_kind_of_a_model_is_seen(tmp_path: Path, kind: str) -> None:
 
 def test_a_writing_model_fills_no_masks(tmp_path: Path) -> None:
     tiny_model.causal(tmp_path / "causal", [])
-    with pytest.raises(UserError, match="cannot be loaded"):
+    with pytest.raises(UserError, match="there is no such folder"):
         kind_of(Transformers(model=str(tmp_path / "nothing")))

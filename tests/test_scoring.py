@@ -15,7 +15,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from factdrift.scoring.score import Options, Scores, score
-from factdrift.scoring.simulated import asked_rows, predict, stops_on
+from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
 from tests.release_sample import BASE, Sample, cloze, publish
 
@@ -114,7 +114,7 @@ def test_ranked_candidates(release: Path, tmp_path: Path) -> None:
     scores = scored(release, file)
     n = len(others) + 1
     assert mean(scores, "p@1") == (n, 0)
-    assert mean(scores, "p@5") == (n, pytest.approx(1 / n, abs=1e-6))
+    assert not [one for one in scores.table if one.metric in ("p@5", "p@10")]  # lists of three
     assert mean(scores, "mrr") == (n, pytest.approx(1 / 3 / n, abs=1e-6))
     assert mean(scores, "abstained") == (n, pytest.approx((n - 1) / n, abs=1e-6))
 
@@ -181,7 +181,35 @@ def test_likelihoods_of_accepted_answers_alone_say_nothing(release: Path, tmp_pa
     right[0]["scores"] = {**right[0]["scores"], "Club 99": -1.0}
     scores = scored(release, lines(tmp_path / "p.jsonl", *right))
     assert (scores.counts["rows"], scores.counts["undecided"]) == (11, 10)
-    assert mean(scores, "p@1") == (1, 0)
+    assert mean(scores, "accuracy") == (1, 0)
+    assert {one.metric for one in scores.table}.isdisjoint(("exact_match", "f1", "p@1", "mrr"))
+
+
+CHOOSING: list[tuple[dict[str, float], tuple[float | None, ...]]] = [
+    # candidates with numbers, and of them: accuracy, chance, shortest, before
+    ({"Club 7": -1, "Club 70": -2, "Boys": -3, "Girls": -4}, (1, 1 / 4, 0, 0)),
+    ({"Club 7": -2, "Club 70": -1, "C7": -3}, (0, 2 / 3, 1, 0)),
+    ({"Club 7": -2, "Club 8": -1}, (0, 1 / 2, 1 / 2, None)),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), CHOOSING)
+def test_choosing_stands_beside_what_needs_no_knowledge(
+    tmp_path: Path, said: dict[str, float], expected: tuple[float | None, ...]
+) -> None:
+    row = cloze(7, "updated", previous_answers=cloze(70).answers)
+    release = publish(tmp_path, Sample({"updated": {"2021Q3": [row]}})).folder
+    scored(release, lines(tmp_path / "p.jsonl", {"id": row.id, "scores": said}))
+    (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
+    got = tuple(found.get(name) for name in ("accuracy", "chance", "shortest", "before"))
+    assert got == tuple(one if one is None else pytest.approx(one, abs=1e-6) for one in expected)
+
+
+def test_an_answer_again_and_again_is_told(release: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    file = predict(release, tmp_path / "p.jsonl", lambda row: "C3")
+    scored(release, file, say=told.append)
+    assert any("11 of 11 answers are 'c3', which is right in 2 rows" in line for line in told)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +240,7 @@ def test_a_broken_file_is_told(release: Path, tmp_path: Path, content: bytes, me
     with pytest.raises(UserError) as error:
         scored(release, file)
     assert message in str(error.value)
-    assert not (tmp_path / "scores/scores.json").exists()
+    assert not (tmp_path / "scores").exists()
 
 
 def test_missing_double_and_unknown_ids_are_told(release: Path, tmp_path: Path) -> None:
@@ -298,7 +326,7 @@ def test_parquet_with_scores_by_answer(release: Path, tmp_path: Path) -> None:
     scores = pa.array([[("C1", -1.0), ("C2", -0.5)]] * len(every), pa.map_("string", "float64"))
     file = tmp_path / "p.parquet"
     pq.write_table(pa.table({"id": every, "scores": scores}), file)
-    assert mean(scored(release, file), "p@1")[0] == len(every)
+    assert mean(scored(release, file), "accuracy")[0] == len(every)
 
 
 @pytest.mark.parametrize(

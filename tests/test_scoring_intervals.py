@@ -54,6 +54,14 @@ def test_subjects_that_agree_are_no_proof(value: int, low: float, high: float) -
     assert [found.low, found.high] == pytest.approx([low, high], abs=1e-4)
 
 
+def test_few_hits_have_exact_bounds() -> None:
+    """1 of 79: Clopper and Pearson's are 0.03 and 6.9 per cent, those of draws 0 and 4."""
+    sums = np.zeros((1, 79), np.int64)
+    sums[0, 5] = SCALE
+    (found,) = intervals(sums, np.ones((1, 79), np.int64), np.array([79]), weights(79, 0))
+    assert [found.low, found.high] == pytest.approx([0.00032, 0.0685], abs=5e-5)
+
+
 def test_one_subject_that_does_not_agree_says_nothing() -> None:
     (found,) = intervals(np.array([[SCALE]]), np.array([[2]]), np.array([1]), weights(1, 0))
     assert found.mean == 0.5

@@ -13,7 +13,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.report import report
 from factdrift.scoring.score import Options, score
-from factdrift.scoring.simulated import predict, stops_on
+from samples.quarters.simulated import predict, stops_on
 from tests.browser import SIZES, Browser, browser
 from tests.conftest import run
 from tests.release_sample import publish
@@ -99,7 +99,7 @@ def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
         (second / "scores.json").write_text(broken)
         with pytest.raises(UserError, match="no scores"):
             report([second], tmp_path / "page")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="there is no such folder"):
         report([tmp_path / "none"], tmp_path / "page")
 
 

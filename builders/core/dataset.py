@@ -84,13 +84,15 @@ class Plot:
 class Dataset:
     """Everything a release holds that comes from data.
 
-    `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted.
+    `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples`:
+    the facts that prompts show (`rows.PromptExample`).
     """
 
     tables: tuple[Table, ...]
     dropped: tuple[RowSource, ...] = ()
     statistics: tuple[Statistics, ...] = ()
     plots: tuple[Plot, ...] = ()
+    examples: FromParquet | None = None
 
 
 @dataclass(frozen=True)

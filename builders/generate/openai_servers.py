@@ -66,12 +66,12 @@ class Chat(p.ModelSettings):
     def identity(self, seed: int, **more: object) -> str:
         """All that an answer depends on besides its prompt."""
         names = {"model", "new_tokens", "temperature", "structured", "request"}
-        names |= {"completion"} if self.completion else set()
+        names |= {"completion", *(["stop"] if self.stop else [])} if self.completion else set()
         return p.identity_of(**self.model_dump(include=names), seed=seed, **more)
 
     def _asked(self, text: str) -> dict[str, Any]:
         if self.completion:
-            return {"prompt": text}
+            return {"prompt": text} | ({"stop": list(self.stop)} if self.stop else {})
         return {"messages": [{"role": "user", "content": text}]}
 
 

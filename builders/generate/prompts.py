@@ -103,6 +103,9 @@ class ModelSettings(Strict):
         default=None, description="prompt file, relative to the recipe; the project's by default"
     )
     temperature: float = Field(default=0.0, ge=0, description="0: the likeliest text")
+    stop: tuple[str, ...] = Field(
+        default=(), description="texts that end what a base model writes; a chat ends by itself"
+    )
     at_once: int = Field(
         default=1, ge=1, le=20, description="questions of an article that one call asks for"
     )

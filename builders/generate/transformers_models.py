@@ -15,6 +15,7 @@ from factdrift.builders.core.hints import install_extra
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
+_GGUF = ".gguf"
 _SMALL = 1 << 20
 """Bytes up to which a model's files are compared by content: its configuration, not its weights."""
 Kind = Literal["causal", "seq2seq", "masked"]
@@ -35,10 +36,13 @@ class Transformers(p.ModelSettings):
     libraries: ClassVar[tuple[str, ...]] = ("torch", "accelerate")
 
     backend: Literal["transformers"] = "transformers"
-    model: ModelName = Field(description="name on the hub, or folder, relative to the recipe")
+    model: ModelName = Field(
+        description="name on the hub; or a folder or a GGUF file, relative to the recipe"
+    )
     revision: str | None = Field(default=None, description="commit of the model on the hub")
     batch: int = Field(default=8, ge=1, description="prompts at a time")
     dtype: Literal["float32", "float16", "bfloat16", "auto"] = "float32"
+    threads: int | None = Field(default=None, ge=1, description="processors that it uses")
     device: str = Field(default="cpu", description="cpu, cuda, cuda:1, mps, or auto (accelerate)")
     new_tokens: int = Field(default=48, ge=1, description="longest output, in tokens")
     characters: int = Field(default=4000, ge=200, description="most of an article that is shown")
@@ -76,7 +80,9 @@ class TransformersBackend(p.PromptedModel):
         self.name = f"transformers:{Path(settings.model).name}"
         names = {"backend", "model", "revision", "dtype", "new_tokens", "temperature"}
         chosen = settings.model_dump(mode="json", include=names | {"chat", "template"})
-        content = content_of(settings.model)
+        self._stop = () if settings.chat else settings.stop
+        content: dict[str, Any] = content_of(settings.model)
+        content |= {"stop": self._stop} if self._stop else {}
         self.identity = p.identity_of(**chosen, **content, batch=self._size, seed=seed)
         self.usage = Usage()
         self._loaded: Loaded | None = None
@@ -132,6 +138,15 @@ class TransformersBackend(p.PromptedModel):
         if self.settings.temperature:
             torch.manual_seed(one_of(2**63, self.seed, texts[0]))
             more = {"do_sample": True, "temperature": self.settings.temperature}
+        if self._stop:
+            start = 0 if seq2seq else inputs["input_ids"].shape[1]
+
+            def ended(ids: Any, scores: Any, **_: Any) -> Any:
+                texts = tokenizer.batch_decode(ids[:, start:], skip_special_tokens=True)
+                stops = [any(stop in text for stop in self._stop) for text in texts]
+                return torch.tensor(stops, device=ids.device)
+
+            more["stopping_criteria"] = [ended]
         with torch.inference_mode():
             made = model.generate(
                 **inputs,
@@ -198,6 +213,8 @@ def load(settings: Transformers, kind: Kind | None = None) -> Loaded:
     import torch
     import transformers as tf
 
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
     logging: Any = tf.utils.logging
     logging.disable_progress_bar()  # a line a second into a log
     if kind is None:
@@ -220,8 +237,17 @@ def load(settings: Transformers, kind: Kind | None = None) -> Loaded:
 def _or_told(settings: Transformers, load: Callable[..., Any], **more: Any) -> Any:
     """What `load` finds under the settings' name; `UserError` where that is nothing."""
     where = {"revision": settings.revision} if settings.revision else {}
+    model, path = settings.model, Path(settings.model)
+    of_disk = path.is_absolute() or model[0] == "." or model.count("/") > 1 or path.suffix == _GGUF
+    if of_disk and not path.exists():
+        raise UserError("there is no such folder or file", where=model)
+    if path.suffix == _GGUF and path.is_file():
+        model, where = str(path.parent), {"gguf_file": path.name}
     try:
-        return load(settings.model, **where, **more)
+        return load(model, **where, **more)
+    except ImportError as error:
+        hint = "pip install gguf" if "gguf" in str(error).lower() else install_extra("lm")
+        raise UserError(str(error).strip().splitlines()[0], hint=hint) from error
     except (OSError, ValueError) as error:
         raise UserError(
             f"the model {settings.model!r} cannot be loaded: {str(error).splitlines()[0]}",
@@ -244,6 +270,8 @@ def as_chat(text: str, tokenizer: Any, told: Mapping[str, JsonValue] | None = No
 def content_of(model: str) -> dict[str, str]:
     """What tells a model in a folder from another one of its name, wherever the folder lies."""
     folder = Path(model)
+    if folder.is_file():
+        return {"files": digest([folder.name, *_told(folder)])}
     if not folder.is_dir():
         return {}
     files = sorted(path for path in folder.iterdir() if path.is_file())

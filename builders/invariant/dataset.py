@@ -74,6 +74,7 @@ class InvariantLAMA(ClozeBuilder):
             statistics.append(mining(dict(zip(names, folders, strict=True))))
         return Dataset(
             tables=(Table("all", rows.InvariantCloze, _ABOUT, {"test": FromParquet(path)}),),
+            examples=FromParquet(path.with_name("examples.parquet")),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in drops),
             statistics=tuple(statistics),
             plots=(card.plot(path),),
@@ -105,7 +106,7 @@ class InvariantLAMA(ClozeBuilder):
             require_pages=self.require_pages and not isinstance(source, TrexFacts),
             alike=invariant.reads_alike(templates),
             per_relation=self.per_relation,
-            seed=run.seed if self.per_relation is not None else None,
+            seed=run.seed,
         )
 
 

@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 
 from factdrift.builders import rows
 from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.schema import arrow_schema, reading
+from factdrift.builders.core.schema import arrow_schema, reading, writing
 from factdrift.builders.facts import names
 from factdrift.builders.facts.relations import ClozeTemplates
+from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.text import dates
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.render import query
@@ -27,7 +28,7 @@ from factdrift.builders.text.views import Views
 REASONS = (
     "not_functional", "several_objects", "ended", "began", "in_doubt", "not_in_both",
     "no_sitelink", "overlap", "non_entity", "common_subject", "ambiguous_name", "whole_country",
-    "same_query", "less_popular", "over_cap",
+    "same_query", "less_popular", "over_cap", "example",
 )  # fmt: skip
 """Why a pair is left out, in the order in which they are asked."""
 
@@ -244,6 +245,24 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     return found.mutate(reason=ibis.ifelse(over, why, found.reason))
 
 
+def held_out(found: ir.Table, seed: int) -> ir.Table:
+    """The pairs with `example` as the reason of those that prompts show, and of their subjects.
+
+    Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
+    fewest, then by the hash of seed and pair.
+    """
+    text = ibis.literal(f"{seed}\texample\t") + found.subject + "\t" + found.relation
+    found = found.mutate(chance=text.hexdigest("sha256"), kept=found.reason.isnull())
+    of_subject = ibis.window(group_by="subject")
+    found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
+    by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])
+    every = ibis.window(group_by=["relation", "kept"])
+    shown = ibis.least(found.kept.count().over(every) // 10, SHOWN)
+    found = found.mutate(example=found.kept & (ibis.row_number().over(by) < shown))
+    theirs = found.example.any().over(of_subject)
+    return found.mutate(reason=ibis.ifelse(found.kept & theirs, "example", found.reason))
+
+
 def left_out(found: ir.Table) -> ir.Table:
     """Pairs with a reason as `rows.Dropped`; `detail` is the answer, or one of several."""
     left = found.filter(found.reason.notnull())
@@ -287,6 +306,14 @@ class InvariantRenderer:
                     self.counter.counts(fact["object_label"] for fact in found)
                 made = [row for fact in found for row in self._variants(fact)]
                 writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
+
+    def examples(self, shown: Path, out: Path) -> None:
+        """Write the facts that prompts show (`rows.PromptExample`) in the first wording."""
+        with reading(shown) as file, writing(out, rows.PromptExample) as kept:
+            for fact in file.read().to_pylist():
+                row = next(self._variants(fact))
+                named = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
+                kept.append(rows.PromptExample(*named))
 
     def _variants(self, fact: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         relation = self.relations[fact["relation"]]

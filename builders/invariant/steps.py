@@ -36,7 +36,7 @@ class InvariantFacts(Step):
 
     `source`: T-REx, or the tables of one or two dumps, the older first; `many`: the relations that
     are not functional and left out for it; `alike`: `invariant.reads_alike`. The other fields are
-    parameters of the dataset; `seed` is None where nothing is drawn.
+    parameters of the dataset. `shown.parquet` holds the facts that prompts show.
     """
 
     name: ClassVar[str] = "invariant"
@@ -49,7 +49,7 @@ class InvariantFacts(Step):
     require_pages: bool
     alike: Mapping[str, str]
     per_relation: int | None
-    seed: int | None
+    seed: int
 
     def make(self, out: Path, at: Workspace) -> None:
         """Give every pair that is left out its reason, and keep the rest."""
@@ -65,9 +65,11 @@ class InvariantFacts(Step):
             met = invariant.judged(
                 eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
             )
-            if self.per_relation is not None and self.seed is not None:
+            if self.per_relation is not None:
                 met = invariant.capped(met, self.per_relation, self.seed)
-            met = eng.keep(met)
+            met = eng.keep(invariant.held_out(eng.keep(met), self.seed))
+            shown = met.filter(met.example)
+            eng.write(shown, out / "shown.parquet", rows.NamedInvariant, ("relation", "chance"))
             kept = met.filter(met.reason.isnull())
             order = ("relation", "subject")
             eng.write(kept, out / "facts.parquet", rows.NamedInvariant, order)
@@ -94,7 +96,9 @@ class InvariantClozeRows(Step):
             "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata"
         )
         renderer = invariant.InvariantRenderer(self.templates, source, self.blank, self.views)
-        renderer.file(at.folder(self.facts) / "facts.parquet", out / "cloze.parquet")
+        folder = at.folder(self.facts)
+        renderer.file(folder / "facts.parquet", out / "cloze.parquet")
+        renderer.examples(folder / "shown.parquet", out / "examples.parquet")
 
 
 def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:

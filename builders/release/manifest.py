@@ -132,6 +132,15 @@ class InputEntry(_Model):
     citation: str | None
 
 
+class ExampleEntry(_Model):
+    """A fact that prompts show with its answer; no row asks about its subject."""
+
+    relation: str
+    subject: str
+    prompt: str
+    answer: str
+
+
 class FileEntry(_Model):
     """One file of the release."""
 
@@ -160,6 +169,7 @@ class Manifest(_Model):
     inputs: tuple[InputEntry, ...]
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
+    examples: tuple[ExampleEntry, ...] = ()
     statistics: tuple[StatisticsEntry, ...] = Field(
         serialization_alias="figures", validation_alias=AliasChoices("figures", "statistics")
     )

@@ -26,6 +26,7 @@ from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
     DropEntry,
+    ExampleEntry,
     FileEntry,
     InputEntry,
     Manifest,
@@ -81,6 +82,11 @@ class Draft:
         self._configs = tuple(self._write_table(few_splits(table)) for table in dataset.tables)
         self._asked = tasks.asked(self._configs)
         self._drops = self._write_dropped()
+        self._examples = tuple(
+            ExampleEntry.model_validate(row)
+            for batch in (read(dataset.examples) if dataset.examples else ())
+            for row in batch.to_pylist()
+        )
         for plot in dataset.plots:
             draw(plot, folder / "plots" / f"{plot.name}.png")
         (folder / RECIPE).write_text(meta.recipe, encoding="utf-8")
@@ -175,6 +181,7 @@ class Draft:
             inputs=tuple(InputEntry(**asdict(one)) for one in meta.inputs),
             configs=self._configs,
             drops=self._drops,
+            examples=self._examples,
             statistics=tuple(StatisticsEntry(**asdict(one)) for one in dataset.statistics),
             files=tuple(sorted(files, key=lambda entry: entry.path)),
         )

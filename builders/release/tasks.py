@@ -26,7 +26,7 @@ from factdrift.builders.core.files import atomic_folder, disk_errors
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import manifest
 from factdrift.builders.release.manifest import ConfigEntry, Manifest
-from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.rows.frames import ANY_RELATION, read_frames
 from factdrift.builders.rows.roles import ColumnRoles
 from factdrift.builders.text import render
 
@@ -34,8 +34,10 @@ Harness = Literal["lm-eval", "inspect"]
 FOLDER = "tasks"
 TRAINING = frozenset(("train", "dev", "valid", "validation"))
 """Splits to learn from or to choose a model on: no task asks them."""
-MAX_TOKENS = 32
-"""As many tokens as a model may answer with."""
+RELATION = "relation"
+"""The column by which examples are chosen, where a config has it."""
+MAX_TOKENS = 16
+"""As many tokens as a model may answer with: no best name of the samples has more than 13."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,11 @@ class AskedConfig:
 class PromptFrame(NamedTuple):
     """How the rows of a config are put to a model, in the words of `builders.rows.frames`.
 
-    `head`: the instruction and examples; `layout`: a row, with `<prompt>` and `<context>`.
+    `heads`: the instruction and examples by relation, `ANY_RELATION` those of all others; `layout`:
+    a row, with `<prompt>` and `<context>`.
     """
 
-    head: str
+    heads: Mapping[str, str]
     layout: str
 
     def filled(self, prompt: str, context: str | None) -> str:
@@ -77,8 +80,16 @@ def words_of(release: Path, made: Manifest, one: AskedConfig) -> PromptFrame:
         batch = next(parquet.iter_batches(1, columns=columns))
     (row,) = batch.to_pylist()
     has_text = bool(roles.context and row[roles.context])
-    frame, gap = read_frames(None).of(row[roles.prompt], gaps(made), has_text)
-    return PromptFrame(frame.head({"blank": gap or ""}), frame.layout)
+    frames = read_frames(None, made.examples, gaps(made))
+    heads: dict[str, str] = {}
+    for relation in sorted({ANY_RELATION, *frames.relations}):
+        if relation != ANY_RELATION and RELATION not in roles.strata:
+            break
+        frame, gap = frames.of(row[roles.prompt], gaps(made), has_text, relation)
+        head = frame.head({"blank": gap or ""})
+        if head != heads.get(ANY_RELATION):
+            heads[relation] = head
+    return PromptFrame(heads, frame.layout)
 
 
 def disjoint(release: Path, configs: Sequence[AskedConfig]) -> list[AskedConfig]:
@@ -252,12 +263,18 @@ def _write_lm_eval(
         group = f"{made.dataset}-{one.name}"
         words = words_of(release, made, one)
         context = f"{{{{ {one.roles.context} or '' }}}}" if one.roles.context else None
+        description, lead = f"{words.heads[ANY_RELATION]}\n\n", ""
+        if len(words.heads) > 1:
+            heads = json.dumps(words.heads, ensure_ascii=False)
+            lead = f"{{% set heads = {heads} %}}"
+            lead += f"{{{{ heads.get({RELATION}, heads['{ANY_RELATION}']) }}}}\n\n"
+            description = ""
         base = {
             "output_type": "generate_until",
             "dataset_path": "parquet",
             "test_split": "test",
-            "description": f"{words.head}\n\n",
-            "doc_to_text": words.filled(f"{{{{ {one.roles.prompt} }}}}", context),
+            "description": description,
+            "doc_to_text": lead + words.filled(f"{{{{ {one.roles.prompt} }}}}", context),
             "doc_to_target": one.roles.targets,
             "generation_kwargs": {
                 "until": ["\n"],
@@ -319,7 +336,8 @@ def _write_inspect(
                 "time": list(one.roles.time),
                 "subject": one.roles.subject,
                 "strata": list(one.roles.strata),
-                "instruction": words.head,
+                "relation": RELATION if len(words.heads) > 1 else None,
+                "heads": dict(words.heads),
                 "layout": words.layout,
                 "files": dict(one.files),
             }

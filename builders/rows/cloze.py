@@ -96,6 +96,16 @@ class ParaphraseCloze(Cloze):
 
 
 @dataclass(frozen=True, slots=True)
+class PromptExample:
+    """A fact that prompts show with its answer, of a subject that no row asks about."""
+
+    relation: Annotated[str, "property id"]
+    subject: Annotated[str, "item id of the subject"]
+    prompt: Annotated[str, "what a model is asked, as the rows are"]
+    answer: Annotated[str, "label of the one right answer"]
+
+
+@dataclass(frozen=True, slots=True)
 class NamedInvariant:
     """A fact that does not change, with its names (an intermediate table)."""
 

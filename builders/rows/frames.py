@@ -6,6 +6,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import Field
 
@@ -16,6 +17,11 @@ from factdrift.builders.core.hashing import digest
 DEFAULT = resource("builders/rows/prompts.yaml")
 BARE = "bare"
 """Instead of a prompt file: the row's prompt as it is, after its context if it has one."""
+ANY_RELATION = ""
+"""The key of the examples of relations that have none of their own."""
+SHOWN = 3
+"""Examples of a prompt, where a release has as many."""
+BLANK_SLOT = "<blank>"
 _SLOT = re.compile(r"<(prompt|context|blank|choices)>")
 
 
@@ -62,15 +68,23 @@ class Frames(Strict):
     """
 
     cloze: Frame = BARE_FRAME
+    relations: Mapping[str, tuple[FrameExample, ...]] = Field(
+        default={}, description="examples of a cloze by its relation, in place of its frame's"
+    )
     question: Frame = BARE_FRAME
     passage: Frame = Frame(layout="<context>\n<prompt>")
     choices: Frame = Frame(layout="<prompt>\n<choices>")
     no_answer: tuple[str, ...] = ()
 
-    def of(self, prompt: str, gaps: Sequence[str], context: bool) -> tuple[Frame, str | None]:
+    def of(
+        self, prompt: str, gaps: Sequence[str], context: bool, relation: str = ""
+    ) -> tuple[Frame, str | None]:
         """The frame of a row, and what stands for the answer in its prompt, if anything does."""
         gap = next((one for one in gaps if one in prompt), None)
-        return self.passage if context else self.question if gap is None else self.cloze, gap
+        if context or gap is None:
+            return self.passage if context else self.question, gap
+        examples = self.relations.get(relation) or self.relations.get(ANY_RELATION)
+        return self.cloze.model_copy(update={"examples": examples}) if examples else self.cloze, gap
 
     @property
     def identity(self) -> str:
@@ -78,8 +92,43 @@ class Frames(Strict):
         return digest(self.model_dump(mode="json"))
 
 
-def read_frames(named: str | None) -> Frames:
-    """The frames of a file, the project's own by default, or none with `bare`."""
+class ShownFact(Protocol):
+    """A fact that a release shows in its prompts (`rows.PromptExample`)."""
+
+    @property
+    def relation(self) -> str: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+
+
+def read_frames(
+    named: str | None, facts: Sequence[ShownFact] = (), gaps: Sequence[str] = ()
+) -> Frames:
+    """The frames of a file, the project's own by default, or none with `bare`.
+
+    `facts`: what a release shows instead of the examples of the project's own cloze; `gaps`: what
+    may stand for the answer in them.
+    """
     if named == BARE:
         return Frames()
-    return load(Path(named) if named else DEFAULT, Frames)
+    frames = load(Path(named) if named else DEFAULT, Frames)
+    return frames if named or not facts else frames.model_copy(update=_by_relation(facts, gaps))
+
+
+def _by_relation(
+    facts: Sequence[ShownFact], gaps: Sequence[str]
+) -> dict[str, Mapping[str, tuple[FrameExample, ...]]]:
+    """Up to `SHOWN` facts of each relation, filled up with the first ones of the others."""
+    of: dict[str, list[FrameExample]] = {}
+    for fact in facts:
+        gap = next((one for one in gaps if one in fact.prompt), BLANK_SLOT)
+        example = FrameExample(prompt=fact.prompt.replace(gap, BLANK_SLOT), answer=fact.answer)
+        of.setdefault(fact.relation, []).append(example)
+    firsts = [some[0] for some in of.values()]
+    some = {
+        relation: tuple(dict.fromkeys([*own[:SHOWN], *firsts]))[:SHOWN]
+        for relation, own in of.items()
+    }
+    return {"relations": some | {ANY_RELATION: tuple(firsts[:SHOWN])}}

@@ -18,6 +18,7 @@ from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import OURS, ClozeTemplates, select, worded
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
+from factdrift.builders.templama.examples import ClozeExamples
 from factdrift.builders.templama.steps import ClozeRows, PeriodChanges
 from factdrift.builders.text.views import ClozeBuilder
 
@@ -137,6 +138,9 @@ class DynamicTempLAMA(ClozeBuilder):
         about = "Timelines of the subjects and relations that are asked about."
         segments = FromParquet(run.folder(changes) / "timelines.parquet")
         folders = [run.folder(changes)]
+        shown = ClozeExamples(
+            changes=changes, at=self.at, templates=templates, blank=self.blank, seed=run.seed
+        )
         choices: tuple[Table, ...] = ()
         if self.choices:
             made = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)
@@ -149,6 +153,7 @@ class DynamicTempLAMA(ClozeBuilder):
                 *_paraphrases(folder / "paraphrases.parquet", periods, templates),
                 Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
             ),
+            examples=FromParquet(run.folder(shown) / "examples.parquet"),
             dropped=tuple(FromParquet(folder / "dropped.parquet") for folder in folders),
             statistics=(
                 *card.statistics(path, clipped),

@@ -1,6 +1,6 @@
 """A model made of a release: it knows the timelines up to a day, and nothing later.
 
-    python -m factdrift.scoring.simulated RELEASE --until 2025-04-07 --out simulated.jsonl
+    python -m samples.quarters.simulated RELEASE --until 2025-04-07 --out simulated.jsonl
 
 It answers what a release asks as somebody would who had read Wikidata on that day and nothing
 since: the ceiling of a model with that cut-off. With `--knows OLDER` it knows what an older release

@@ -1,10 +1,5 @@
-"""Random models of a few thousand weights, made on the spot: the loaders' real file formats.
+"""Random models of a few thousand weights, made on the spot: the loaders' real file formats."""
 
-`python -m factdrift.scoring.tiny_model FOLDER --kind masked` makes one to try a release with.
-It knows nothing; its answers are those of chance.
-"""
-
-import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -105,23 +100,3 @@ KINDS: Mapping[str, Callable[[Path, list[str]], Path]] = {
     "seq2seq": seq2seq,
     "masked": masked,
 }
-
-
-def main() -> None:
-    """Make a tiny model in a folder."""
-    from factdrift.builders.core.progress import say
-    from factdrift.builders.generate.transformers_models import require_torch
-
-    parser = argparse.ArgumentParser(
-        prog="python -m factdrift.scoring.tiny_model", description=main.__doc__
-    )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--kind", choices=KINDS, default="causal")
-    given = parser.parse_args()
-    require_torch()
-    KINDS[given.kind](given.folder, WORDS)
-    say(f"a {given.kind} model that knows nothing: {given.folder}")
-
-
-if __name__ == "__main__":
-    main()
