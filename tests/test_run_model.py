@@ -122,7 +122,7 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
 def test_what_a_server_is_sent(completion: bool, sent: Mapping[str, Any]) -> None:
     body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, None)
     shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
-    assert body == shared | sent
+    assert body == {**shared, **sent}
 
 
 def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> None:
