@@ -5,10 +5,10 @@ are paragraphs. Relevant is what holds the evidence. Of evolving facts, passages
 at another time are judged 0 and stand in `stale.tsv`.
 """
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -33,21 +33,59 @@ SPLITS = {"eval": "test", "valid": "dev"}
 _PASSAGES = "passages.parquet"
 
 
+class Query(NamedTuple):
+    """A question with its judgments: `relevant` passages, and `stale` ones with what they name."""
+
+    split: str
+    id: str
+    text: str
+    about: Row
+    relevant: Sequence[str]
+    stale: Sequence[tuple[str, str]] = ()
+
+
 def write(release: Release, corpus: Path | None = None) -> Exported:
     """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and `stale.tsv`.
 
     `corpus`: a folder of `factdrift corpus`, for questions over news. `UserError`: it lacks, or the
-    pages of the release have no text.
+    pages of the release have no text. Memory holds the queries with their judgments.
     """
-    notes = Notes()
-    if any(config.name == "passages" for config in release.manifest.configs):
-        return Exported(_of_days(release), notes)
-    if any(config.name == "pages" for config in release.manifest.configs):
-        return Exported(_of_pages(release, notes), notes)
-    return Exported(_of_news(release, corpus, notes), notes)
+    names, notes = {config.name for config in release.manifest.configs}, Notes()
+    if "passages" in names:
+        count, queries = _of_days(release)
+    elif "pages" in names:
+        count, queries = _of_pages(release, notes)
+    else:
+        count, queries = _of_news(release, corpus, notes)
+    records = [
+        {"_id": q.id, "text": q.text, "metadata": {k: v for k, v in q.about.items() if v}}
+        for q in queries
+    ]
+    files = {CORPUS: count, QUERIES: release.json_lines(QUERIES, records)}
+    for split in dict.fromkeys(q.split for q in queries):
+        judged: list[tuple[Any, ...]] = []
+        for one in (q for q in queries if q.split == split):
+            judged += [(one.id, name, 1) for name in sorted(set(one.relevant))]
+            judged += [(one.id, name, 0) for name in sorted({name for name, _ in one.stale})]
+        file = f"{QRELS}/{split}.tsv"
+        files[file] = _lines(release, file, ("query-id", "corpus-id", "score"), judged)
+    if stale := [(q.id, *one) for q in queries for one in q.stale]:
+        files[STALE] = _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale)
+    return Exported(files, notes)
 
 
-def _of_news(release: Release, corpus: Path | None, notes: Notes) -> dict[str, int]:
+def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | None]]) -> int:
+    """Write id, title, text and day of each passage; how many they are."""
+    return release.json_lines(
+        CORPUS,
+        (
+            {"_id": i, "title": t, "text": x, "metadata": {"day": d.isoformat()} if d else {}}
+            for i, t, x, d in passages
+        ),
+    )
+
+
+def _of_news(release: Release, corpus: Path | None, notes: Notes) -> tuple[int, list[Query]]:
     configs = release.configs(NewsQuestion)
     whole = next((config for config in configs if config.name == "all"), configs[0])
     passages = (corpus or Path()) / _PASSAGES
@@ -57,30 +95,26 @@ def _of_news(release: Release, corpus: Path | None, notes: Notes) -> dict[str, i
             where=shown(corpus) if corpus else None,
             hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
         )
-    rows = [
-        (SPLITS.get(split.name, split.name), _passage_of(row), row)
+    queries = [
+        _of_article(SPLITS.get(split.name, split.name), row)
         for split in whole.splits
         for row in release.rows(split)
     ]
-    known = _known(passages, {name for _, name, _ in rows})
-    if lost := sum(name not in known for _, name, _ in rows):
+    known = _known(passages, {q.relevant[0] for q in queries})
+    if lost := sum(q.relevant[0] not in known for q in queries):
         notes["questions left out: their article is not in the corpus"] = lost
-    rows = [one for one in rows if one[1] in known]
+    queries = [q for q in queries if q.relevant[0] in known]
     with reading(passages) as file:
-        texts = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        files = {
-            CORPUS: release.json_lines(CORPUS, (_dated(shown_id(row["id"]), row) for row in texts))
-        }
-    for wanted in dict.fromkeys(split for split, _, _ in rows):
-        of_split = [(row["id"], shown_id(name), 1) for split, name, row in rows if split == wanted]
-        files |= _judged(release, wanted, of_split)
-    queries = (_news_query(row) for _, _, row in rows)
-    return files | {QUERIES: release.json_lines(QUERIES, queries)}
+        rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
+        count = _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
+    return count, [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
 
 
-def _passage_of(row: Row) -> str:
-    """The id of the passage with the evidence."""
-    return f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
+def _of_article(split: str, row: Row) -> Query:
+    day = datetime.fromtimestamp(row["question_ts"], UTC).date()
+    about = {"day": day.isoformat(), "targets": row["targets"], "relation": row["relation"]}
+    passage = f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
+    return Query(split, row["id"], question_prefix(day) + row["question"], about, [passage])
 
 
 def _known(passages: Path, names: set[str]) -> set[str]:
@@ -91,56 +125,41 @@ def _known(passages: Path, names: set[str]) -> set[str]:
         return {name for (name,) in found.fetchall()}
 
 
-def _dated(name: str, row: Row) -> Row:
-    about = {"day": row["day"].isoformat()}
-    return {"_id": name, "title": "", "text": row["text"], "metadata": about}
-
-
-def _news_query(row: Row) -> Row:
-    day = datetime.fromtimestamp(row["question_ts"], UTC).date()
-    return {
-        "_id": row["id"],
-        "text": question_prefix(day) + row["question"],
-        "metadata": {
-            "day": day.isoformat(),
-            "targets": row["targets"],
-            "relation": row["relation"],
-        },
-    }
-
-
-def _of_pages(release: Release, notes: Notes) -> dict[str, int]:
+def _of_pages(release: Release, notes: Notes) -> tuple[int, list[Query]]:
     (pages,) = release.configs(Page)
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
     named = {"pages": [pages], "segments": segments}
     with release.query(_PARAGRAPHS, named) as rows:
-        files = {CORPUS: release.json_lines(CORPUS, map(_paragraph, rows))}
-    if not files[CORPUS]:
+        count = _corpus(release, ((r["id"], r["title"], r["text"], None) for r in rows))
+    if not count:
         hint = "make it with `text: true`, or put its text back with factdrift corpus --release"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
-    queries: list[Row] = []
-    stale: list[Sequence[Any]] = []
+    queries: list[Query] = []
     for config in release.configs(TimeQuestion):
         for split in config.splits:
+            name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
             single = {**named, "asked": [config.model_copy(update={"splits": (split,)})]}
             with release.query(_JUDGED, single) as rows:
-                judged = list(_judgments(rows, queries, stale, notes))
-            name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
-            files |= _judged(release, name, judged)
-    files[QUERIES] = release.json_lines(QUERIES, queries)
-    files |= {STALE: _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale)}
-    return files
+                for row in rows:
+                    if not row["relevant"]:
+                        notes["questions left out: nothing answers them"] += 1
+                        continue
+                    queries.append(_query(name, row, {}))
+    return count, queries
 
 
 _PARAGRAPHS = """
-    SELECT p.page, p.title, unnest(p.paragraphs) AS paragraph,
-        generate_subscripts(p.paragraphs, 1) - 1 AS place
-    FROM pages p ORDER BY page, place
+    SELECT page || '-' || place AS id, title, paragraph.text AS text FROM (
+        SELECT page, title, unnest(paragraphs) AS paragraph,
+            generate_subscripts(paragraphs, 1) - 1 AS place FROM pages
+    ) ORDER BY page, place
 """
 _JUDGED = """
-    SELECT a.id, a.question, a.targets, a.relation, a.page, a.paragraphs, s.stale
+    SELECT a.id, a.question, a.targets, a.relation, s.stale,
+        list_transform(a.paragraphs, lambda place: a.page || '-' || place) AS relevant
     FROM asked a LEFT JOIN (
-        SELECT a.id, list_sort(list(DISTINCT {place: s.paragraph, answer: s.object_label})) AS stale
+        SELECT a.id, list_sort(list(DISTINCT {place: s.paragraph,
+            id: a.page || '-' || s.paragraph, answer: s.object_label})) AS stale
         FROM asked a JOIN segments s USING (subject, relation, page)
             JOIN pages p ON p.page = a.page AND p.item = a.subject
         WHERE s.paragraph IS NOT NULL
@@ -153,64 +172,32 @@ _JUDGED = """
 """
 
 
-def _paragraph(row: Row) -> Row:
-    text = row["paragraph"]["text"]
-    name = f"{row['page']}-{row['place']}"
-    return {"_id": name, "title": row["title"], "text": text, "metadata": {}}
-
-
-def _judgments(
-    rows: Iterator[Row], queries: list[Row], stale: list[Sequence[Any]], notes: Notes
-) -> Iterator[Sequence[Any]]:
-    for row in rows:
-        if not row["paragraphs"]:
-            notes["questions left out: nothing answers them"] += 1
-            continue
-        about = {"targets": row["targets"], "relation": row["relation"]}
-        queries.append({"_id": row["id"], "text": row["question"], "metadata": about})
-        for place in sorted(set(row["paragraphs"])):
-            yield row["id"], f"{row['page']}-{place}", 1
-        for one in row["stale"] or ():
-            stale.append((row["id"], f"{row['page']}-{one['place']}", one["answer"]))
-        for place in sorted({one["place"] for one in row["stale"] or ()}):
-            yield row["id"], f"{row['page']}-{place}", 0
-
-
-def _of_days(release: Release) -> dict[str, int]:
+def _of_days(release: Release) -> tuple[int, list[Query]]:
     (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
     named = {"passages": [passages], "asked": [asked]}
     with release.query("SELECT id, day, text FROM passages ORDER BY day, id", named) as rows:
-        files = {CORPUS: release.json_lines(CORPUS, (_dated(row["id"], row) for row in rows))}
-    queries: list[Row] = []
-    judged: list[Sequence[Any]] = []
-    stale: list[Sequence[Any]] = []
+        count = _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
     with release.query(_DAYS, named) as rows:
-        for row in rows:
-            days = {"day": row["as_of"].isoformat(), "asked_on": row["asked_on"].isoformat()}
-            about = {**days, "targets": row["targets"], "relation": row["relation"]}
-            queries.append({"_id": row["id"], "text": row["question"], "metadata": about})
-            judged += [(row["id"], passage, 1) for passage in row["evidence"]]
-            judged += [(row["id"], one["id"], 0) for one in row["others"] or ()]
-            stale += [(row["id"], one["id"], one["answer"]) for one in row["others"] or ()]
-    files |= _judged(release, "test", judged)
-    files[QUERIES] = release.json_lines(QUERIES, queries)
-    columns = ("query-id", "corpus-id", "answer")
-    return files | {STALE: _lines(release, STALE, columns, stale)}
+        return count, [
+            _query("test", row, {name: row[name].isoformat() for name in ("day", "asked_on")})
+            for row in rows
+        ]
 
 
 _DAYS = """
-    SELECT a.*, s.others FROM asked a LEFT JOIN (
-        SELECT q.id, list({id: p.id, answer: p.object_label} ORDER BY p.id) AS others
+    SELECT a.* EXCLUDE (stale, evidence), s.stale, as_of AS day, evidence AS relevant
+    FROM asked a LEFT JOIN (
+        SELECT q.id, list({id: p.id, answer: p.object_label} ORDER BY p.id) AS stale
         FROM (SELECT id, unnest(stale) AS passage FROM asked) q JOIN passages p ON p.id = q.passage
         GROUP BY q.id
     ) s USING (id) ORDER BY a.id
 """
 
 
-def _judged(release: Release, split: str, judged: Sequence[Sequence[Any]]) -> dict[str, int]:
-    name = f"{QRELS}/{split}.tsv"
-    columns = ("query-id", "corpus-id", "score")
-    return {name: _lines(release, name, columns, judged)} if judged else {}
+def _query(split: str, row: Row, days: Row) -> Query:
+    about = {**days, "targets": row["targets"], "relation": row["relation"]}
+    stale = [(one["id"], one["answer"]) for one in row["stale"] or ()]
+    return Query(split, row["id"], row["question"], about, row["relevant"], stale)
 
 
 def _lines(

@@ -45,8 +45,6 @@ class Task(AbsTaskRetrieval):
         name=NAME, description=f"{NAME} {VERSION}: questions over time, and passages",
         dataset={"path": NAME, "revision": VERSION}, type="Retrieval", category="t2t",
         modalities=["text"], eval_splits=SPLITS, eval_langs=["eng-Latn"], main_score="ndcg_at_10",
-        date=None, domains=None, task_subtypes=None, license=None, annotations_creators=None,
-        dialect=None, sample_creation=None, bibtex_citation=None,
     )
 
     def load_data(self, *args: Any, **kwargs: Any) -> None:
