@@ -37,6 +37,8 @@ class RetrievalScores(NamedTuple):
     split: str
     queries: int
     measures: Mapping[str, Interval]
+    misled: Mapping[str, str]
+    """Queries where a stale passage stands above every relevant one, and the first such passage."""
 
 
 def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
@@ -61,17 +63,19 @@ def score_run(folder: Path, run: Path) -> list[RetrievalScores]:
         if not any(asked.values()):
             continue
         marks: dict[str, list[float]] = defaultdict(list)
+        misled: dict[str, str] = {}
         evaluator = pytrec_eval.RelevanceEvaluator(judged, set(MEASURES))
         told = evaluator.evaluate({query: results for query, results in asked.items() if results})
         for query, results in asked.items():
             for measure, name in MEASURES.items():
                 marks[name].append(told.get(query, {}).get(measure, 0.0))
             if query in stale:
-                share, misled = _misled(results, judged[query], stale[query])
+                share, first = _stale_in(results, judged[query], stale[query])
                 marks[_STALE].append(share)
-                marks[_MISLED].append(misled)
+                marks[_MISLED].append(float(first is not None))
+                misled |= {query: first} if first else {}
         measures = {name: _interval(values) for name, values in marks.items()}
-        found.append(RetrievalScores(path.stem, len(judged), measures))
+        found.append(RetrievalScores(path.stem, len(judged), measures, misled))
     if not found:
         hint = f"ids of queries are those of {shown(folder / QUERIES)}"
         raise UserError("the run has no query of this folder", where=shown(run), hint=hint)
@@ -99,15 +103,14 @@ def _interval(values: list[float]) -> Interval:
     return made
 
 
-def _misled(
+def _stale_in(
     results: Mapping[str, float], judged: Mapping[str, int], stale: frozenset[str]
-) -> tuple[float, float]:
+) -> tuple[float, str | None]:
+    """The share of the first results that are stale, and the stale one above all relevant ones."""
     ranked = sorted(results, key=lambda name: (-results[name], name))
     first = next((n for n, name in enumerate(ranked) if judged.get(name, 0) > 0), len(ranked))
-    return (
-        sum(name in stale for name in ranked[:_TOP]) / _TOP,
-        float(any(name in stale for name in ranked[:first])),
-    )
+    misled = next((name for name in ranked[:first] if name in stale), None)
+    return sum(name in stale for name in ranked[:_TOP]) / _TOP, misled
 
 
 def _run(path: Path) -> Run:
@@ -166,6 +169,7 @@ def write(found: list[RetrievalScores], path: Path) -> None:
         {
             "split": one.split,
             "queries": one.queries,
+            "misled": one.misled,
             "measures": {
                 name: {"mean": of.mean, "low": of.low, "high": of.high}
                 for name, of in one.measures.items()
