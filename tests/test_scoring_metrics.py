@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factdrift.builders.text.squad import exact_match, f1, normal
+from factdrift.builders.text.squad import exact_match, f1
 from factdrift.scoring.metrics import fuar, rouge_l
 from factdrift.scoring.words import Words, distinct, f1_of_pairs
 from tests.conftest import examples
@@ -28,13 +28,6 @@ def random_pairs(count: int) -> list[tuple[str, list[str]]]:
         return " ".join(draw.choices(_VOCABULARY, k=draw.randint(1, most)))
 
     return [(text(5), [text(4) for _ in range(draw.randint(1, 3))]) for _ in range(count)]
-
-
-@given(st.lists(TEXTS, max_size=12))
-def test_texts_are_normalised_as_one_by_one(texts: list[str]) -> None:
-    usable = [text for text in texts if text.isprintable() or text.isascii()]
-    words = Words.of(pa.array(usable, pa.string()))
-    assert words.texts.to_pylist() == [normal(text) for text in usable]
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=12))
@@ -146,9 +139,3 @@ def test_f1_of_many_words_at_once(number: int) -> None:
     right = Words.of(pa.array([b for _, b in pairs]))
     every = np.arange(len(pairs))
     assert f1_of_pairs(left, right, every, every) == pytest.approx([f1(a, [b]) for a, b in pairs])
-
-
-def test_words_of_whole_columns_are_those_of_single_texts() -> None:
-    kinds = " .-\u2013\u00e9\u0141\u00df\u0130\u03a3\u212a\u00a0\u2003\u65e5\u0301\U0001f600"
-    texts = [f"The{a}A {b}x{a} the" for a in kinds for b in kinds]
-    assert Words.of(pa.array(texts)).texts.to_pylist() == [normal(text) for text in texts]
