@@ -1,4 +1,4 @@
-"""Metrics of single rows, over whole columns, and FUAR.
+"""Metrics of single rows, over whole columns.
 
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
   al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
@@ -12,12 +12,10 @@
 - `recall@1` … `recall@20`: the article that answers is among the first found (StreamingQA: Liška
   et al. 2022).
 - `outdated`, `early`, `stale`, `abstained`: shares of verdicts, see `Verdict` and `Scorer.finish`.
-- `fuar`: forgotten over updated and acquired (CKL: Jang et al. 2022).
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -399,39 +397,6 @@ def rouge_l(prediction: str, reference: str) -> float:
             lengths[n] = before + 1 if word == other else max(here, lengths[n - 1])
             before = here
     return 2 * lengths[-1] / (len(mine) + len(theirs))
-
-
-class Fuar(NamedTuple):
-    """FUAR with its two sums; `ratio` is None where nothing was gained ("no gain")."""
-
-    forgotten: float
-    gained: float
-
-    @property
-    def ratio(self) -> float | None:
-        return self.forgotten / self.gained if self.gained > 0 else None
-
-
-def fuar(
-    forgotten: Sequence[Mapping[int, float]],
-    updated: Sequence[float],
-    new: Sequence[float],
-) -> Fuar:
-    """Forgotten over updated and acquired, of models LM_0 … LM_n trained on D_0 … D_n in turn.
-
-    `forgotten[m]`: the score of LM_m on each task T_i^F that is defined, i -> score; `updated[m]`
-    and `new[m]`: its scores on T_n^U and T_n^A. Scores in any one unit (Jang et al. 2022, eq. 1).
-    """
-    last = len(updated) - 1
-    if not len(forgotten) == len(updated) == len(new) or last < 1:
-        raise ValueError("scores of the same two or more models are needed")
-    lost = gained = 0.0
-    for i in range(last):
-        if i not in forgotten[i] or i not in forgotten[last]:
-            continue
-        lost += max(0.0, forgotten[i][i] - forgotten[last][i])
-        gained += max(0.0, updated[last] - updated[i]) + max(0.0, new[last] - new[i])
-    return Fuar(lost, gained)
 
 
 def _bools(column: pa.Array) -> NDArray[np.bool_]:

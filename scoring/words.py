@@ -1,7 +1,7 @@
 """SQuAD's normalisation and its F1 over whole columns of texts (`builders.text.squad`)."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,15 @@ Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 
+_BLOCK = 1 << 14
+"""Texts that are read at a time."""
+
+
+@lru_cache(1 << 16)
+def _split(text: str) -> list[str]:
+    return normal(text).split()
+
+
 @dataclass(frozen=True)
 class Words:
     """Texts as lists of normalised words: `codes[starts[n]:starts[n + 1]]`, numbers in `words`."""
@@ -27,9 +36,13 @@ class Words:
     @classmethod
     def of(cls, texts: pa.Array) -> "Words":
         """The words of each text; a null has none."""
-        lists = [normal(text or "").split() for text in texts.to_pylist()]
-        starts = np.concatenate(([0], np.cumsum([len(one) for one in lists], dtype=np.int64)))
-        words = pa.array(chain.from_iterable(lists), pa.string()).dictionary_encode()
+        parts, sizes = [pa.array([], pa.string())], [np.zeros(1, np.int64)]
+        for at in range(0, len(texts), _BLOCK):
+            lists = [_split(text or "") for text in texts[at : at + _BLOCK].to_pylist()]
+            sizes.append(np.array([len(one) for one in lists], np.int64))
+            parts.append(pa.array(chain.from_iterable(lists), pa.string()))
+        words = pa.chunked_array(parts).combine_chunks().dictionary_encode()
+        starts = np.concatenate(sizes).cumsum()
         return cls(words.dictionary, words.indices.to_numpy().astype(np.int64), starts)
 
     @cached_property

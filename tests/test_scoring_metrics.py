@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factdrift.builders.text.squad import exact_match, f1
-from factdrift.scoring.metrics import fuar, rouge_l
+from factdrift.scoring.metrics import rouge_l
 from factdrift.scoring.words import Words, distinct, f1_of_pairs
 from tests.conftest import examples
 
@@ -101,35 +101,6 @@ def test_rouge_l_is_that_of_rouge_score() -> None:
     for prediction, answers in random_pairs(1000):
         expected = reference.score(answers[0], prediction)["rougeL"].fmeasure
         assert rouge_l(prediction, answers[0]) == pytest.approx(expected)
-
-
-def test_fuar_is_the_papers() -> None:
-    # table 2, Vanilla: what was forgotten of the invariant facts over what was gained
-    forgotten = [{0: 24.17}, {0: 24.17 - 11.28}]
-    found = fuar(forgotten, updated=[1.62, 1.62 + 7.0], new=[1.88, 1.88 + 3.44])
-    assert [found.forgotten, found.gained] == pytest.approx([11.28, 10.44])
-    assert found.ratio == pytest.approx(1.08, abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("forgotten", "updated", "new", "ratio"),
-    [
-        ([{0: 10.0}, {0: 12.0}], [1.0, 3.0], [1.0, 1.0], 0.0),  # nothing forgotten
-        ([{0: 10.0}, {0: 5.0}], [3.0, 1.0], [1.0, 1.0], None),  # no gain
-        ([{0: 9.0}, {0: 8.0, 1: 6.0}, {0: 5.0, 1: 4.0}], [0, 1, 3], [0, 2, 2], 6 / 7),
-        ([{0: 9.0}, {}, {0: 5.0}], [0, 1, 3], [0, 2, 2], 4 / 5),  # T_1^F is not defined
-    ],
-)
-def test_fuar(
-    forgotten: list[dict[int, float]], updated: list[float], new: list[float], ratio: float | None
-) -> None:
-    found = fuar(forgotten, updated, new).ratio
-    assert found == (ratio if ratio is None else pytest.approx(ratio))
-
-
-def test_fuar_of_one_model_is_none() -> None:
-    with pytest.raises(ValueError, match="two or more"):
-        fuar([{}], [1.0], [1.0])
 
 
 @pytest.mark.parametrize("number", range(examples(3)))
