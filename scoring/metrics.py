@@ -41,6 +41,8 @@ NONE = -1
 """A metric that a row does not have."""
 ABSTENTIONS = ("", "unanswerable", "no answer", "unknown", "i dont know")
 """Predictions, once normalised, that give no answer."""
+GUESSED = ("chance", "shortest", "before")
+"""What needs no knowledge: it is known of each row, and has no interval."""
 RANKS = (1, 5, 10)
 RECALLS = (1, 5, 10, 20)
 
@@ -248,11 +250,12 @@ class Scorer:
         owners = np.repeat(np.arange(len(rows)), np.diff(starts))
         right = self._among(self._asked.targets, rows[owners], keys)
         least = np.minimum.reduceat(lengths, starts[:-1])
-        for name, among in (
-            ("chance", np.ones(len(keys), bool)),
-            ("shortest", lengths == least[owners]),
-            ("before", self._among(self._asked.previous, rows[owners], keys)),
-        ):
+        guesses = (
+            np.ones(len(keys), bool),
+            lengths == least[owners],
+            self._among(self._asked.previous, rows[owners], keys),
+        )
+        for name, among in zip(GUESSED, guesses, strict=True):
             several = np.bincount(owners, among, len(rows))
             hits = np.bincount(owners, among & right, len(rows))
             there = several > 0

@@ -26,7 +26,13 @@ TABLE = {
 def scores(folder: Path, share: float, version: str = "1.0.0") -> None:
     """A folder of scores with one mean."""
     folder.mkdir(parents=True)
-    mean = {"dataset": "d", "config": "all", "split": None, "stratum": "all", "value": "all"}
+    mean: dict[str, object] = {
+        "dataset": "d",
+        "config": "all",
+        "split": None,
+        "stratum": "all",
+        "value": "all",
+    }
     mean |= {"metric": "exact_match", "n": 100, "mean": share, "low": None, "high": None}
     summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
     (folder / "scores.json").write_text(json.dumps(summary))
