@@ -143,7 +143,10 @@ class Scorer:
     def _count(self, texts: pa.Array, which: Ints) -> None:
         """Count the answers of some rows; of many different ones the most common are held."""
         times = np.bincount(which, minlength=len(texts))
-        self.said.update(dict(zip(texts.to_pylist(), times.tolist(), strict=True)))
+        most = np.argsort(-times, kind="stable")[:_HELD]
+        some = texts.take(pa.array(most)).to_pylist()
+        for text, count in zip(some, times[most].tolist(), strict=True):
+            self.said[text] += count
         self.said = Counter(dict(self.said.most_common(_HELD)))
 
     def repeated(self) -> Repeated | None:

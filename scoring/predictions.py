@@ -41,7 +41,9 @@ HASH = 16
 """Hex digits of a prompt's sha256 that tell it."""
 ROWS = 1 << 16
 """Rows of a batch at most."""
-_PIECE = 4 << 20
+_PIECE = 1 << 20
+_LINES = 1 << 13
+"""Lines that are read at a time."""
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
@@ -190,7 +192,7 @@ def _packed(raw: IO[bytes], suffix: str) -> Iterator[Any]:
 def _read_lines(path: Path) -> Iterator[Batch]:
     decoder = msgspec.json.Decoder(Prediction)
     flow = _lines(path)
-    while some := list(islice(flow, ROWS)):
+    while some := list(islice(flow, _LINES)):
         rows = []
         for number, line in some:
             try:

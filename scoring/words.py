@@ -1,7 +1,7 @@
 """SQuAD's normalisation and its F1 over whole columns of texts (`builders.text.squad`)."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -16,13 +16,8 @@ Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 12
 """Texts that are read at a time."""
-
-
-@lru_cache(1 << 16)
-def _split(text: str) -> list[str]:
-    return normal(text).split()
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Words:
         """The words of each text; a null has none."""
         parts, sizes = [pa.array([], pa.string())], [np.zeros(1, np.int64)]
         for at in range(0, len(texts), _BLOCK):
-            lists = [_split(text or "") for text in texts[at : at + _BLOCK].to_pylist()]
+            lists = [normal(text or "").split() for text in texts[at : at + _BLOCK].to_pylist()]
             sizes.append(np.array([len(one) for one in lists], np.int64))
             parts.append(pa.array(chain.from_iterable(lists), pa.string()))
         words = pa.chunked_array(parts).combine_chunks().dictionary_encode()
