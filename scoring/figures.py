@@ -34,12 +34,12 @@ def lines(
     width: float,
     label: str,
     marks: Mapping[str, str] | None = None,
-    chance: Mapping[str, float] | None = None,
+    chance: Series | None = None,
 ) -> None:
     """Means over time, a line a model with its interval shaded.
 
-    `marks`: model -> value behind which a dashed line of its colour stands; `chance`: value -> what
-    choosing at random gives. A model's colour is that of its place, also where it has no points.
+    `marks`: model -> value behind which a dashed line of its colour stands; `chance`: what choosing
+    at random gives, dotted. A model's colour is that of its place, also where it has no points.
     """
 
     def make() -> Any:
@@ -62,9 +62,12 @@ def lines(
             if mark in values:
                 place = values.index(mark) + 0.5
                 panel.axvline(place, color=colour, linestyle=(0, (4, 3)), linewidth=1.2)
-        random = [(n, 100 * chance[v]) for n, v in enumerate(values) if chance and v in chance]
-        if random:
-            panel.plot(*zip(*random, strict=True), color=INK, linestyle=":", label=_CHANCE)
+            random = (chance or {}).get(model, {})
+            guess = [(n, 100 * random[v].mean) for n, v in enumerate(values) if v in random]
+            if guess:
+                panel.plot(*zip(*guess, strict=True), color=colour, linestyle=":")
+        if chance:
+            panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
         panel.set_ylim(-2, 102)
         panel.set_xlim(-0.5, max(len(values), 1) - 0.5)
         step = -(-len(values) // (14 if width > 5 else 7)) or 1
@@ -85,7 +88,7 @@ def dots(
     *,
     width: float,
     label: str,
-    chance: Mapping[str, float] | None = None,
+    chance: Series | None = None,
 ) -> None:
     """Means of values that have no order, a dot a model with its interval.
 
@@ -115,11 +118,13 @@ def dots(
                 linestyle="none",
                 label=model,
             )
-        random = [(100 * chance[v], n) for n, v in enumerate(values) if chance and v in chance]
-        if random:
-            for x, n in random:
-                panel.vlines(x, n - 0.4, n + 0.4, color=INK, linestyle=":")
-            panel.plot([], [], color=INK, linestyle=":", label=_CHANCE)
+            random = (chance or {}).get(model, {})
+            for n, value in enumerate(values):
+                if value in random:
+                    x, y = 100 * random[value].mean, n + shift
+                    panel.vlines(x, y - 0.09, y + 0.09, color=colour, linewidth=3)
+        if chance:
+            panel.plot([], [], color=INK, marker="|", linestyle="none", label=_CHANCE)
         panel.set_xlim(-2, 102)
         panel.set_ylim(len(values) - 0.4, -0.6)
         most = _MOST if width < 5 else 2 * _MOST

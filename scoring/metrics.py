@@ -1,4 +1,4 @@
-"""Metrics of single rows, over whole columns, and FUAR.
+"""Metrics of single rows, over whole columns.
 
 - `exact_match`, `f1`: the best over the accepted answers, normalised as SQuAD does (Rajpurkar et
   al. 2016). Where there is no answer, none given counts 1 and a text 0; none given where there is
@@ -12,12 +12,10 @@
 - `recall@1` … `recall@20`: the article that answers is among the first found (StreamingQA: Liška
   et al. 2022).
 - `outdated`, `early`, `stale`, `abstained`: shares of verdicts, see `Verdict` and `Scorer.finish`.
-- `fuar`: forgotten over updated and acquired (CKL: Jang et al. 2022).
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -43,6 +41,8 @@ NONE = -1
 """A metric that a row does not have."""
 ABSTENTIONS = ("", "unanswerable", "no answer", "unknown", "i dont know")
 """Predictions, once normalised, that give no answer."""
+GUESSED = ("chance", "shortest", "before")
+"""What needs no knowledge: it is known of each row, and has no interval."""
 RANKS = (1, 5, 10)
 RECALLS = (1, 5, 10, 20)
 
@@ -143,7 +143,10 @@ class Scorer:
     def _count(self, texts: pa.Array, which: Ints) -> None:
         """Count the answers of some rows; of many different ones the most common are held."""
         times = np.bincount(which, minlength=len(texts))
-        self.said.update(dict(zip(texts.to_pylist(), times.tolist(), strict=True)))
+        most = np.argsort(-times, kind="stable")[:_HELD]
+        some = texts.take(pa.array(most)).to_pylist()
+        for text, count in zip(some, times[most].tolist(), strict=True):
+            self.said[text] += count
         self.said = Counter(dict(self.said.most_common(_HELD)))
 
     def repeated(self) -> Repeated | None:
@@ -250,11 +253,12 @@ class Scorer:
         owners = np.repeat(np.arange(len(rows)), np.diff(starts))
         right = self._among(self._asked.targets, rows[owners], keys)
         least = np.minimum.reduceat(lengths, starts[:-1])
-        for name, among in (
-            ("chance", np.ones(len(keys), bool)),
-            ("shortest", lengths == least[owners]),
-            ("before", self._among(self._asked.previous, rows[owners], keys)),
-        ):
+        guesses = (
+            np.ones(len(keys), bool),
+            lengths == least[owners],
+            self._among(self._asked.previous, rows[owners], keys),
+        )
+        for name, among in zip(GUESSED, guesses, strict=True):
             several = np.bincount(owners, among, len(rows))
             hits = np.bincount(owners, among & right, len(rows))
             there = several > 0
@@ -399,39 +403,6 @@ def rouge_l(prediction: str, reference: str) -> float:
             lengths[n] = before + 1 if word == other else max(here, lengths[n - 1])
             before = here
     return 2 * lengths[-1] / (len(mine) + len(theirs))
-
-
-class Fuar(NamedTuple):
-    """FUAR with its two sums; `ratio` is None where nothing was gained ("no gain")."""
-
-    forgotten: float
-    gained: float
-
-    @property
-    def ratio(self) -> float | None:
-        return self.forgotten / self.gained if self.gained > 0 else None
-
-
-def fuar(
-    forgotten: Sequence[Mapping[int, float]],
-    updated: Sequence[float],
-    new: Sequence[float],
-) -> Fuar:
-    """Forgotten over updated and acquired, of models LM_0 … LM_n trained on D_0 … D_n in turn.
-
-    `forgotten[m]`: the score of LM_m on each task T_i^F that is defined, i -> score; `updated[m]`
-    and `new[m]`: its scores on T_n^U and T_n^A. Scores in any one unit (Jang et al. 2022, eq. 1).
-    """
-    last = len(updated) - 1
-    if not len(forgotten) == len(updated) == len(new) or last < 1:
-        raise ValueError("scores of the same two or more models are needed")
-    lost = gained = 0.0
-    for i in range(last):
-        if i not in forgotten[i] or i not in forgotten[last]:
-            continue
-        lost += max(0.0, forgotten[i][i] - forgotten[last][i])
-        gained += max(0.0, updated[last] - updated[i]) + max(0.0, new[last] - new[i])
-    return Fuar(lost, gained)
 
 
 def _bools(column: pa.Array) -> NDArray[np.bool_]:

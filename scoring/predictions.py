@@ -41,7 +41,9 @@ HASH = 16
 """Hex digits of a prompt's sha256 that tell it."""
 ROWS = 1 << 16
 """Rows of a batch at most."""
-_PIECE = 4 << 20
+_PIECE = 1 << 20
+_LINES = 1 << 13
+"""Lines that are read at a time."""
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
@@ -189,72 +191,42 @@ def _packed(raw: IO[bytes], suffix: str) -> Iterator[Any]:
 
 def _read_lines(path: Path) -> Iterator[Batch]:
     decoder = msgspec.json.Decoder(Prediction)
-    line = 1
-    for block in _blocks(path):
-        try:
-            rows = decoder.decode_lines(block)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            raise _broken(path, line, block, decoder) from None
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        if len(rows) != lines:  # blank lines
-            places = [n for n, text in enumerate(block.split(b"\n"), line) if text.strip()]
-            if len(rows) != len(places):  # two on a line, or one on two
-                raise _broken(path, line, block, decoder)
-        else:
-            places = list(range(line, line + lines))
-        for at in range(0, len(rows), ROWS):
-            some = rows[at : at + ROWS]
-            yield Batch(_batch(some, path, places[at], places[at:]), places[at])
-        line += lines
+    flow = _lines(path)
+    while some := list(islice(flow, _LINES)):
+        rows = []
+        for number, line in some:
+            try:
+                rows.append(decoder.decode(line))
+            except RecursionError:
+                what = "brackets too deep"
+                raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                what = str(error).replace("\n", " ")
+                text = f"no prediction: {what}"
+                raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
+        places = [number for number, _ in some]
+        yield Batch(_batch(rows, path, places[0], places), places[0])
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """Whole lines of a file, some MB at a time."""
-    rest = b""
-    done = 0
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, with their numbers from 1."""
+    number, rest = 0, b""
     with Compressed(path, hint="write it again") as file:
         while piece := file.read(_PIECE):
-            head, found, tail = piece.rpartition(b"\n")
-            if found:
-                block = rest + head + b"\n"
-                _check_lengths(path, block, done)
-                done += block.count(b"\n")
-                yield block
-                rest = tail
-            else:
-                rest += piece
-            if len(rest) > LONGEST:
-                raise _too_long(path, done + 1)
+            *full, rest = (rest + piece).split(b"\n")
+            for line in full:
+                number += 1
+                _check_length(line, path, number)
+                if line.strip():
+                    yield number, line
+            _check_length(rest, path, number + 1)
         if rest.strip():
-            yield rest
+            yield number + 1, rest
 
 
-def _check_lengths(path: Path, block: bytes, done: int) -> None:
-    at = 0
-    while at + LONGEST < len(block):  # a line that is too long holds no line end in so many bytes
-        end = block.rfind(b"\n", at, at + LONGEST + 1)
-        if end < 0:
-            raise _too_long(path, done + block.count(b"\n", 0, at) + 1)
-        at = end + 1
-
-
-def _too_long(path: Path, line: int) -> UserError:
-    return UserError(f"a line of more than {LONGEST:,} bytes", where=shown(path), line=line)
-
-
-def _broken(path: Path, line: int, block: bytes, decoder: Any) -> UserError:
-    """What is wrong with the first line of a block that cannot be read."""
-    for number, text in enumerate(block.split(b"\n"), line):
-        if not text.strip():
-            continue
-        try:
-            decoder.decode(text)
-        except RecursionError:
-            return UserError("brackets too deep", where=shown(path), line=number, hint=_HINT)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            what = str(error).replace("\n", " ")
-            return UserError(f"no prediction: {what}", where=shown(path), line=number, hint=_HINT)
-    raise AssertionError("a block is broken, and each of its lines is not")
+def _check_length(line: bytes, path: Path, number: int) -> None:
+    if len(line) > LONGEST:
+        raise UserError(f"a line of more than {LONGEST:,} bytes", where=shown(path), line=number)
 
 
 def _batch(

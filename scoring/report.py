@@ -176,15 +176,6 @@ def _series(models: Sequence[Model], stratum: str, metric: str) -> Series:
     }
 
 
-def _chance(models: Sequence[Model], stratum: str) -> dict[str, float]:
-    """What choosing at random gives, the mean of the models."""
-    found: dict[str, list[float]] = {}
-    for model in models:
-        for value, mean in model.means(stratum, "chance", model.whole).items():
-            found.setdefault(value, []).append(mean.mean)
-    return {value: sum(means) / len(means) for value, means in found.items()}
-
-
 def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
     """The values of a stratum that any model has, in order."""
     every = {v for model in models for v in model.means(stratum, metric, model.whole)}
@@ -202,7 +193,11 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
     for metric in _mains(models):
         name, ending = _NAMES[metric], "" if metric == _MAIN[0] else f"-{metric}"
         of = "" if metric == _MAIN[0] else f" ({name} of choosing)"
-        dotted = "; dotted: a choice at random" if metric == CHOSEN[0] else ""
+        dotted = (
+            "; dotted: a choice at random among what the model was offered"
+            if metric == CHOSEN[0]
+            else ""
+        )
         if time:
             yield from _line(
                 models, time, metric, to, f"period{ending}", f"Score by {time}{of}",
@@ -244,8 +239,9 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
     )  # fmt: skip
 
 
-def _of_chance(models: Sequence[Model], stratum: str, metric: str) -> dict[str, float]:
-    return _chance(models, stratum) if metric == CHOSEN[0] else {}
+def _of_chance(models: Sequence[Model], stratum: str, metric: str) -> Series:
+    """What choosing at random gives of what each model was offered."""
+    return _series(models, stratum, "chance") if metric == CHOSEN[0] else {}
 
 
 def _line(

@@ -115,7 +115,7 @@ def run_model(order: Order) -> Path:
     if run.failed:
         order.say(f"  {run.failed:,} without a usable answer; run it again to ask them again")
     if run.left_out:
-        order.say(f"  {run.left_out:,} rows without an accepted answer are left out")
+        order.say(f"  {run.left_out:,} rows with nothing to choose among are left out")
     if asker.usage.cut:
         order.say(f"  {asker.usage.cut:,} texts were longer than the model reads and were cut")
     return path

@@ -29,7 +29,7 @@ from factdrift.scoring.asked import Asked, Config, Stratum, read_asked
 from factdrift.scoring.intervals import bundles, intervals, weights
 from factdrift.scoring.knowledge import Stop, began, began_stratum, knowledge_stop
 from factdrift.scoring.memory import give_back
-from factdrift.scoring.metrics import NONE, SCALE, VERDICTS, Marks, Scorer
+from factdrift.scoring.metrics import GUESSED, NONE, SCALE, VERDICTS, Marks, Scorer
 from factdrift.scoring.words import Floats, Ints, found
 
 SUMMARY, TABLE, ROWS = "scores.json", "scores.parquet", "rows.parquet"
@@ -46,7 +46,7 @@ _TOGETHER = 256
 """Means whose intervals are drawn together."""
 _ORDER = (
     *("exact_match", "f1", "rouge_l", "p@1", "p@5", "p@10", "mrr", "consistency", "agreement"),
-    *("accuracy", "chance", "shortest", "before"),
+    *("accuracy", *GUESSED),
     *("recall@1", "recall@5", "recall@10", "recall@20", "outdated", "early", "stale", "abstained"),
 )
 
@@ -533,7 +533,8 @@ def _table(asked: Asked, scorer: Scorer, days: Ints, bundle: Ints, drawn: Floats
         )
         means = intervals(sums, counts, (counts > 0).sum(1), drawn)
         for one, n, mean in zip(some, counts.sum(1).tolist(), means, strict=True):
-            low, high = (None if np.isnan(x) else _round(x) for x in mean[1:])
+            unsure = one.metric not in GUESSED and not np.isnan(mean.low)
+            low, high = (_round(x) if unsure else None for x in mean[1:])
             yield Mean(
                 dataset=asked.manifest.dataset,
                 config=one.cell.config,

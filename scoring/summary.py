@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from factdrift.scoring.metrics import GUESSED
 from factdrift.scoring.score import Mean, Scores
 
 WRITTEN = (
@@ -9,7 +10,7 @@ WRITTEN = (
     *("outdated", "early", "abstained"),
 )
 """What is shown of answers that a model wrote."""
-CHOSEN = ("accuracy", "chance", "shortest", "before", "outdated")
+CHOSEN = ("accuracy", *GUESSED, "outdated")
 """What is shown of answers that it chose among others, beside what needs no knowledge."""
 
 

@@ -1,13 +1,8 @@
-"""SQuAD's normalisation and its F1 over whole columns of texts.
+"""SQuAD's normalisation and its F1 over whole columns of texts (`builders.text.squad`)."""
 
-The results are those of `builders.text.squad`, which says what is meant, a text at a time. Here
-NumPy does it byte by byte for ASCII, letter by letter for texts of other letters and digits, and
-that module for the texts that have further characters.
-"""
-
-import string
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,44 +14,10 @@ from factdrift.builders.text.squad import normal
 
 Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
-_Bytes = NDArray[np.uint8]
-
-_BLANK = ord(" ")
-_BLOCK = 1 << 14
-"""Texts that are read at a time: few enough for the processor's cache."""
-_ARTICLES = pa.array(["a", "an", "the"])
 
 
-def _small(letter: str) -> int:
-    """What becomes of a letter: itself, small; blanks a blank, marks 0 (gone); or `_NOT_OURS`.
-
-    Not ours is what is no part of a word and no ASCII blank or mark: an article beside it is an
-    article, without a blank. Nor is what becomes several letters or depends on its neighbours.
-    """
-    if letter in string.punctuation:
-        return 0
-    if letter.isascii() and letter.isspace():
-        return _BLANK
-    small = letter.lower()
-    ours = len(small) == 1 and letter.isalnum() and small.isalnum() and letter != _SIGMA
-    return ord(small) if ours else _NOT_OURS
-
-
-_SIGMA = "\N{GREEK CAPITAL LETTER SIGMA}"
-_NOT_OURS, _OTHER = 0xFFFF, 255
-_LETTERS = 0x10000
-"""Letters that have a place in the table; all further ones share the last place, not ours."""
-_BECOMES = np.array(
-    [_OTHER if _small(chr(n)) == _NOT_OURS else _small(chr(n)) for n in range(128)]
-    + [_OTHER] * 128,
-    np.uint8,
-)
-
-
-@cache
-def _letters() -> NDArray[np.uint16]:
-    table = [_small(chr(n)) for n in range(_LETTERS)]
-    return np.array([*table, _NOT_OURS], np.uint16)
+_BLOCK = 1 << 12
+"""Texts that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +31,13 @@ class Words:
     @classmethod
     def of(cls, texts: pa.Array) -> "Words":
         """The words of each text; a null has none."""
-        texts = texts.cast(pa.string()).fill_null("")
-        lists = [_word_lists(texts[at : at + _BLOCK]) for at in range(0, len(texts), _BLOCK)]
-        flat = pa.chunked_array([one.flatten() for one in lists], pa.string())
-        words = flat.combine_chunks().dictionary_encode()
-        sizes = [one.value_lengths().to_numpy() for one in lists]
-        starts = np.concatenate(([0], *sizes)).cumsum()
+        parts, sizes = [pa.array([], pa.string())], [np.zeros(1, np.int64)]
+        for at in range(0, len(texts), _BLOCK):
+            lists = [normal(text or "").split() for text in texts[at : at + _BLOCK].to_pylist()]
+            sizes.append(np.array([len(one) for one in lists], np.int64))
+            parts.append(pa.array(chain.from_iterable(lists), pa.string()))
+        words = pa.chunked_array(parts).combine_chunks().dictionary_encode()
+        starts = np.concatenate(sizes).cumsum()
         return cls(words.dictionary, words.indices.to_numpy().astype(np.int64), starts)
 
     @cached_property
@@ -111,66 +73,6 @@ def found(values: pa.Array, among: pa.Array) -> Ints:
     places = pc.fill_null(pc.index_in(values, among), -1)
     numbers: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers
-
-
-def _word_lists(texts: pa.Array) -> pa.Array:
-    ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]
-    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[ends[0] : ends[-1]]
-    starts = ends.astype(np.int64) - ends[0]
-    became = _BECOMES[data]
-    if not (became == _OTHER).any():
-        return _split(became, starts)
-    letters = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), np.uint32)
-    # where each text begins, in letters: all bytes but the further ones of a letter are counted
-    starts -= _before((data & 0xC0) == 0x80, starts)
-    small = _letters()[np.minimum(letters, _LETTERS)]
-    hard = np.diff(_before(small == _NOT_OURS, starts)) > 0
-    others = [normal(text).split() for text in texts.filter(pa.array(hard)).to_pylist()]
-    sizes = np.diff(starts)
-    mine = small[np.repeat(~hard, sizes)]
-    begins = np.concatenate(([0], np.cumsum(sizes[~hard])))
-    widths = 1 + (mine >= 0x80).astype(np.int64) + (mine >= 0x800)
-    at = np.concatenate(([0], np.cumsum(widths)))[begins]
-    packed = mine.astype(np.uint32).tobytes().decode("utf-32-le").encode()
-    plain = _split(np.frombuffer(packed, np.uint8), at)
-    if not others:
-        return plain
-    both = pa.concat_arrays([plain, pa.array(others, plain.type)])
-    place = np.empty(len(hard), np.int64)
-    place[~hard] = np.arange(len(hard) - len(others))
-    place[hard] = np.arange(len(hard) - len(others), len(hard))
-    return both.take(pa.array(place))
-
-
-def _before(marked: NDArray[np.bool_], places: Ints) -> Ints:
-    """How many bytes before each place are marked."""
-    return np.searchsorted(np.flatnonzero(marked), places)
-
-
-def _split(data: _Bytes, starts: Ints) -> pa.Array:
-    """Lists of the words between blanks, articles left out; `data` as `_BECOMES` gives it."""
-    gone = data == 0
-    starts = starts - _before(gone, starts)
-    data = data[~gone]
-    solid = data != _BLANK
-    begins = solid.copy()
-    begins[1:] &= ~solid[:-1]
-    inner = starts[starts < len(data)]
-    begins[inner] = solid[inner]
-    at = np.flatnonzero(begins)
-    offsets = np.append(at, len(data))
-    offsets -= _before(~solid, offsets)
-    size = len(at)
-    buffers = (pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data[solid]))
-    words = pa.StringArray.from_buffers(size, *buffers)
-    ends = np.searchsorted(at, starts)
-    article = np.flatnonzero(pc.is_in(words, _ARTICLES).to_numpy(zero_copy_only=False))
-    if len(article):
-        kept = np.ones(size, bool)
-        kept[article] = False
-        words = words.filter(pa.array(kept))
-        ends -= np.searchsorted(article, ends)
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), words)
 
 
 def f1_of_pairs(left: Words, right: Words, lefts: Ints, rights: Ints) -> Floats:

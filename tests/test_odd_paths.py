@@ -57,6 +57,7 @@ GOOD: Mapping[str, tuple[str, ...]] = {
     "baselines": ("{release}",),
     "search": ("{gone}", "--out", "{new}/r.trec"),
     "report": ("{scores}", "--to", "{new}/w"),
+    "fuar": ("{series}",),
 }
 """What each command is given where nothing is odd."""
 
@@ -78,6 +79,8 @@ class Place:
         predictions = tmp / "p.jsonl"
         predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
         run("score", release, "--predictions", predictions, "--partial", "--out", tmp / "scores")
+        one = "{forgotten: {0: scores}, updated: scores, new: scores}"
+        (tmp / "series.yaml").write_text(f"models: [{one}, {one}]")
         self.good = {
             "recipe": RECIPE,
             "release": release,
@@ -89,6 +92,7 @@ class Place:
             "results": hand_in(tmp, [submission(batch, "w1")]),
             "predictions": predictions,
             "scores": tmp / "scores",
+            "series": tmp / "series.yaml",
             "gone": tmp / "nowhere",
             "new": tmp / "out",
         }

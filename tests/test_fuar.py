@@ -1,0 +1,95 @@
+"""FUAR: the paper's table, and series that have none."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from factdrift.builders.core.errors import UserError
+from factdrift.scoring.fuar import fuar, report_fuar
+from tests.conftest import run
+
+TABLE = {
+    # Jang et al. (2022), table 2: IL, UL, NL, FUAR; of the first row, T5-Initial, they are the base
+    "T5-Initial": (24.17, 1.62, 1.88, "no gain"),
+    "T5-Vanilla": (12.89, 10.17, 3.77, "1.08"),
+    "T5-RecAdam": (13.20, 12.55, 4.02, "0.84"),
+    "T5-MixReview": (13.92, 6.49, 2.89, "1.74"),
+    "T5-LoRA": (16.58, 12.77, 4.52, "0.55"),
+    "T5-Kadapters (k=2)": (19.59, 12.34, 5.03, "0.33"),
+    "T5-Kadapters (k=3)": (19.76, 12.66, 4.02, "0.33"),
+    "T5-Modular": (20.29, 12.66, 4.65, "0.28"),
+}
+
+
+def scores(folder: Path, share: float, version: str = "1.0.0") -> None:
+    """A folder of scores with one mean."""
+    folder.mkdir(parents=True)
+    mean: dict[str, object] = {
+        "dataset": "d",
+        "config": "all",
+        "split": None,
+        "stratum": "all",
+        "value": "all",
+    }
+    mean |= {"metric": "exact_match", "n": 100, "mean": share, "low": None, "high": None}
+    summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
+    (folder / "scores.json").write_text(json.dumps(summary))
+
+
+def series(folder: Path, *models: tuple[float, ...]) -> Path:
+    listed = []
+    for n, model in enumerate(models):
+        for task, per_cent in zip(("il", "ul", "nl"), model, strict=True):
+            scores(folder / f"{n}/{task}", per_cent / 100)
+        one = {"forgotten": {0: f"{n}/il"}, "updated": f"{n}/ul", "new": f"{n}/nl"}
+        listed.append(one)
+    path = folder / "series.yaml"
+    path.write_text(json.dumps({"models": listed}).replace('"0"', "0"))  # YAML holds JSON
+    return path
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_papers_table(tmp_path: Path, name: str) -> None:
+    *before, _ = TABLE["T5-Initial"]
+    *after, expected = TABLE[name]
+    file = series(tmp_path, tuple(before), tuple(after))
+    *_, last = report_fuar(file)
+    assert last.startswith(f"FUAR {expected}: ")
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "updated", "new", "ratio"),
+    [
+        ([{0: 10.0}, {0: 12.0}], [1.0, 3.0], [1.0, 1.0], 0.0),  # nothing forgotten
+        ([{0: 10.0}, {0: 5.0}], [3.0, 1.0], [1.0, 1.0], None),  # no gain
+        ([{0: 9.0}, {0: 8.0, 1: 6.0}, {0: 5.0, 1: 4.0}], [0, 1, 3], [0, 2, 2], 6 / 7),
+        ([{0: 9.0}, {}, {0: 5.0}], [0, 1, 3], [0, 2, 2], 4 / 5),  # T_1^F is not defined
+    ],
+)
+def test_longer_series(
+    forgotten: list[Mapping[int, float]], updated: list[float], new: list[float], ratio: float
+) -> None:
+    found = fuar(forgotten, updated, new).ratio
+    assert found == (ratio if ratio is None else pytest.approx(ratio))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
+    said = run("fuar", file).stdout
+    assert "LM_1" in said and "FUAR 1.08: 11.28 forgotten, 10.44 gained" in said
+
+
+def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
+    file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
+    scores(tmp_path / "other", 0.5, "2.0.0")
+    file.write_text(file.read_text().replace("1/ul", "other"))
+    with pytest.raises(UserError, match=r"scores of d 2\.0\.0, and those of other models are of"):
+        list(report_fuar(file))
+    file.write_text(file.read_text().replace("other", "nowhere"))
+    with pytest.raises(UserError, match="there is no such folder"):
+        list(report_fuar(file))
+    file.write_text("models: []")
+    with pytest.raises(UserError, match="at least 2"):
+        list(report_fuar(file))

