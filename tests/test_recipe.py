@@ -176,9 +176,9 @@ def test_a_recipe_is_named_by_path_or_by_name(named: str, expected: Path, folder
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        ("dynamic-templma", "did you mean dynamic-templama? bundled are ckl-clozes, "),
+        ("dynamic-templma", "did you mean dynamic-templama? bundled are as-of, "),
         ("mine.yml", "did you mean mine.yaml?"),
-        ("zzz", "bundled are ckl-clozes, "),
+        ("zzz", "bundled are as-of, "),
     ],
 )
 def test_a_name_of_no_recipe(named: str, said: str, folder: Path) -> None:

@@ -18,11 +18,13 @@ from factdrift.builders.release.publish import STAGING
 from tests.conftest import ROOT, run
 
 DATASETS = (
+    "as-of",
     "ckl-questions",
     "dynamic-templama",
     "invariant-lama",
     "streamingqa",
     "temporal-facts",
+    "temporal-reasoning",
     "timeqa",
     "wmt-question-dates",
 )

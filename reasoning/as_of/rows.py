@@ -55,8 +55,12 @@ class AsOfQuestion:
     superseded: Annotated[str, "whether a newer object may be known when it is asked: yes or no"]
     age: Annotated[Age, "how long before the day asked about its fact began"]
     answer_ids: Annotated[tuple[str, ...], "item ids of the answers"]
-    earlier: Annotated[tuple[str, ...], "names of what held before that day only", RENDERED]
-    later: Annotated[tuple[str, ...], "names of what held after that day only", RENDERED]
+    earlier: Annotated[
+        tuple[str, ...], "names of what held before that day, and not on it", RENDERED
+    ]
+    later: Annotated[
+        tuple[str, ...], "names of what held after that day, and neither before nor on it", RENDERED
+    ]
     evidence: Annotated[tuple[str, ...], "ids of the passages that state the answer"]
     stale: Annotated[tuple[str, ...], "ids of the passages that state another answer of the fact"]
     statements: Annotated[tuple[str, ...], "ids of the statements that it follows from, sorted"]
