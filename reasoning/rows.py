@@ -87,7 +87,6 @@ class ReasoningInContext:
     """The same question behind a table of dated facts, in which those it needs stand shuffled."""
 
     roles: ClassVar = ColumnRoles(
-        context="context",
         time=("as_of",),
         subject="subject",
         strata=_STRATA,
