@@ -146,7 +146,6 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     own,
                     tuple(gap for gap in unnamed if gap.relation == relation),
                     tuple(s.id for s in own),
-                    states.on,
                     states.near_evidence(own),
                     tuple(states.naming(s, about.label) for s in own),
                     states.lengths,
