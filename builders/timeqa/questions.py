@@ -156,7 +156,7 @@ class Questions(Strict):
         default=30, ge=0, description="Least days from the time of `after` to the snapshot"
     )
     mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
-        default={"between": 0.44, "in": 0.40, "before": 0.80, "after": 0.50, "decade": 0.15},
+        default={"between": 0.48, "in": 0.42, "before": 0.60, "after": 0.44, "decade": 0.18},
         description=(
             "Weights of what a hard question asks, of what has room: `before` of the first segment "
             "of a history alone, `after` of the last, `decade` where the part lies inside"
