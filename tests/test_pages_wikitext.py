@@ -104,7 +104,7 @@ def test_links(text: str, expected: list[str]) -> None:
         ("{{birth year and age|1960}}", "1960"),
         ("{{dts|1960|May|6}}", "May 6, 1960"),
         ("{{dts|format=dmy|1960-05-06}}", "6 May 1960"),
-        ("{{film date|1960|5|6|Cannes|1961}}", "May 6, 1960 (Cannes), 1961"),
+        ("{{film date|1960|5|6|Cannes|1961}}", "May 6, 1960"),
         ("{{circa|1900}}", "c. 1900"),
         ("{{née|Roe}}", "née Roe"),
         ("{{as of|2020|5|lc=y}}", "as of May 2020"),

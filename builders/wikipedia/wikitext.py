@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
-from factdrift.builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
+from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
 from factdrift.builders.wikipedia.titles import normalise
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
@@ -241,8 +241,6 @@ class _Table:
             about, text = (found[1], found[2]) if found else ("", part)
             if not text and "=" not in about:
                 about, text = "", about
-            if not found and CELL in part:
-                about, _, text = part.partition(CELL)
             self.cells.append((about, text))
 
     def more(self, line: str) -> None:
