@@ -1,8 +1,8 @@
 """Templates of a page, from the innermost out: their text, an infobox's lines, or nothing.
 
 The names of the templates of the English Wikipedia whose text belongs into a sentence are in
-`templates.yaml`, each with the function that renders it; flags, succession boxes and the
-parameters of infoboxes have tables and modules of their own. Dates are written out as readers of
+`templates.yaml`, each with the function that renders it; flags and the parameters of infoboxes
+have tables and modules of their own. Dates are written out as readers of
 the page see them, without an age.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
-from factdrift.builders.wikipedia import flags, successions
+from factdrift.builders.wikipedia import flags
 from factdrift.builders.wikipedia.flags import link as _link
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
 
@@ -68,7 +68,7 @@ def without_templates(text: str, title: str) -> str:
         text, n = _INNERMOST.subn(lambda m: _template(m, title), text)
         if not n:
             break
-    text = _LOOSE.sub("", successions.with_rows(text))
+    text = _LOOSE.sub("", text)
     return text.replace(PIPE, "|").replace(EQUALS, "=")
 
 
@@ -89,12 +89,10 @@ def _template(match: re.Match[str], title: str) -> str:
         return title
     if name.startswith("lang-"):
         return _arguments(rest).get("1", "")
-    if name in successions.NAMES:
-        return successions.event(name, _arguments(rest))
     if _BOX.fullmatch(name):
         return _infobox(_arguments(rest))
-    word, colon, value = code.partition(":")
-    return _changed(word.lower(), value.strip()) if colon else ""
+    word, _, value = code.partition(":")
+    return _number(value.strip()) if word.lower() == "formatnum" else ""
 
 
 @lru_cache(4096)
@@ -104,13 +102,10 @@ def _named(head: str) -> tuple[str, str]:
     return code, code.lower()
 
 
-def _changed(word: str, value: str) -> str:
-    """Parser functions on one text: `{{formatnum:12345}}`, `{{uc:a}}`."""
-    if word == "formatnum":
-        whole, point, rest = value.partition(".")
-        return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
-    change = {"uc": str.upper, "lc": str.lower, "ucfirst": str.capitalize}.get(word)
-    return change(value) if change else ""
+def _number(value: str) -> str:
+    """`{{formatnum:12345}}`."""
+    whole, point, rest = value.partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
 
 
 def _arguments(rest: str) -> Arguments:
