@@ -174,9 +174,6 @@ UNITS = [
     ("{{convert|100|sqmi|km2|abbr=on}}", "100 sq mi"),
 ]
 
-BOXES = [
-]  # fmt: skip
-
 INFOBOXES = [
     ("{{Infobox football biography\n| years1 = 1990–1995\n| clubs1 = [[Arsenal F.C.|Arsenal]]\n"
      "| caps1 = 50\n| goals1 = 10\n| years2 = 1995–\n| clubs2 = [[B]]\n}}",
@@ -271,7 +268,7 @@ TABLES = [
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    SEASONS + FLAGS + SHIPS + DATES + LISTS + UNITS + BOXES + INFOBOXES + TABLES,
+    SEASONS + FLAGS + SHIPS + DATES + LISTS + UNITS + INFOBOXES + TABLES,
 )
 def test_what_a_person_reads(text: str, expected: str) -> None:
     assert "\n".join(shown(text)) == expected

@@ -288,7 +288,7 @@ def test_every_segment_is_asked_about_or_dropped() -> None:
 
 
 def test_the_object_that_is_asked_for_stands_first() -> None:
-    """Then what holds for more of the time; what the page does not name comes last."""
+    """What the page does not name comes last."""
     own = segment("Q9", "2003", "2009", paragraph=5, mention="Nine")
     short = segment("Q2", "2007", "2008", paragraph=1, mention="Two")
     long = segment("Q3", "2004", "2007", paragraph=2, mention="Three")
@@ -302,9 +302,9 @@ def test_the_object_that_is_asked_for_stands_first() -> None:
     )
     asked, _ = ask(own, short, long, unnamed, unanswerable={})
     found = [best_first(a) for a in asked if a.segment == 0 and a.difficulty == "easy"]
-    assert [[o.id for o, _ in ranked] for ranked in found] == [["Q9", "Q3", "Q2", "Q4"]]
+    assert [[o.id for o, _ in ranked] for ranked in found] == [["Q9", "Q2", "Q3", "Q4"]]
     assert [[p.words for p in places] for _, places in found[0]] == [
-        ["Nine"], ["Three"], ["Two"], [],
+        ["Nine"], ["Two"], ["Three"], [],
     ]  # fmt: skip
 
 

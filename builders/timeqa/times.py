@@ -206,14 +206,6 @@ def select_touching(time: Time, spans: Sequence[Bounds]) -> list[int] | None:
     return _select_in(time.first.first, time.last.last, spans)
 
 
-def sure_days(segment: Segment, time: Time) -> int:
-    """On how many days of a time a segment surely holds."""
-    first, last = time.days()
-    span = bounds(segment)
-    begins = max(span.start_last, first.toordinal() if first else -FAR)
-    return max(0, min(span.end_first, last.toordinal() if last else FAR) - begins + 1)
-
-
 def _select_in(first: int, last: int, spans: Sequence[Bounds]) -> list[int] | None:
     chosen = []
     for i, (start_first, start_last, end_first, end_last, _) in enumerate(spans):
