@@ -239,6 +239,8 @@ STATED: list[tuple[str, str | None, str | None, Evidence]] = [
     ("He, born in 2003, knows Leeds United.", "2003", "2009", (False, False, "none", False)),
     ("Leeds United (2003–2007)", "2003", "2009", (True, False, "one", False)),
     ("Leeds United (2010–2012)", "2003", "2009", (False, False, "none", True)),
+    ("Leeds United (1998–2003)", "2003", "2009", (False, False, "none", False)),
+    ("Leeds United (2009–2012)", "2003", "2009", (False, False, "none", False)),
     ("* Leeds United (2003–2005, 2007–2009)", "2007", "2009", (True, True, "both", False)),
     ("Hull (2001–2003), Leeds United (2003–)", "2003", None, (True, True, "both", False)),
     ("* 1989: Leeds United", "2003", "2009", (False, False, "none", True)),
@@ -298,7 +300,7 @@ def test_the_days_that_a_page_states() -> None:
     )
     states = PageStates(PageText(page(text)))
     [row] = align_page(page(text), [(segment("2003", "2005"), LEEDS)], Alignment())
-    assert [first.year for first, _ in states.near_evidence([row])] == [2003]
+    assert [first.year for first, _ in states.near_evidence([row])] == [1990, 1992, 1992, 2003]
     listed = replace(row, paragraph=5)
     assert [first.year for first, _ in states.near_evidence([listed])] == [1999, 2003]
     assert states.lengths == (4, 11, 7, 5, 2, 3, 1)

@@ -128,16 +128,19 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
     """Whether start and end are written near; None where there is no such boundary.
 
-    Their year is enough; a month or a day has to be theirs. The end of an open segment is stated
-    by a stretch without an end (`since 2003`).
+    Their year is enough; a month or a day has to be theirs. What ends a stretch (`1990-1995`)
+    states no start, and what begins one no end. The end of an open segment is stated by a stretch
+    without an end (`since 2003`).
     """
     start, end = boundaries(segment)
     written = (*dates.sentence.written, *dates.around.written)
     stretches = (*dates.sentence.stretches, *dates.around.stretches)
-    ended = _states(written, end) if end else None
+    starts = [w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)]
+    ends = [w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)]
+    ended = _states(ends, end) if end else None
     if segment.end_open and start:
         ended = any(s.last == date.max and touches([_opening(s)], _year(start)) for s in stretches)
-    return (_states(written, start) if start else None), ended
+    return (_states(starts, start) if start else None), ended
 
 
 def _states(written: Sequence[Written], boundary: DayInterval) -> bool:

@@ -78,7 +78,7 @@ class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
     `ids`: of the segments, as they are released; `near_evidence`: the dates and stretches that the
-    page states in the paragraphs and lists of the evidence; `naming`:
+    page states in the sections of the evidence; `naming`:
     for each segment the paragraphs that may name its object; `lengths`: words of each paragraph;
     `life`: first and last day on which the subject certainly was; None: not known;
     `the`: whether the page says "the" before the subject's label; None: it does not say.
@@ -424,8 +424,8 @@ class _Asker:
     def _window(self) -> None:
         """One hard question about years near the pair's own in which nothing is known to hold.
 
-        None, where the page states a date there in the paragraphs and lists of the evidence, or
-        one between there and the end of the pair.
+        None, where the page states a date there in the sections of the evidence, or one between
+        there and the end of the pair.
         """
         draws = Draws(bits(self.own_key, "window", len(self.questions)))
         for _ in range(self.settings.tries * _WINDOWS):

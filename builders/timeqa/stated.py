@@ -36,23 +36,15 @@ class PageStates:
         return tuple(len(text.split()) for text in self.page.texts)
 
     def near_evidence(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
-        """The dates and stretches of the paragraphs, lists and tables that hold evidence.
+        """The dates and stretches of the sections that hold evidence, in paragraphs of its kind.
 
         No birth, decade or century.
         """
         paragraphs = self.page.page.paragraphs
         holding = {s.paragraph for s in segments if s.paragraph is not None}
-        listed = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
-        return tuple(
-            sorted(
-                {
-                    days
-                    for n, one in enumerate(paragraphs)
-                    if n in holding or (one.kind != "text" and (one.section, one.kind) in listed)
-                    for days in self._days(n)
-                }
-            )
-        )
+        kinds = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
+        near = (n for n, p in enumerate(paragraphs) if (p.section, p.kind) in kinds)
+        return tuple(sorted({days for n in near for days in self._days(n)}))
 
     def _days(self, paragraph: int) -> Iterator[DayInterval]:
         text, dates = self.page.texts[paragraph], self.page.dates(paragraph)
