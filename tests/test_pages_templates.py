@@ -253,6 +253,7 @@ TABLES = [
     ("{|\n|-\n| align=center|{{nbay|1998}} || [[A]]\n|}", "table [1998–99→1998–99 NBA season] | [A→A]"),
     ("{|\n|-\n| colspan = 2| a\n| bgcolor=#fff nowrap | b\n|}", "table a | b"),
     ("{|\n|-\n|[[File:A.jpg|x]]||\n|-\n|a|| ||b\n|}", "table a | b"),
+    ("{|\n|-\n| colspan=\"2\" {{yes}} || a || b=c\n|}", "table a | b=c"),
     ("{|\n|-\n| style=x |{{IPA|a}}||style=y| b|| ||c\n|}", "table b | c"),
     ("{|\n|-\n| a ||| b\n| c ||||d\n|}", "table a | b | c | d"),
     ("== Managers ==\n* 1990–1995: [[A]]\n* {{flagicon|ENG}} [[B]] (1995–)\n",

@@ -191,6 +191,11 @@ def _without_files(text: str, namespaces: Namespaces) -> str:
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
+_ATTRIBUTES_ALONE = re.compile(
+    r"(?:\s*\b(?:(?:col|row)span|style|class|v?align|bgcolor|width|scope)\s*=\s*"
+    r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'|]+))++\s*"
+)
+"""A cell whose text is a template that shows nothing: `colspan=2 {{yes}}`."""
 _CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
 """Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
@@ -223,7 +228,8 @@ class _Table:
         parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
             found = _ATTRIBUTES.match(part)
-            about, text = (found[1], found[2]) if found else ("", part)
+            alone = not found and _ATTRIBUTES_ALONE.fullmatch(part)
+            about, text = (found[1], found[2]) if found else (part, "") if alone else ("", part)
             if not text and "=" not in about:
                 about, text = "", about
             self.cells.append((about, text))
