@@ -102,6 +102,7 @@ def test_links(text: str, expected: list[str]) -> None:
         ("{{dts|1960|May|6}}", "May 6, 1960"),
         ("{{dts|format=dmy|1960-05-06}}", "6 May 1960"),
         ("{{film date|1960|5|6|Cannes|1961}}", "May 6, 1960"),
+        ("{{OldStyleDate|12 February|1809|31 January}} {{val|5.5}}", "12 February 1809 5.5"),
         ("{{circa|1900}}", "c. 1900"),
         ("{{née|Roe}}", "née Roe"),
         ("{{as of|2020|5|lc=y}}", "as of May 2020"),

@@ -370,6 +370,7 @@ _RENDER: dict[str, Render] = {
     "reign": _reign,
     "as_of": _as_of,
     "stretch": _stretch,
+    "old_style": lambda given: " ".join(_some(given, "1", "2")),
     "years": lambda given: "–".join(_some(given, "1", "2")),
     "first": lambda given: given.get("1", ""),
     "second": lambda given: given.get("2", ""),
