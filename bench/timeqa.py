@@ -115,7 +115,7 @@ def exact(pair: Pair) -> bool:
 
 def main(words: list[str]) -> int:
     """Measure, print a line for each figure; 1 where a bound is missed."""
-    relation = QuestionTemplates.of(load_relations(ROOT / "templates")["P54"])
+    relation = QuestionTemplates.of(load_relations(ROOT / "templates")["P54-club"])
     settings, say = Questions(), Figures()
     spent = plain_spent = 0.0
     segments = rows = plain_rows = agreed = 0

@@ -70,6 +70,7 @@ FIELDS: dict[str, dict[str, Json]] = {
         "valid_to": "2006-12-31",
         "suggested": "Secretary-General of the United Nations",
         "mention": "Secretary-General of the United Nations",
+        "stated": "both",
         "found": [{"paragraph": 1, "start": 19, "end": 58}],
         "page": _PAGE,
     },

@@ -12,8 +12,6 @@ from factdrift.builders.text.words import composed, fold_in_place, name_words, s
 _LISTS = data("words")
 ADDED = words(_LISTS["added_to_names"])
 """What companies and clubs add to a name, folded, without full stops."""
-OTHER_TEAMS = words(_LISTS["other_teams"])
-"""Words that make another team of a club's name."""
 BEFORE_NAMES = words(_LISTS["before_names"])
 """Words that a sentence may begin with: capitalised, they are no part of a name."""
 GENERIC = words(_LISTS["generic_in_names"])
@@ -22,8 +20,6 @@ FUNCTION = words(_LISTS["function"])
 """Words that weigh nothing where two names are compared."""
 _STEM = 5
 """Letters from which on a word that begins another one is the same (`Democrat`, `Democratic`)."""
-_JOINING = words(_LISTS["joining"])
-_PLACED = re.compile(r"([^\W\d_][^,]*), ([^\W\d_][^,]*)")
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -36,13 +32,11 @@ def without_bracket(text: str) -> str:
 class Name:
     """One name that is looked for.
 
-    `weak`: without what companies and clubs add, without its place, as linked, or another form of
-    it (`other_forms`); `place`: what it is without (`Oxford`).
+    `weak`: without what companies and clubs add, as linked, or another form (`other_forms`).
     """
 
     text: str
     weak: bool = False
-    place: str = ""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -61,11 +55,6 @@ def names_of(label: str, aliases: Iterable[str], title: str | None) -> list[Name
     for name in list(found.values()):
         if shorter := _shorter(name.text):
             found.setdefault(name_words(shorter), Name(shorter, weak=True))
-        if at := _PLACED.fullmatch(name.text):
-            plain, place = at[1], at[2]
-            capitals = plain[0].isupper() and place[0].isupper()
-            if capitals and len(name_words(plain)) > 1 and _JOINING.isdisjoint(name.words):
-                found.setdefault(name_words(plain), Name(plain, weak=True, place=place))
     return list(found.values())
 
 

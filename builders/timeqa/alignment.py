@@ -88,7 +88,7 @@ def align_page(
         rule: rows.AlignmentRule = "link" if links else "name"
         mentions = _joined(linked, text.named([*names[object_], *shown], title))
         if not mentions:
-            mentions = text.named([f for f in forms[object_] if text.may_hold(f)], title)
+            mentions = text.named(forms[object_], title)
         if not mentions:
             passages = passages or Passages(text)
             similar = passages.most_similar(names[object_], settings.min_similarity)
@@ -101,7 +101,7 @@ def align_page(
 def _names(segments: Sequence[tuple[rows.Segment, ObjectNames]]) -> Mapping[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
     objects = {s.object: n for s, n in segments}
-    names = {o: _with_turned(names_of(n.label, n.aliases, n.title)) for o, n in objects.items()}
+    names = {o: names_of(n.label, n.aliases, n.title) for o, n in objects.items()}
     owners: dict[tuple[str, ...], int] = {}
     for own in names.values():
         for name in own:
@@ -110,18 +110,6 @@ def _names(segments: Sequence[tuple[rows.Segment, ObjectNames]]) -> Mapping[str,
         o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].label]
         for o, own in names.items()
     }
-
-
-def _with_turned(names: list[Name]) -> list[Name]:
-    """The names, and those of two capitalised words the other way round: `Choi Tae-ji`."""
-    known = {n.words for n in names}
-    turned = (" ".join(reversed(n.text.split())) for n in names if not n.weak)
-    return names + [
-        Name(text, weak=True)
-        for text in turned
-        if text.count(" ") == 1 and all(w[0].isupper() for w in text.split())
-        if name_words(text) not in known
-    ]
 
 
 def _sole(

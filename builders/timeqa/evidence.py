@@ -18,7 +18,7 @@ from factdrift.builders import rows
 from factdrift.builders.text.dates import Dates, DayInterval, Written, of_birth, touches
 from factdrift.builders.timeqa.mentions import Mention, PageText
 
-_PLACE: Final = {"text": 0.0, "list": 0.75, "table": 1.0, "infobox": 1.25}
+_PLACE: Final = {"text": 0.0, "list": 0.75, "infobox": 0.75, "table": 1.0}
 """What a mention loses by the kind of its paragraph."""
 _START, _END = 2.0, 0.5
 """What the year of the start and of the end count in the sentence of a mention."""
@@ -128,16 +128,19 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
     """Whether start and end are written near; None where there is no such boundary.
 
-    Their year is enough; a month or a day has to be theirs. The end of an open segment is stated
-    by a stretch without an end (`since 2003`).
+    Their year is enough; a month or a day has to be theirs. What ends a stretch (`1990-1995`)
+    states no start, and what begins one no end. The end of an open segment is stated by a stretch
+    without an end (`since 2003`).
     """
     start, end = boundaries(segment)
     written = (*dates.sentence.written, *dates.around.written)
     stretches = (*dates.sentence.stretches, *dates.around.stretches)
-    ended = _states(written, end) if end else None
+    starts = [w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)]
+    ends = [w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)]
+    ended = _states(ends, end) if end else None
     if segment.end_open and start:
         ended = any(s.last == date.max and touches([_opening(s)], _year(start)) for s in stretches)
-    return (_states(written, start) if start else None), ended
+    return (_states(starts, start) if start else None), ended
 
 
 def _states(written: Sequence[Written], boundary: DayInterval) -> bool:
@@ -165,26 +168,14 @@ def evidence_columns(
 def differs(mention: Mention, dates: Near, segment: rows.Segment) -> bool:
     """Whether a date that stands directly beside a mention is not the segment's.
 
-    `Leeds (2003-2009)`, `2003: Leeds`. A stretch that shares one of the boundaries has to have the
-    other one too; another date has to touch the segment.
+    `Leeds (2003-2009)`, `2003: Leeds`: none of these touches the segment.
     """
     start, end = boundaries(segment)
     if start is None and end is None:
         return False
     first = start[0] if start else date.min
     last = end[1] if end else date.max if segment.end_open or not start else start[1]
-    stretches = _beside(mention, dates.sentence.stretches)
-    if stretches:
-        shared = [
-            (one, other)
-            for s in stretches
-            if s.first > date.min and s.last < date.max
-            for one, other in [(_in_year(s.first, start), _in_year(s.last, end))]
-        ]
-        both = any(one is not False and other is not False for one, other in shared)
-        if any(one or other for one, other in shared) and not both:
-            return True
-    own = [*_beside(mention, dates.sentence.written), *stretches]
+    own = _beside(mention, dates.sentence.written) + _beside(mention, dates.sentence.stretches)
     return bool(own) and not any(w.first <= last and first <= w.last for w in own)
 
 
@@ -199,11 +190,6 @@ def _beside(mention: Mention, written: Sequence[Written]) -> list[Written]:
         elif 0 <= mention.start - one.end <= _BESIDE:
             found.append(one)
     return found
-
-
-def _in_year(day: date, boundary: DayInterval | None) -> bool | None:
-    """Whether a day lies in the year of a boundary; None: there is no such boundary."""
-    return None if boundary is None else boundary[0].year <= day.year <= boundary[1].year
 
 
 def _opening(stretch: Written) -> Written:

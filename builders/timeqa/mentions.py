@@ -9,13 +9,11 @@ Names are found whatever the accents, dashes, quotes, spaces, full stops of init
 
 - Only whole words count. A name of one word keeps a first capital; one of up to four letters or
   all in capitals keeps every letter's case.
-- A name inside a longer one does not count: inside a longer link to another page, before another
-  capitalised word (`Harvard University` in `Harvard University Press`), and for a name of one
-  word, after one (`York` in `New York`). A link of just that text to another page is another
-  thing of that name.
-- `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`) or a place after a comma
-  (`Lady Margaret Hall, Oxford`), or are the text of a link to the object. They count unless
-  another object has the same name, or another place follows. Surnames alone are no names.
+- A name inside a longer one does not count: inside a longer link to another page, or before
+  another capitalised word (`Harvard University` in `Harvard University Press`). A link of just
+  that text to another page is another thing of that name.
+- `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`), or are the text of a link
+  to the object. They count unless another object has the same name. Surnames alone are no names.
 
 Similarity is the cosine of TF-IDF vectors, in [0, 1]. A passage is a sentence of a paragraph, or a
 list item or row. Its terms are its words, folded (`text.words.fold_in_place`), function words too:
@@ -38,7 +36,6 @@ from factdrift.builders.text.names import (
     ADDED,
     BEFORE_NAMES,
     FUNCTION,
-    OTHER_TEAMS,
     Name,
     pattern,
     same_case,
@@ -53,11 +50,9 @@ from factdrift.builders.text.words import (
     squeeze,
 )
 
-_MONTHS = frozenset(map(fold_in_place, MONTHS))
+_NO_PART = ADDED | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
+"""Capitalised words that do not go on with the name before them."""
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
-_NEXT_NUMBER = re.compile(r" \d{1,3}(?![\w.,–-])")
-_NEXT_PLACE = re.compile(r", ([^\W\d_][\w'’.&]*)")
-_LAST = re.compile(r"([^\W\d_][\w'’.]*)[ -]$")
 FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 """The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 
@@ -175,10 +170,6 @@ class PageText:
                 kept.append(one)
         return kept
 
-    def may_hold(self, name: Name) -> bool:
-        """Whether a name may stand in the page: initials must as they are, without full stops."""
-        return not name.text.isupper() or any(name.text in text for text in self.texts)
-
     def _places_of(self, name: Name) -> Iterator[tuple[int, int]]:
         """First character of a name in the folded page and the one after its last, each time.
 
@@ -233,32 +224,15 @@ class PageText:
                 continue
             if name_words(without_bracket(link.target)) not in known:
                 return False
-        return not _continued(name, one.text, start, end, one.kind)
+        return not _continued(one.text, start, end)
 
 
-def _continued(name: Name, text: str, start: int, end: int, kind: rows.ParagraphKind) -> bool:
-    """Whether the words before or after belong to a longer name."""
-    if not any(c.isupper() for c in text[start:end]):
-        return False
-    place = _NEXT_PLACE.match(text, end) if name.place else None
-    if place and place[1][0].isupper() and name_words(place[1])[0] != name_words(name.place)[0]:
-        return True
+def _continued(text: str, start: int, end: int) -> bool:
+    """Whether a name goes on with the capitalised word behind it."""
     after = _NEXT.match(text, end)
-    if after and after[1][0].isupper():
-        word = "".join(name_words(after[1]))
-        if word in ADDED:
-            more = _NEXT.match(text, after.end(1))
-            if more and "".join(name_words(more[1])) in OTHER_TEAMS:
-                return True
-        elif word not in _MONTHS and word not in BEFORE_NAMES:
-            return True
-    elif kind == "text" and _NEXT_NUMBER.match(text, end):
-        return True
-    before = _LAST.search(text[max(0, start - 40) : start])
-    if before and len(name.words) == 1 and before[1][0].isupper():
-        word = "".join(name_words(before[1]))
-        return word not in BEFORE_NAMES and word not in ADDED and not before[1].endswith(".")
-    return False
+    if after is None or not after[1][0].isupper() or text[start:end].islower():
+        return False
+    return "".join(name_words(after[1])) not in _NO_PART
 
 
 class Passages:

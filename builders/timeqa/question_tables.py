@@ -1,6 +1,6 @@
 """From tables of aligned segments and pages to tables of released questions."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,7 +31,6 @@ from factdrift.builders.timeqa.questions import (
     perturbed,
 )
 from factdrift.builders.timeqa.stated import Naming, PageStates
-from factdrift.builders.timeqa.times import sure_days
 
 SPLITS = ("train", "dev", "test")
 GROUP = 256
@@ -146,7 +145,6 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     own,
                     tuple(gap for gap in unnamed if gap.relation == relation),
                     tuple(s.id for s in own),
-                    states.on,
                     states.near_evidence(own),
                     tuple(states.naming(s, about.label) for s in own),
                     states.lengths,
@@ -257,16 +255,13 @@ class Place(NamedTuple):
 def best_first(one: PairQuestion) -> list[tuple[rows.Answer, list[Place]]]:
     """The objects that answer a question, and where the page names each; the best one first.
 
-    First those that the page names, of them first the one that the question was made from, then
-    those that surely hold on more days of the time. Of the places first that of the question's own
-    segment, then in order of the page.
+    First those that the page names, of them first the one that the question was made from. Of the
+    places first that of the question's own segment, then in order of the page.
     """
     segments, own, answers = one.pair.segments, one.segment, one.answers
-    days: Counter[str] = Counter()
     places: dict[str, dict[Place, bool]] = defaultdict(dict)
     for j in answers.segments:
         s = segments[j]
-        days[s.object] += sure_days(s, one.time)
         is_evidence = j == own or s.evidence != "none" or s.verification == "human"
         if is_evidence and s.paragraph is not None and s.start is not None and s.mention:
             place = Place(s.paragraph, s.start, s.mention)
@@ -274,7 +269,7 @@ def best_first(one: PairQuestion) -> list[tuple[rows.Answer, list[Place]]]:
     asked_of = None if own is None else segments[own].object
     ranked = sorted(
         zip(answers.objects, answers.rules, strict=True),
-        key=lambda p: (p[1] == "none", p[0].id != asked_of, -days[p[0].id]),
+        key=lambda p: (p[1] == "none", p[0].id != asked_of),
     )
     return [
         (answer, sorted(found := places[answer.id], key=lambda p: (not found[p], p)))

@@ -7,6 +7,7 @@ question is dropped and counted. See `builders.timeqa.times` for what a time sel
 After: TimeQA (paper 001), sections 2.2 (figure 3) and 4.5; the settling of doubt is ours.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -44,8 +45,6 @@ from factdrift.builders.timeqa.times import (
     TimeUnit,
     easy_times,
     hard_time,
-    is_changeover,
-    is_partial,
     outside_time,
     select,
     select_touching,
@@ -69,8 +68,6 @@ _WINDOWS = 8
 """Times as often a window is drawn as a moment: most pages state most years."""
 _KEPT = 0.5
 """Share of a page's words that a context at least has whose answer is cut out."""
-_BEFORE = 3652
-"""Days before a window in which the page may state what then goes on."""
 _SHARES = 1 << 20
 """In what whole numbers chances are drawn."""
 _NO_UNIT = TimeUnit(0, 0, 0, 0)
@@ -80,8 +77,8 @@ _NO_UNIT = TimeUnit(0, 0, 0, 0)
 class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
-    `ids`: of the segments, as they are released; `stated`: the dates and stretches that the page
-    states anywhere; `near_evidence`: those in the paragraphs and lists of the evidence; `naming`:
+    `ids`: of the segments, as they are released; `near_evidence`: the dates and stretches that the
+    page states in the sections of the evidence; `naming`:
     for each segment the paragraphs that may name its object; `lengths`: words of each paragraph;
     `life`: first and last day on which the subject certainly was; None: not known;
     `the`: whether the page says "the" before the subject's label; None: it does not say.
@@ -93,7 +90,6 @@ class Pair:
     segments: tuple[AlignedSegment, ...]
     gaps: tuple[Gap, ...] = ()
     ids: tuple[str, ...] = ()
-    stated: tuple[DayInterval, ...] = ()
     near_evidence: tuple[DayInterval, ...] = ()
     naming: tuple[frozenset[int], ...] = ()
     lengths: tuple[int, ...] = ()
@@ -160,7 +156,7 @@ class Questions(Strict):
         default=30, ge=0, description="Least days from the time of `after` to the snapshot"
     )
     mix: Mapping[HardKind, Annotated[float, Field(ge=0)]] = Field(
-        default={"between": 0.44, "in": 0.40, "before": 0.80, "after": 0.50, "decade": 0.15},
+        default={"between": 0.48, "in": 0.42, "before": 0.60, "after": 0.44, "decade": 0.18},
         description=(
             "Weights of what a hard question asks, of what has room: `before` of the first segment "
             "of a history alone, `after` of the last, `decade` where the part lies inside"
@@ -262,13 +258,12 @@ def ask_pair(
     Dropped, one row a segment: `contradicted` (the page has other dates beside the mention),
     `not_stated` (it states less of the boundaries than `evidence` asks for), `not_found` (it does
     not name the object). One row a segment and specifier, with the reason of the last try:
-    `in_doubt`, `ambiguous` (before and after have one answer; a hard `between` has the same
-    answers with and without its two units; of several objects one holds on few of its days; a day
-    on which another object takes over), `gives_answer`, `after_snapshot`, `near_snapshot` (too few
-    days are after it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy,
-    of a segment without a boundary that can be printed), `no_room` (hard, of a segment with no
-    moment inside it), `others_stated` (the page may name others before or after the pair's). One a
-    question: `several_answers` (over their share).
+    `in_doubt`, `ambiguous` (before and after have one answer; of several objects one holds on few
+    days of a `between`), `gives_answer`, `after_snapshot`, `near_snapshot` (too few days are after
+    it), `no_template` (no variant serves the specifier), `coarse_boundary` (easy, of a segment
+    without a boundary that can be printed), `no_room` (hard, of a segment with no moment inside
+    it), `others_stated` (the page may name others before or after the pair's). One a question:
+    `several_answers` (over their share).
     """
     asker = _Asker(pair, relation, settings, seed)
     asked = [i for i in range(len(pair.segments)) if asker.is_proved(i)]
@@ -429,8 +424,8 @@ class _Asker:
     def _window(self) -> None:
         """One hard question about years near the pair's own in which nothing is known to hold.
 
-        None, where the page states a date there; or near the evidence one between there and the
-        pair, or of the years before it.
+        None, where the page states a date there in the sections of the evidence, or one between
+        there and the end of the pair.
         """
         draws = Draws(bits(self.own_key, "window", len(self.questions)))
         for _ in range(self.settings.tries * _WINDOWS):
@@ -444,12 +439,9 @@ class _Asker:
             if time is None:
                 return
             first, last = (d.toordinal() for d in time.days() if d)
-            begin = self.line.last + 1 if first > self.line.last else first - _BEFORE
-            until = date.fromordinal(last)
-            if (
-                time in self.seen
-                or is_stated(self.pair.stated, date.fromordinal(first), until)
-                or is_stated(self.pair.near_evidence, date.fromordinal(max(1, begin)), until)
+            begin = date.fromordinal(self.line.last + 1 if first > self.line.last else first)
+            if time in self.seen or is_stated(
+                self.pair.near_evidence, begin, date.fromordinal(last)
             ):
                 continue
             if self.ask(time, None, "hard") is None:
@@ -556,23 +548,28 @@ class _Asker:
         known_until = self.line.snapshot - self.settings.after_days
         if time.last is None and time.first and time.first.last > known_until:
             return "near_snapshot"
-        found = select(time, self.line.spans, self.line.snapshot)
+        if time.specifier == "between" and difficulty == "hard":
+            found = select_touching(time, self.line.spans)
+        else:
+            found = select(time, self.line.spans, self.line.snapshot)
         if found is None or (i not in found if i is not None else found):
             return "in_doubt"
-        if time.specifier == "between" and difficulty == "hard":
-            touching = select_touching(time, self.line.spans)
-            if touching != found:
-                return "in_doubt" if touching is None else "ambiguous"
         one_sided = time.first is None or time.last is None
         if one_sided and len({self.pair.segments[j].object for j in found}) > 1:
             return "ambiguous"
-        chosen = [self.line.spans[j] for j in found]
-        objects = [self.pair.segments[j].object for j in found]
-        if is_changeover(time, chosen, objects):
-            return "ambiguous"
-        if not self.pointwise and is_partial(time, chosen, objects, _LEAST_PART):
+        if time.specifier == "between" and not self.pointwise and self.is_partial(time, found):
             return "ambiguous"
         return found
+
+    def is_partial(self, time: Time, chosen: Sequence[int]) -> bool:
+        """Whether one of several objects may hold on few days of a stretch of time alone."""
+        first, last = (d.toordinal() for d in time.days() if d)
+        held: Counter[str] = Counter()
+        for j in chosen:
+            span = self.line.spans[j]
+            days = min(last, span.end_last) - max(first, span.start_first) + 1
+            held[self.pair.segments[j].object] += days
+        return len(held) > 1 and min(held.values()) * _LEAST_PART < last - first + 1
 
     def text(self, variant: int, when: str) -> str:
         """The question of a template at a time."""

@@ -1,9 +1,9 @@
 """What a page states beside the evidence of a history: other dates, and where it names objects.
 
 A question that is to have no answer must have none in its context. A window in which nothing is
-known to hold is asked about only where the page states no date near it (`PageStates.on`), and a
-question whose answer is cut out of the context loses every paragraph that names it in any form
-(`PageStates.naming`).
+known to hold is asked about only where the page states no date in it near the evidence
+(`PageStates.near_evidence`), and a question whose answer is cut out of the context loses every
+paragraph that names it in any form (`PageStates.naming`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,26 +35,16 @@ class PageStates:
         """The number of words of each paragraph."""
         return tuple(len(text.split()) for text in self.page.texts)
 
-    @cached_property
-    def on(self) -> tuple[DayInterval, ...]:
-        """Every date and stretch that the page states: no birth, decade or century."""
-        return tuple(sorted({d for n in range(len(self.page.texts)) for d in self._days(n)}))
-
     def near_evidence(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
-        """Those of the paragraphs that hold evidence, and of the lists and tables that do."""
+        """The dates and stretches of the sections that hold evidence, in paragraphs of its kind.
+
+        No birth, decade or century.
+        """
         paragraphs = self.page.page.paragraphs
         holding = {s.paragraph for s in segments if s.paragraph is not None}
-        listed = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
-        return tuple(
-            sorted(
-                {
-                    days
-                    for n, one in enumerate(paragraphs)
-                    if n in holding or (one.kind != "text" and (one.section, one.kind) in listed)
-                    for days in self._days(n)
-                }
-            )
-        )
+        kinds = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
+        near = (n for n, p in enumerate(paragraphs) if (p.section, p.kind) in kinds)
+        return tuple(sorted({days for n in near for days in self._days(n)}))
 
     def _days(self, paragraph: int) -> Iterator[DayInterval]:
         text, dates = self.page.texts[paragraph], self.page.dates(paragraph)

@@ -14,7 +14,6 @@ the rows around it.
 After: TimeQA (paper 001), section 2.2 (in, between, before, after); the rules are ours.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
@@ -200,49 +199,11 @@ def select_touching(time: Time, spans: Sequence[Bounds]) -> list[int] | None:
     """The indexes of the spans that hold on some day of a `between`, its two units included.
 
     None: one or more are in doubt. This is wider than `select`, which leaves out what ends in A or
-    begins in B. That is right for the boundaries of a segment, but inside a segment what else holds
-    in A or B holds at the same time, neither before nor after it.
+    begins in B: right for the boundaries of a segment, but what else holds in A or B inside one
+    holds at the same time.
     """
     assert time.first and time.last
     return _select_in(time.first.first, time.last.last, spans)
-
-
-def sure_days(segment: Segment, time: Time) -> int:
-    """On how many days of a time a segment surely holds."""
-    first, last = time.days()
-    span = bounds(segment)
-    begins = max(span.start_last, first.toordinal() if first else -FAR)
-    return max(0, min(span.end_first, last.toordinal() if last else FAR) - begins + 1)
-
-
-def is_changeover(time: Time, spans: Sequence[Bounds], objects: Sequence[str]) -> bool:
-    """Whether a time is one day on which one object's state ends and another one's begins.
-
-    Both hold on it, and which of them a text means by that day is anybody's guess. `objects`: of
-    each span.
-    """
-    if time.specifier != "in" or time.first is None or time.first.grain != DAY:
-        return False
-    day = time.first.first
-    of = list(zip(spans, objects, strict=True))
-    ended = {o for s, o in of if s.end_first == s.end_last == day > s.start_last}
-    begun = {o for s, o in of if s.start_first == s.start_last == day < s.end_last}
-    return bool(ended) and bool(begun - ended)
-
-
-def is_partial(time: Time, spans: Sequence[Bounds], objects: Sequence[str], least: int) -> bool:
-    """Whether one of several objects may hold on fewer than one in `least` days of a `between`.
-
-    It held at some time of it, and is not what a text means by all of it. `objects`: of each span.
-    """
-    if time.specifier != "between" or len(set(objects)) < 2:
-        return False
-    assert time.first and time.last
-    first, last = time.first.first, time.last.last
-    held: Counter[str] = Counter()
-    for span, object_ in zip(spans, objects, strict=True):
-        held[object_] += min(last, span.end_last) - max(first, span.start_first) + 1
-    return min(held.values()) * least < last - first + 1
 
 
 def _select_in(first: int, last: int, spans: Sequence[Bounds]) -> list[int] | None:

@@ -52,22 +52,6 @@ def flag(given: dict[str, str], *, spelt: bool = False) -> str:
     return link(title, given.get("name") or (shown if spelt else name))
 
 
-def of_games(given: dict[str, str]) -> str:
-    """`{{flagIOC|FRA|2008 Summer}}`: the country at the games."""
-    shown, title = country(given.get("1", ""))
-    games = given.get("2", "")
-    if not games:
-        return link(title, shown)
-    named = games if games.split()[-1:] not in (["Summer"], ["Winter"]) else f"{games} Olympics"
-    return link(f"{shown} at the {named}", shown)
-
-
-def athlete(given: dict[str, str]) -> str:
-    """`{{flagathlete|[[Usain Bolt]]|JAM}}`: the name, and the code in parentheses."""
-    name, code = given.get("1", ""), given.get("2", "")
-    return f"{name} ({code})" if code else name
-
-
 def team(page: str, given: dict[str, str]) -> str:
     """`{{fb|ENG}}`: the country, linked to its team; `page` is the title with `{country}`."""
     first, second = given.get("1", ""), given.get("2", "")

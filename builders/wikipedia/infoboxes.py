@@ -18,12 +18,9 @@ _PLACE = {
 """Of each parameter the units that it may be part of, and its place in them."""
 _NOWHERE: list[tuple[str, int]] = []
 _TOGETHER_ONLY = frozenset(_LISTED["together_only"])
-_BY_LINE = frozenset(_LISTED["by_line"])
-_COMPOSED = [(text, frozenset(names)) for text, *names in _LISTED["composed"]]
 _SPAN = {start: (name, end) for name, start, end in _LISTED["spans"]}
 _UNSHOWN = re.compile("|".join(part.strip() for part in _LISTED["unshown"].split("|")))
 _NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end)?")
-_LINES = re.compile(r"<br\b[^<>]*>|\n", re.I)
 
 
 class _Part(NamedTuple):
@@ -62,22 +59,11 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
             found["", name] = [_Part(0, name.replace("_", " "), value)]
         else:
             found.setdefault((at[0], number), []).append(_Part(at[1], label, value))
-    _unite_first(found)
     for (unit, _), parts in found.items():
         if not unit:
             yield parts[0].name, parts[0].value
         elif given_parts := [p for p in parts if p.value]:
-            yield from _line(given_parts, by_line=unit in _BY_LINE)
-
-
-def _unite_first(found: dict[tuple[str, str], list[_Part]]) -> None:
-    """`predecessor1` belongs to `office` where there is no other `predecessor`."""
-    for unit, number in list(found):
-        if number == "1" and (own := found.get((unit, ""))):
-            more = found[unit, number]
-            if not {p.place for p in own} & {p.place for p in more}:
-                own += more
-                del found[unit, number]
+            yield _line(given_parts)
 
 
 @lru_cache(4096)
@@ -93,32 +79,10 @@ def _stem(name: str) -> tuple[str, str, str]:
     return label.lower(), number, label
 
 
-def _line(parts: list[_Part], *, by_line: bool) -> Iterable[tuple[str, str]]:
-    """A unit as one value, or one for each line where all its values have as many lines."""
-    parts = _spanned(_composed(sorted(parts)))
-    split = [_LINES.split(p.value) for p in parts]
-    if by_line and len(parts) > 1 and len({len(s) for s in split}) == 1 and len(split[0]) > 1:
-        for row in zip(*split, strict=True):
-            cells = [
-                (p.name, s) for p, v in zip(parts, row, strict=True) if (s := v.strip(" *#:;"))
-            ]
-            if cells:
-                yield _joined(cells)
-    else:
-        first, *rest = parts
-        yield _joined([(first.name, first.value), *((p.name, _flat(p.value)) for p in rest)])
-
-
-def _composed(parts: list[_Part]) -> list[_Part]:
-    """`state` and `district` as the office that they are."""
-    by_name = {p.name.lower(): p.value for p in parts}
-    if "office" in by_name or "title" in by_name:
-        return parts
-    for text, names in _COMPOSED:
-        if names <= by_name.keys():
-            office = _Part(-1, "office", text.format_map(by_name))
-            return [office, *(p for p in parts if p.name.lower() not in names)]
-    return parts
+def _line(parts: list[_Part]) -> tuple[str, str]:
+    """A unit as one value."""
+    first, *rest = _spanned(sorted(parts))
+    return _joined([(first.name, first.value), *((p.name, _flat(p.value)) for p in rest)])
 
 
 def _spanned(parts: list[_Part]) -> list[_Part]:

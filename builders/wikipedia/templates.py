@@ -1,8 +1,8 @@
 """Templates of a page, from the innermost out: their text, an infobox's lines, or nothing.
 
 The names of the templates of the English Wikipedia whose text belongs into a sentence are in
-`templates.yaml`, each with the function that renders it; flags, succession boxes and the
-parameters of infoboxes have tables and modules of their own. Dates are written out as readers of
+`templates.yaml`, each with the function that renders it; flags and the parameters of infoboxes
+have tables and modules of their own. Dates are written out as readers of
 the page see them, without an age.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.text.dates import MONTH_NUMBER, MONTHS
-from factdrift.builders.wikipedia import flags, successions
+from factdrift.builders.wikipedia import flags
 from factdrift.builders.wikipedia.flags import link as _link
 from factdrift.builders.wikipedia.infoboxes import in_units, is_shown
 
@@ -23,8 +23,6 @@ INFOBOX = "\x02"
 """Stands before each line of an infobox."""
 BREAK = "\x03"
 """Stands for a line break inside a cell or a value."""
-CELL = "\x07"
-"""Stands before the text of a template that is a table's cell: attributes may stand before it."""
 PIPE, EQUALS = "\x01", "\x04"
 """Stand for `{{!}}` and `{{=}}` until all templates are read."""
 _BODY = r"((?:[^{}]++|\{(?!\{)|\}(?!\}))*+)"
@@ -70,7 +68,7 @@ def without_templates(text: str, title: str) -> str:
         text, n = _INNERMOST.subn(lambda m: _template(m, title), text)
         if not n:
             break
-    text = _LOOSE.sub("", successions.with_rows(text))
+    text = _LOOSE.sub("", text)
     return text.replace(PIPE, "|").replace(EQUALS, "=")
 
 
@@ -91,12 +89,10 @@ def _template(match: re.Match[str], title: str) -> str:
         return title
     if name.startswith("lang-"):
         return _arguments(rest).get("1", "")
-    if name in successions.NAMES:
-        return successions.event(name, _arguments(rest))
     if _BOX.fullmatch(name):
         return _infobox(_arguments(rest))
-    word, colon, value = code.partition(":")
-    return _changed(word.lower(), value.strip()) if colon else ""
+    word, _, value = code.partition(":")
+    return _number(value.strip()) if word.lower() == "formatnum" else ""
 
 
 @lru_cache(4096)
@@ -106,13 +102,10 @@ def _named(head: str) -> tuple[str, str]:
     return code, code.lower()
 
 
-def _changed(word: str, value: str) -> str:
-    """Parser functions on one text: `{{formatnum:12345}}`, `{{uc:a}}`."""
-    if word == "formatnum":
-        whole, point, rest = value.partition(".")
-        return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
-    change = {"uc": str.upper, "lc": str.lower, "ucfirst": str.capitalize}.get(word)
-    return change(value) if change else ""
+def _number(value: str) -> str:
+    """`{{formatnum:12345}}`."""
+    whole, point, rest = value.partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.isdecimal() else value
 
 
 def _arguments(rest: str) -> Arguments:
@@ -183,20 +176,12 @@ def _quote(given: Arguments) -> str:
     return f"\n\n{said}\n\n" + (f"— {by}\n\n" if by and said else "")
 
 
-def _quoted(given: Arguments) -> str:
-    return f'"{given.get("1", "")}"'
-
-
 def _constant(text: str, given: Arguments) -> str:
     return text
 
 
 def _before(text: str, given: Arguments) -> str:
     return text + given.get("1", "")
-
-
-def _first_or(text: str, given: Arguments) -> str:
-    return CELL + (given.get("1") or text)
 
 
 def _places(given: Arguments) -> list[str]:
@@ -217,15 +202,6 @@ def _whole(given: Arguments) -> str:
 def _titled(given: Arguments) -> str:
     title, items = given.get("title", ""), _joined(given)
     return f"{title}: {items}" if title and items else title or items
-
-
-def _height(given: Arguments) -> str:
-    """`{{height|m=1.88}}`, `{{height|ft=6|in=2}}`."""
-    if given.get("ft"):
-        inches = given.get("in") or "0"
-        return f"{given['ft']} ft {inches} in"
-    code = "m" if given.get("m") else "cm"
-    return f"{given.get(code, '')} {code}"
 
 
 def _measure(given: Arguments) -> str:
@@ -283,51 +259,6 @@ def _any_ship(given: Arguments) -> str:
     return _ship(given.get("1", ""), {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
 
 
-def _ship_class(given: Arguments) -> str:
-    """`{{sclass|Nimitz|aircraft carrier}}`."""
-    name, kind = given.get("1", ""), given.get("2", "")
-    label = {"1": name, "2": f"{name} class", "5": f"{name}-class"}.get(given.get("3", ""))
-    if label:
-        return _link(f"{name}-class {kind}".strip(), label)
-    return f"{_link(f'{name}-class {kind}'.strip(), f'{name}-class')} {kind}".strip()
-
-
-def _abbreviated(given: Arguments) -> str:
-    return _link(given.get("2", ""), given.get("1", ""))
-
-
-def _district(given: Arguments) -> str:
-    """`{{ushr|Texas|3}}`."""
-    state, number = given.get("1", ""), given.get("2", "")
-    if not number.isdecimal():
-        name = f"{state}'s at-large congressional district"
-    else:
-        name = f"{state}'s {_ordinal({'1': number})} congressional district"
-    return _link(name)
-
-
-def _ordinal(given: Arguments) -> str:
-    number = given.get("1", "")
-    teen = len(number) > 1 and number[-2] == "1"
-    ends = {"1": "st", "2": "nd", "3": "rd"}
-    return number + ("th" if teen else ends.get(number[-1:], "th")) if number else ""
-
-
-def _party(given: Arguments) -> str:
-    name = given.get("1", "")
-    return _link(name, given.get("2") or re.sub(r"\s*\([^()]*\)$", "", name))
-
-
-def _medal(kind: str, given: Arguments) -> str:
-    what = ", ".join(_places(given))
-    return f"\n{kind} medal: {what}\n" if what else f"{kind} medal"
-
-
-def _any_medal(given: Arguments) -> str:
-    kind = given.get("1", "")
-    return _medal(kind, {str(n): given.get(str(n + 1), "") for n in (1, 2, 3)})
-
-
 def _sortname(given: Arguments) -> str:
     name = f"{given.get('1', '')} {given.get('2', '')}".strip()
     if given.get("nolink"):
@@ -360,18 +291,6 @@ def _marriage(given: Arguments) -> str:
     return f"{name} ({times})".strip() if times else name
 
 
-def _fraction(given: Arguments) -> str:
-    words = _places(given)
-    return " ".join([*words[:-2], "/".join(words[-2:])] if len(words) > 1 else ["1", *words])
-
-
-def _value(given: Arguments) -> str:
-    number = given.get("1", "")
-    if number.isdecimal() and len(number) > 4:
-        number = f"{int(number):,}"
-    return f"{number} {given.get('u') or given.get('ul') or ''}".strip()
-
-
 def _written(year: str, month: str = "", day: str = "", *, day_first: bool = False) -> str:
     """`March 4, 1960`, `4 March 1960`, `March 1960` or `1960`; what is no number stays as it is."""
     year, month, day = year.strip(), month.strip(), day.strip()
@@ -401,7 +320,7 @@ def _iso(text: str) -> list[str]:
 def _date(given: Arguments) -> str:
     """`{{birth date|1960|3|4}}`, `{{start date|1960-03-04}}`, `{{birth-date|4 March 1960}}`."""
     parts = [given.get(k, "") for k in ("1", "2", "3")]
-    if not parts[1]:
+    if not parts[1] or "-" in parts[0]:
         parts = _iso(parts[0])
     elif parts[1].isdecimal() and int(parts[1]) > 12:
         parts = [parts[0], "", ""]  # {{death year and age|1990|1920}}
@@ -410,28 +329,11 @@ def _date(given: Arguments) -> str:
     return _written(*parts, day_first=_day_first(given))
 
 
-def _shown_date(given: Arguments) -> str:
-    """`{{date|1990-05-06|mdy}}`."""
-    parts = _iso(given.get("1", ""))
-    return _written(*parts, day_first=not given.get("2", "").lower().startswith("m"))
-
-
-def _born_later(given: Arguments) -> str:
-    """`{{birth date and age2|2000|1|2|1960|3|4}}`: a day, and the date of birth."""
-    return _date({**given, "1": "", **{str(n): given.get(str(n + 3), "") for n in (1, 2, 3)}})
-
-
 def _stretch(given: Arguments) -> str:
     """`{{start and end dates|1990|5|6|1995|7|8}}`."""
     parts = [given.get(str(n), "") for n in range(1, 7)]
     ends = [_written(*parts[n : n + 3], day_first=_day_first(given)) for n in (0, 3)]
     return " – ".join(e for e in ends if e)
-
-
-def _old_style(given: Arguments) -> str:
-    """`{{OldStyleDate|12 February|1809|31 January}}`."""
-    new, year, old = (given.get(k, "") for k in ("1", "2", "3"))
-    return " ".join(s for s in (new, f"[O.S. {old}]" if old else "", year) if s)
 
 
 def _sortable(given: Arguments) -> str:
@@ -442,17 +344,6 @@ def _sortable(given: Arguments) -> str:
     return _written(*_iso(given.get("1", "")), day_first=day_first)
 
 
-def _film(given: Arguments) -> str:
-    """`{{film date|1960|3|4|Cannes|1960|5|6}}`: up to ten dates, each with its place."""
-    shown = []
-    for n in range(0, 40, 4):
-        year, month, day, place = (given.get(str(n + k), "") for k in (1, 2, 3, 4))
-        if year:
-            text = _written(year, month, day, day_first=_day_first(given))
-            shown.append(f"{text} ({place})" if place else text)
-    return ", ".join(shown)
-
-
 def _circa(given: Arguments) -> str:
     return " – ".join(f"c. {year}" for year in _some(given, "1", "2")) or "c."
 
@@ -460,10 +351,6 @@ def _circa(given: Arguments) -> str:
 def _reign(given: Arguments) -> str:
     word = "reigned" if given.get("pre") or given.get("label") else "r."
     return f"{word} " + "–".join(given.get(k, "") for k in ("1", "2")) if given.get("1") else word
-
-
-def _floruit(given: Arguments) -> str:
-    return "fl. " + "–".join(_some(given, "1", "2"))
 
 
 def _as_of(given: Arguments) -> str:
@@ -479,56 +366,36 @@ def _as_of(given: Arguments) -> str:
 _RENDER: dict[str, Render] = {
     "date": _date,
     "sortable": _sortable,
-    "film": _film,
     "circa": _circa,
     "reign": _reign,
-    "floruit": _floruit,
     "as_of": _as_of,
-    "shown_date": _shown_date,
-    "born_later": _born_later,
     "stretch": _stretch,
+    "old_style": lambda given: " ".join(_some(given, "1", "2")),
     "years": lambda given: "–".join(_some(given, "1", "2")),
-    "old_style": _old_style,
     "first": lambda given: given.get("1", ""),
     "second": lambda given: given.get("2", ""),
     "last": _first_of("3", "2", "1"),
     "either": _first_of("2", "1"),
     "quote": _quote,
-    "quoted": _quoted,
     "titled": _titled,
     "together": lambda given: "".join(_places(given)),
     "any_ship": _any_ship,
-    "ship_class": _ship_class,
-    "abbreviated": _abbreviated,
-    "district": _district,
-    "ordinal": _ordinal,
-    "party": _party,
-    "any_medal": _any_medal,
     "link": lambda given: _link(given.get("1", ""), given.get("2", "")),
     "flagcountry": partial(flags.flag, spelt=True),
-    "games": flags.of_games,
-    "athlete": flags.athlete,
     "joined": _joined,
     "whole": _whole,
     "convert": _measure,
-    "height": _height,
     "flag": flags.flag,
     "sortname": _sortname,
     "other_language": _other_language,
     "nihongo": _nihongo,
     "marriage": _marriage,
-    "fraction": _fraction,
-    "value": _value,
-    "zh": _first_of("c", "t", "s", "1", "p"),
-    "post_nominals": lambda given: " ".join(_places(given)),
 }
 _WITH_TEXT = {
     "constant": _constant,
     "before": _before,
-    "first_or": _first_or,
     "season": _season,
     "ship": _ship,
-    "medal": _medal,
 }
 
 

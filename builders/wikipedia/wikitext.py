@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
-from factdrift.builders.wikipedia.templates import BREAK, CELL, INFOBOX, without_templates
+from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
 from factdrift.builders.wikipedia.titles import normalise
 
 _REDIRECT = re.compile(r"\s*#redirect\w*\s*:?\s*\[\[([^\[\]|\n]*)", re.I)
@@ -104,13 +104,10 @@ _ASIDE = re.compile(
 )
 _MARKUP = re.compile(r"[\[\]{}|'<>&*#:;=!_~\-]")
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>")
-_HIDDEN = re.compile(r"<(span|div)\b[^<>]*display:\s*none[^<>]*>[^<]*</\1>", re.I)
 _SWITCH = re.compile(r"__[A-Z]{3,}__")
 _BLOCK_TAGS = frozenset("p blockquote div center ul ol dl poem section h1 h2 h3 h4 h5 h6".split())
 _WIKI_MARKS = {"li": "\n*", "dt": "\n;", "dd": "\n:", "tr": "\n|-\n", "td": "\n|", "th": "\n!"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_CAPTION_DEPTH = 3
-"""Levels of files in captions of files that are removed."""
 
 
 def _without_asides(text: str) -> str:
@@ -143,8 +140,6 @@ def _without_asides(text: str) -> str:
         if name in ("nowiki", "pre"):
             out.append(_escaped(text[found.end() : end]))
         at = text.find(">", end + len(close) - 1) + 1 or len(text)
-        if not name and _is_whole_line(text, found.start(), at):
-            at += 1
     out.append(text[at:])
     return "".join(out)
 
@@ -158,15 +153,10 @@ def _escaped(text: str) -> str:
     return _MARKUP.sub(lambda m: f"&#{ord(m[0])};", text)
 
 
-def _is_whole_line(text: str, start: int, end: int) -> bool:
-    """Whether a comment stands alone on its line."""
-    return (start == 0 or text[start - 1] == "\n") and text[end : end + 1] == "\n"
-
-
 def _without_tags(text: str) -> str:
     """Text without HTML; block tags are line ends, tables are as wikitext writes them."""
     if "<" in text:
-        text = _TAG.sub(_tag, _HIDDEN.sub("", text))
+        text = _TAG.sub(_tag, text)
     return _SWITCH.sub("", text) if "__" in text else text
 
 
@@ -193,12 +183,7 @@ def _file_links(namespaces: Namespaces) -> re.Pattern[str]:
 
 def _without_files(text: str, namespaces: Namespaces) -> str:
     """Text without pictures and their captions."""
-    pattern = _file_links(namespaces)
-    for _ in range(_CAPTION_DEPTH):
-        text, n = pattern.subn("", text)
-        if not n:
-            break
-    return text
+    return _file_links(namespaces).sub("", text)
 
 
 # --- Lines --------------------------------------------------------------------------------------
@@ -206,6 +191,11 @@ def _without_files(text: str, namespaces: Namespaces) -> str:
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*")
 _RULE = re.compile(r"-{4,}")
 _ATTRIBUTES = re.compile(r"([^|\[\]]*)\|(?!\|)(.*)", re.S)
+_ATTRIBUTES_ALONE = re.compile(
+    r"(?:\s*\b(?:(?:col|row)span|style|class|v?align|bgcolor|width|scope)\s*=\s*"
+    r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'|]+))++\s*"
+)
+"""A cell whose text is a template that shows nothing: `colspan=2 {{yes}}`."""
 _CELLS = re.compile(r"\|\|(?=\|\|)|\|\|(?!\|)")
 """Between cells; of three bars the first ends the attributes of a cell that shows nothing."""
 _SPAN = re.compile(r"\b(row|col)span\s*=\s*[\"']?\s*(\d{1,3})", re.I)
@@ -238,11 +228,10 @@ class _Table:
         parts = _CELLS.split(body.replace("!!", "||") if line[0] == "!" else body)
         for part in parts:
             found = _ATTRIBUTES.match(part)
-            about, text = (found[1], found[2]) if found else ("", part)
+            alone = not found and _ATTRIBUTES_ALONE.fullmatch(part)
+            about, text = (found[1], found[2]) if found else (part, "") if alone else ("", part)
             if not text and "=" not in about:
                 about, text = "", about
-            if not found and CELL in part:
-                about, _, text = part.partition(CELL)
             self.cells.append((about, text))
 
     def more(self, line: str) -> None:
@@ -487,7 +476,7 @@ def _link(found: re.Match[str], namespaces: Namespaces) -> tuple[str, str]:
     target = _decoded(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
-    shown = (_plain(label) if label and label.strip() else _seen(_own_label(name, label))) + trail
+    shown = (_plain(label) if label and label.strip() else _seen(name.replace("_", " "))) + trail
     prefix, between, _ = name.partition(":")
     if between:
         prefix = prefix.strip().replace("_", " ").lower()
@@ -498,10 +487,3 @@ def _link(found: re.Match[str], namespaces: Namespaces) -> tuple[str, str]:
         if prefix in namespaces.other or prefix in _PROJECTS or prefix in _LANGUAGES:
             return shown, ""
     return shown, normalise(name) if name[:1] not in ("#", "/") else ""
-
-
-def _own_label(name: str, label: str | None) -> str:
-    """What is shown without a label; of `[[Paris (city)|]]` the name alone."""
-    if label is None:
-        return name.replace("_", " ") if name[:1] != "#" else name[1:]
-    return re.sub(r"\s*\([^()]*\)$", "", name.rpartition(":")[2])
