@@ -92,7 +92,7 @@ class Scorer:
         """Predictions that name what is true and not asked for: their rows have no marks."""
         self.marks: dict[str, Marks] = {}
         self._longest = 0
-        self.said: Counter[str] = Counter()
+        self.given: Counter[str] = Counter()
         self._look_back()
 
     def texts(self, rows: Ints, texts: pa.Array) -> None:
@@ -146,14 +146,14 @@ class Scorer:
         most = np.argsort(-times, kind="stable")[:_HELD]
         some = texts.take(pa.array(most)).to_pylist()
         for text, count in zip(some, times[most].tolist(), strict=True):
-            self.said[text] += count
-        self.said = Counter(dict(self.said.most_common(_HELD)))
+            self.given[text] += count
+        self.given = Counter(dict(self.given.most_common(_HELD)))
 
     def repeated(self) -> Repeated | None:
         """The most common answer, where it is more than a tenth of those that the model gave."""
         every = int((np.isin(self.verdicts, (RIGHT, OUTDATED, WRONG))).sum())
-        given = [(text, n) for text, n in self.said.items() if text not in ABSTENTIONS]
-        text, times = max(given, key=lambda one: (one[1], one[0]), default=("", 0))
+        counted = [(text, n) for text, n in self.given.items() if text not in ABSTENTIONS]
+        text, times = max(counted, key=lambda one: (one[1], one[0]), default=("", 0))
         if times < _OFTEN or times * 10 <= every:
             return None
         rows = np.flatnonzero(self.verdicts != NONE)

@@ -1,6 +1,5 @@
 """The documentation: every key and command says what it is, and no link is dead."""
 
-import doctest
 import importlib.util
 import json
 import re
@@ -103,11 +102,6 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
     _, name, *given = shlex.split(command, comments=True)
     group: Any = typer.main.get_command(app)
     group.commands[name].make_context(name, given)
-
-
-def test_the_examples_of_the_answers_run() -> None:
-    result = doctest.testfile(str(ROOT / "docs/faq.md"), module_relative=False)
-    assert result.attempted and not result.failed
 
 
 def test_a_link_to_what_is_no_page_is_a_name() -> None:
