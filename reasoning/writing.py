@@ -102,12 +102,12 @@ class Writer:
             name: self.names.labels.get(row[name] or "")
             for name in ("newest", "longest", "first_hop")
         }
-        named = [self.names.labels[item] for item in row["items"]]
+        facts = self._facts(row)
         right = {normal_or_all(name) for name in accepted}
         asked = normal_or_all(text)
         if row["answers"] and row["wording"] != "longer" and any(one in asked for one in right):
             return _drop(row, "answer_in_question", text)
-        if len({normal_or_all(name) for name in named}) < len(set(row["items"])):
+        if self._alike(row, facts):
             return _drop(row, "one_name", text)
         if row["wording"] != "longer" and right & {
             normal_or_all(s) for s in shortcuts.values() if s
@@ -116,7 +116,6 @@ class Writer:
         wrong = self._wrong(row, right)
         if len(wrong) < (1 if row["answer"] in ("yes", "no") or row["wording"] == "longer" else 3):
             return _drop(row, "few_choices", text)
-        facts = self._facts(row)
         if not facts:
             return _drop(row, "no_sentence", text)
         choices = sorted([labels[0], *wrong], key=lambda c: bits(self.seed, row["id"], c))
@@ -174,6 +173,18 @@ class Writer:
             context=context,
             **copied,
         )
+
+    def _alike(self, row: Mapping[str, Any], facts: Sequence[Term]) -> bool:
+        """Whether two items of the question, or of a chain's facts, share a name: Yahoo, Yahoo!
+        Inc.; in a chain it is enough that one's holds the other's."""
+        items = set(row["items"])
+        if row["family"] == "chain":
+            items |= {item for one in facts for item in (one.subject, one.object)}
+        forms = sorted(normal_or_all(self.names.labels[item]) for item in items)
+        if row["family"] != "chain":
+            return len(set(forms)) < len(forms)
+        pairs = ((a, b) for a in forms for b in forms if a is not b)
+        return any(f" {a} " in f" {b} " for a, b in pairs)
 
     def _facts(self, row: Mapping[str, Any]) -> list[Term]:
         """The terms that the answer follows from; none where one of them has no sentence."""

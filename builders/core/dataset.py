@@ -85,7 +85,7 @@ class Dataset:
     """Everything a release holds that comes from data.
 
     `dropped` are sources of `rows.Dropped` in any order; they are merged and sorted. `examples`:
-    the facts that prompts show (`rows.PromptExample`).
+    the facts that prompts show (`rows.PromptFact`).
     """
 
     tables: tuple[Table, ...]

@@ -308,12 +308,12 @@ class InvariantRenderer:
                 writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
 
     def examples(self, shown: Path, out: Path) -> None:
-        """Write the facts that prompts show (`rows.PromptExample`) in the first wording."""
-        with reading(shown) as file, writing(out, rows.PromptExample) as kept:
+        """Write the facts that prompts show (`rows.PromptFact`) in the first wording."""
+        with reading(shown) as file, writing(out, rows.PromptFact) as kept:
             for fact in file.read().to_pylist():
                 row = next(self._variants(fact))
                 named = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
-                kept.append(rows.PromptExample(*named))
+                kept.append(rows.PromptFact(*named))
 
     def _variants(self, fact: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         relation = self.relations[fact["relation"]]

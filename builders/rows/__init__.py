@@ -29,7 +29,7 @@ from factdrift.builders.rows.cloze import InvariantCloze as InvariantCloze
 from factdrift.builders.rows.cloze import NamedDelta as NamedDelta
 from factdrift.builders.rows.cloze import NamedInvariant as NamedInvariant
 from factdrift.builders.rows.cloze import ParaphraseCloze as ParaphraseCloze
-from factdrift.builders.rows.cloze import PromptExample as PromptExample
+from factdrift.builders.rows.cloze import PromptFact as PromptFact
 from factdrift.builders.rows.cloze import Split as Split
 from factdrift.builders.rows.cloze import TrexFact as TrexFact
 from factdrift.builders.rows.facts import Answer as Answer

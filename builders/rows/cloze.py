@@ -96,7 +96,7 @@ class ParaphraseCloze(Cloze):
 
 
 @dataclass(frozen=True, slots=True)
-class PromptExample:
+class PromptFact:
     """A fact that prompts show with its answer, of a subject that no row asks about."""
 
     relation: Annotated[str, "property id"]

@@ -93,7 +93,7 @@ class Frames(Strict):
 
 
 class ShownFact(Protocol):
-    """A fact that a release shows in its prompts (`rows.PromptExample`)."""
+    """A fact that a release shows in its prompts (`rows.PromptFact`)."""
 
     @property
     def relation(self) -> str: ...

@@ -27,7 +27,7 @@ _LOOKED_AT = 40
 
 
 class ClozeExamples(Step):
-    """Up to `SHOWN` facts of each relation: `examples.parquet` (`rows.PromptExample`).
+    """Up to `SHOWN` facts of each relation: `examples.parquet` (`rows.PromptFact`).
 
     They had ended before the first period of the window began; no row asks about their subjects.
     `templates`: property id -> cloze sentences, of which the first is taken.
@@ -59,13 +59,13 @@ class ClozeExamples(Step):
             of_pairs = segments.semi_join(drawn, _PAIR)
             found = eng.rows(_named(drawn, entities))
             held = eng.rows(of_pairs)
-        with writing(out / "examples.parquet", rows.PromptExample) as kept:
+        with writing(out / "examples.parquet", rows.PromptFact) as kept:
             for example in self._chosen(found, held):
                 kept.append(example)
 
     def _chosen(
         self, drawn: Iterable[Mapping[str, Any]], held: Iterable[Mapping[str, Any]]
-    ) -> Iterator[rows.PromptExample]:
+    ) -> Iterator[rows.PromptFact]:
         """The first segments of each relation that had no rival, each answer and subject once."""
         of_pair: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
         for one in held:
@@ -89,7 +89,7 @@ class ClozeExamples(Step):
             template = next(iter(relation.cloze.values()))
             text = query(template, subject, self.blank, relation.articles)
             prompt = on_day(text, period.last) if self.at == "end" else in_period(text, period)
-            yield rows.PromptExample(one["relation"], one["subject"], prompt, answer)
+            yield rows.PromptFact(one["relation"], one["subject"], prompt, answer)
 
 
 def _drawn(segments: ir.Table, seed: int) -> ir.Table:
