@@ -58,16 +58,19 @@ def relinked(text: str) -> str:
 
 
 def _builders() -> dict[str, Any]:
+    """The builders that bundled recipes name, ours first."""
     from factdrift.builders.recipes.datasets import BUILDERS
+    from factdrift.builders.recipes.recipe import recipes
 
-    return dict(BUILDERS)
+    return BUILDERS | {one.build.builder: type(one.build) for one in recipes().values()}
 
 
 def dataset(name: str, model: Any) -> str:
     """The page of a dataset: what it measures, how it is made, its recipes and its keys."""
+    from factdrift.builders.recipes.datasets import prose_of
     from factdrift.builders.recipes.recipe import recipes
 
-    prose = (ROOT / "data_cards" / name / "prose.md").read_text("utf-8")
+    prose = prose_of(model, name).read_text("utf-8")
     mine = {path: one for path, one in recipes().items() if one.build.builder == name}
     lines = [f"# {name}", ""]
     for heading in ("Motivation", "What it measures", "How it was made", "Known limits"):
@@ -167,7 +170,7 @@ def template_keys() -> str:
     from factdrift.builders.facts.relations import Relation
 
     lines = ["# Keys of a template", "", "A template is one YAML file a relation, such as:", ""]
-    lines += ["```yaml", (ROOT / "templates/P54.yaml").read_text("utf-8").rstrip(), "```", ""]
+    lines += ["```yaml", (ROOT / "templates/P286.yaml").read_text("utf-8").rstrip(), "```", ""]
     models: list[type[BaseModel]] = [Relation, *nested(Relation)]
     for model in models:
         lines += [f"## {model.__name__}", "", f"{title(model)}", "", table(model)]
