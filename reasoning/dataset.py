@@ -16,7 +16,7 @@ from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import select
 from factdrift.reasoning.families import FAMILIES
-from factdrift.reasoning.rows import ReasoningInContext, ReasoningQuestion
+from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
 
 _ALONE = "Questions whose answer follows from several facts; nothing but the question is given."
@@ -87,7 +87,7 @@ class TemporalReasoning(DatasetBuilder):
                 Table("questions", ReasoningQuestion, _ALONE, {"test": FromParquet(alone)}),
                 Table(
                     "with_evidence",
-                    ReasoningInContext,
+                    ReasoningQuestion,
                     _BEHIND,
                     {"test": FromParquet(behind)},
                     4096,

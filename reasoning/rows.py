@@ -43,7 +43,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningQuestion:
-    """One question that takes several facts, with the only answer that all readings allow."""
+    """One question that takes several facts, with the only answer that all readings allow.
+
+    It stands alone, or behind a table of facts that holds those it needs.
+    """
 
     roles: ClassVar = ColumnRoles(
         choices="choices",
@@ -58,6 +61,8 @@ class ReasoningQuestion:
     prompt: Annotated[str, "what a model is asked", RENDERED]
     targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
     question: Annotated[str, "the question", RENDERED]
+    question_id: Annotated[str, "the id of the same question alone"]
+    context: Annotated[str, "the facts before it, one a line, shuffled; empty: none", RENDERED]
     family: Annotated[Family, "what has to be worked out"]
     hops: Annotated[int, "how many relations are followed, one after the other"]
     wording: Annotated[str, "name of the template among those of the family"]
@@ -79,35 +84,6 @@ class ReasoningQuestion:
     changed_since: Annotated[
         bool, "whether that lies within the last periods of the window, as the recipe says"
     ]
-    sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
-
-
-@dataclass(frozen=True, slots=True)
-class ReasoningInContext:
-    """The same question behind a table of dated facts, in which those it needs stand shuffled."""
-
-    roles: ClassVar = ColumnRoles(
-        time=("as_of",),
-        subject="subject",
-        strata=_STRATA,
-        popularity=("sitelinks",),
-    )
-
-    id: Annotated[str, "content hash of what is asked, in context"]
-    question_id: Annotated[str, "id of the same question without context"]
-    prompt: Annotated[str, "the facts, and the question", RENDERED]
-    targets: Annotated[tuple[str, ...], "accepted answers, labels before aliases", RENDERED]
-    question: Annotated[str, "the question", RENDERED]
-    context: Annotated[str, "the facts, one a line, shuffled", RENDERED]
-    family: Annotated[Family, "what has to be worked out"]
-    hops: Annotated[int, "how many relations are followed, one after the other"]
-    subject: Annotated[str, "item id of the subject that the question starts from"]
-    relation: Annotated[str, "property id of the relation that gives the answer"]
-    as_of: Annotated[date, "the day that the question is about; of a stretch its last day"]
-    answer_kind: Annotated[AnswerKind, "an item, yes or no, or a number"]
-    answer_ids: Annotated[tuple[str, ...], "item ids of the answers; empty where it is no item"]
-    changed: Annotated[date, "last possible day on which one of its facts began"]
-    changed_since: Annotated[bool, "whether that lies within the window's last periods"]
     sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
 
 

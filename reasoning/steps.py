@@ -16,7 +16,7 @@ from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.rows import Candidate, Drawn, Found, ReasoningInContext, ReasoningQuestion
+from factdrift.reasoning.rows import Candidate, Drawn, Found, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import PAIR, knowledge
 from factdrift.reasoning.writing import Names, Term, Writer
@@ -96,7 +96,7 @@ class ReasoningCandidates(Step):
 class ReasoningRows(Step):
     """The candidates as questions, alone and behind a table of facts.
 
-    `questions.parquet` (`ReasoningQuestion`), `with_evidence.parquet` (`ReasoningInContext`),
+    `questions.parquet`, `with_evidence.parquet` (`ReasoningQuestion`),
     `dropped.parquet`. `recent`: the day from which a change counts; `facts`: sentences of a table.
     """
 
@@ -113,7 +113,7 @@ class ReasoningRows(Step):
         writer = self._writer(folder, asked)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as questions,
-            writing(out / "with_evidence.parquet", ReasoningInContext) as contexts,
+            writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
             writing(out / "dropped.parquet", rows.Dropped) as dropped,
         ):
             for row in sorted(asked, key=lambda one: one["id"]):

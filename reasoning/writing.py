@@ -1,7 +1,7 @@
 """Rows out of candidates: the question, its choices, and its facts in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.render import phrase
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.reasoning.families import FAMILIES
-from factdrift.reasoning.rows import ReasoningInContext, ReasoningQuestion
+from factdrift.reasoning.rows import ReasoningQuestion
 
 _FACTS = "Facts:\n{}\n\nQuestion: {}"
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
@@ -124,6 +124,8 @@ class Writer:
             prompt=f"{_INTRODUCTION}\n{text}",
             targets=accepted,
             question=text,
+            question_id=row["id"],
+            context="",
             family=row["family"],
             hops=row["hops"],
             wording=row["wording"],
@@ -148,7 +150,7 @@ class Writer:
 
     def in_context(
         self, row: Mapping[str, Any], asked: ReasoningQuestion
-    ) -> ReasoningInContext | Dropped:
+    ) -> ReasoningQuestion | Dropped:
         """The same question behind facts: those that it needs, of the same timelines, of others."""
         lines = dict.fromkeys(asked.evidence)
         if len(lines) > self.size:
@@ -159,19 +161,11 @@ class Writer:
             lines.setdefault(one.sentence(self.names))
         shuffled = sorted(lines, key=lambda line: bits(self.seed, "context", asked.id, line))
         context = "\n".join(f"- {line}" for line in shuffled)
-        copied = {
-            name: getattr(asked, name)
-            for name in (
-                *("targets", "question", "family", "hops", "subject", "relation", "as_of"),
-                *("answer_kind", "answer_ids", "changed", "changed_since", "sitelinks"),
-            )
-        }
-        return ReasoningInContext(
+        return replace(
+            asked,
             id=row_id("context", asked.id),
-            question_id=asked.id,
             prompt=f"{_INTRODUCTION}\n\n{_FACTS.format(context, asked.question)}",
             context=context,
-            **copied,
         )
 
     def _alike(self, row: Mapping[str, Any], facts: Sequence[Term]) -> bool:
