@@ -503,7 +503,7 @@ def export(
         ),
     ] = None,
     passages: Annotated[
-        Path | None, typer.Option("--corpus", help="For beir over news: a folder of corpus.")
+        Path | None, typer.Option("--corpus", help="The text of news: a folder of corpus.")
     ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""

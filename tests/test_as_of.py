@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from datetime import date
@@ -63,7 +64,7 @@ def test_answers_are_what_holds_under_every_reading(sample: Path, questions: Row
 
 
 def test_passages(questions: Rows, passages: dict[str, dict[str, Any]]) -> None:
-    assert {p["source"] for p in passages.values()} == {"statement", "news"}
+    assert {p["source"] for p in passages.values()} == {"statement", "news", "page"}
     assert 0.1 < sum(p["late"] for p in passages.values()) / len(passages) < 0.25
     for one in passages.values():
         assert one["day"] >= one["since"]
@@ -146,11 +147,49 @@ def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_pat
         for mean in json.loads((out / "scores.json").read_text("utf-8"))["table"]:
             if mean["stratum"] == "superseded" and mean["config"] == "questions":
                 means[memory, mean["value"], mean["metric"]] = mean["mean"]
-    assert means["last", "yes", "early"] > 0.9 > 0.1 > means["last", "yes", "exact_match"]
+    assert means["last", "yes", "early"] > 0.85 > 0.1 > means["last", "yes", "exact_match"]
     assert 0.98 > means["last", "no", "exact_match"] > 0.9
     for superseded in ("yes", "no"):
         assert means["validity", superseded, "exact_match"] > 0.97
         assert means["validity", superseded, "early"] == 0
+
+
+def test_a_page_says_its_object_and_year_and_no_other_object(
+    questions: Rows, passages: dict[str, dict[str, Any]]
+) -> None:
+    objects: dict[tuple[str, str], set[str]] = {}
+    for one in passages.values():
+        objects.setdefault((one["subject"], one["relation"]), set()).add(one["object_label"])
+    pages = [one for one in passages.values() if one["source"] == "page"]
+    assert len(pages) > 80 and {one["day"] for one in pages} == {date(2026, 2, 1)}
+    for one in pages:
+        title, _, text = one["text"].partition(": ")
+        assert title and one["end"] - one["start"] == len(text)
+        assert re.search(r"\b(1[89]|20)\d\d\b", text)
+        others = objects[one["subject"], one["relation"]] - {one["object_label"]}
+        assert not [name for name in others if re.search(rf"\b{re.escape(name)}\b", text)], text
+    names = {one["id"] for one in pages}
+    assert any(names & set(asked["evidence"]) for asked in questions)
+    assert any(names & set(asked["stale"]) for asked in questions)
+
+
+def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path) -> None:
+    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(f"{text}  text: false\n", "utf-8")
+    run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b")
+    made = tmp_path / "out/as-of/1.0.0"
+    found = rows(made, "data/passages/*.parquet")
+    assert {not one["text"] for one in found if one["source"] == "news"} == {True}
+    assert all(one["text"] for one in found if one["source"] != "news")
+    run("corpus", ROOT / "samples/news", "--out", tmp_path / "all")
+    run("corpus", ROOT / "samples/news", "--out", tmp_path / "few", "--until", "2015-12-31")
+    for name, file in (("beir", "corpus.jsonl"), ("stream", "stream.jsonl")):
+        words = ("export", made, "--format", name, "--to", tmp_path / name)
+        assert "--corpus FOLDER" in run(*words, ok=False).stderr
+        assert "it lacks" in run(*words, "--corpus", tmp_path / "few", ok=False).stderr
+        run(*words, "--corpus", tmp_path / "all")
+        assert (tmp_path / name / file).read_bytes() == (folder / name / file).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -168,14 +207,14 @@ def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
     assert message in done.stderr
 
 
-def test_without_news_there_are_statements_alone(tmp_path: Path) -> None:
+def test_without_news_there_are_none(tmp_path: Path) -> None:
     text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
     kept = [line for line in text.splitlines() if "news:" not in line]
     recipe = tmp_path / "mine.yaml"
     recipe.write_text("\n".join(kept) + "\n  late: 0\n", "utf-8")
     run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b")
     found = rows(tmp_path, "out/as-of/1.0.0/data/passages/*.parquet")
-    assert {one["source"] for one in found} == {"statement"}
+    assert {one["source"] for one in found} == {"statement", "page"}
     assert not any(one["late"] for one in found)
     assert min(one["day"] for one in found) > date(1900, 1, 1)
 

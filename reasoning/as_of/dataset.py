@@ -14,9 +14,11 @@ from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import select
+from factdrift.builders.timeqa.alignment import Alignment
+from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
-from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements
+from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
 
 _PASSAGES = "Dated texts, each of which states one fact: in order of their days they are a stream."
 _QUESTIONS = "Questions about a day, asked on that day or after newer facts came."
@@ -29,7 +31,8 @@ class AsOf(DatasetBuilder):
     asked about; `last`: the last one, by default that of the last quarter that had ended on the day
     of the dump; `histories`: how many subjects with a relation are taken; `per_relation`: the share
     of them that one relation has at most; `per_fact`: sentences of news a fact at most; `late`: the
-    share of statements that come long after what they state; `questions`: how many at most.
+    share of statements that come long after what they state; `questions`: how many at most;
+    `text`: false, where the text of news is to stay out of the release.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("question-answering", "text-retrieval")
@@ -44,6 +47,7 @@ class AsOf(DatasetBuilder):
     per_fact: int = Field(default=5, ge=1)
     late: float = Field(default=0.2, ge=0, le=1)
     questions: int = Field(default=2000, ge=2)
+    text: bool = True
 
     def build(self, run: Run) -> Dataset:
         """Draw histories, put them into words, find them in the news, ask."""
@@ -78,9 +82,32 @@ class AsOf(DatasetBuilder):
                 relations={r: one.news for r, one in relations.items() if one.news},
                 per_fact=self.per_fact,
             )
-        made = run.folder(
-            AsOfRows(evolving=evolving, news=news, late=self.late, questions=self.questions)
+        pages = None
+        if "pages" in run.inputs:
+            histories = Histories(
+                facts=facts,
+                timelines=evolving.timelines,
+                relations=tuple(relations),
+                min_segments=2,
+            )
+            aligned = Alignments(
+                histories=histories,
+                pages=Pages(files=run.inputs["pages"], histories=histories),
+                relations=steps.labels(relations),
+                settings=Alignment(),
+                seed=run.seed,
+            )
+            day = run.inputs["pages"].snapshot
+            pages = PageStatements(evolving=evolving, aligned=aligned, day=day)
+        rows = AsOfRows(
+            evolving=evolving,
+            news=news,
+            pages=pages,
+            text=self.text,
+            late=self.late,
+            questions=self.questions,
         )
+        made = run.folder(rows)
         passages, questions = made / "passages.parquet", made / "questions.parquet"
         return Dataset(
             tables=(
@@ -95,10 +122,11 @@ class AsOf(DatasetBuilder):
 
 def _contents(passages: Path, questions: Path) -> Statistics:
     query = """
-        SELECT relation, histories, statements, late, news, rows, superseded FROM (
+        SELECT relation, histories, statements, late, news, pages, rows, superseded FROM (
             SELECT relation, count(DISTINCT subject) AS histories,
                 count(*) FILTER (source = 'statement') AS statements,
-                count(*) FILTER (late) AS late, count(*) FILTER (source = 'news') AS news
+                count(*) FILTER (late) AS late, count(*) FILTER (source = 'news') AS news,
+                count(*) FILTER (source = 'page') AS pages
             FROM read_parquet(?) GROUP BY relation
         ) LEFT JOIN (
             SELECT relation, count(*) AS rows, count(*) FILTER (superseded = 'yes') AS superseded
@@ -106,7 +134,7 @@ def _contents(passages: Path, questions: Path) -> Statistics:
         ) USING (relation) ORDER BY relation
     """
     names = (
-        *("relation", "histories", "statements", "late ones", "sentences of news"),
+        *("relation", "histories", "statements", "late ones", "sentences of news", "of pages"),
         *("questions", "asked after a newer fact came"),
     )
     table: list[dict[str, Scalar]] = [

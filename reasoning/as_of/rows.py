@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.roles import ColumnRoles
 
-PassageSource = Literal["statement", "news"]
+PassageSource = Literal["statement", "news", "page"]
 Age = Literal["00-02 months", "03-11 months", "12-35 months", "36 months and more"]
 
 
@@ -17,16 +17,21 @@ class DatedPassage:
 
     id: Annotated[str, "content hash of source, day and text"]
     day: Annotated[date, "the day from which on it may be known"]
-    text: Annotated[str, "the passage", RENDERED]
-    source: Annotated[PassageSource, "a statement of the dump in words, or a sentence of news"]
-    late: Annotated[bool, "whether it comes long after what it states began"]
+    text: Annotated[str, "the passage; empty where the text of news stays out", RENDERED]
+    source: Annotated[PassageSource, "a statement of the dump in words, or where a sentence is of"]
+    late: Annotated[bool, "of a statement: whether it comes long after what it states began"]
     subject: Annotated[str, "item id of the subject"]
     relation: Annotated[str, "property id of the relation"]
     object: Annotated[str, "item id of the object"]
     object_label: Annotated[str, "its label"]
     since: Annotated[date, "the last possible day on which the fact began"]
     statements: Annotated[tuple[str, ...], "ids of the statements that say it, sorted"]
-    article: Annotated[str | None, "id of the article, of news"]
+    place: Annotated[
+        str | None,
+        "where a sentence stands: a passage of `factdrift corpus`, or page, revision and paragraph",
+    ]
+    start: Annotated[int | None, "its first character there"]
+    end: Annotated[int | None, "the character after its last"]
 
 
 @dataclass(frozen=True, slots=True)

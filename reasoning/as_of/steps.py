@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
 from pathlib import Path
@@ -19,8 +20,10 @@ from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import Found, Known, StatedFacts
 from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normal_or_all
-from factdrift.builders.wmt.passages import question_prefix
+from factdrift.builders.timeqa.steps import Alignments
+from factdrift.builders.wmt.passages import SENTENCES, question_prefix, texts
 from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
@@ -146,6 +149,7 @@ def _of_news(article: rows.Article, one: Found, known: Known) -> DatedPassage:
     terms = known.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
     term = next(t for t in terms if t.id == one.object and t.within(day, day))
+    place, passage = list(texts(article))[one.sentence.line // SENTENCES]
     return DatedPassage(
         id=row_id("news", article.id, text, *term.statements),
         day=day,
@@ -158,20 +162,100 @@ def _of_news(article: rows.Article, one: Found, known: Known) -> DatedPassage:
         object_label=known.entities[one.object].label,
         since=term.start_last,
         statements=term.statements,
-        article=article.id,
+        place=place,
+        start=passage.index(text),
+        end=passage.index(text) + len(text),
     )
+
+
+class PageStatements(Step):
+    """Sentences of pages that state one fact of the histories: `passages.parquet` (`DatedPassage`).
+
+    They are those that TimeQA's alignment points at: they name the object and a year in which it
+    began or ended, and no other object of its history. Their title stands before them, for a
+    sentence says "he". `day`: that of the pages.
+    """
+
+    name: ClassVar[str] = "page-statements"
+
+    evolving: EvolvingFacts
+    aligned: Alignments
+    day: date
+
+    def make(self, out: Path, at: Workspace) -> None:
+        """Cut the sentences of the mentions out of the pages."""
+        folder, aligned = at.folder(self.evolving), at.folder(self.aligned) / "every"
+        terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
+        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        mentioned: dict[str, list[rows.AlignedSegment]] = defaultdict(list)
+        for one in typed_rows(aligned / "aligned.parquet", rows.AlignedSegment):
+            if one.evidence != "none" and (one.subject, one.relation) in terms:
+                mentioned[one.subject].append(one)
+        found: dict[str, DatedPassage] = {}
+        pages = at.folder(self.aligned.pages) / "pages.parquet"
+        for page in typed_rows(pages, rows.Page, 64):
+            for one in mentioned.get(page.item, ()):
+                made = self._passage(page, one, terms[one.subject, one.relation], entities)
+                if made is not None:
+                    found[made.id] = made
+        with writing(out / "passages.parquet", DatedPassage) as passages:
+            for passage in sorted(found.values(), key=_by_day):
+                passages.append(passage)
+
+    def _passage(
+        self,
+        page: rows.Page,
+        one: rows.AlignedSegment,
+        history: Sequence[rows.Segment],
+        entities: Mapping[str, rows.Entity],
+    ) -> DatedPassage | None:
+        """The sentence of a mention; none where it does not state this fact alone."""
+        term = next((t for t in history if t.statements == one.statements), None)
+        if term is None or one.paragraph is None or one.start is None or one.end is None:
+            return None
+        paragraph = page.paragraphs[one.paragraph]
+        starts = sentence_starts(paragraph.text)
+        start, end = sentence_at(starts, len(paragraph.text), one.start, one.end)
+        text = paragraph.text[start:end].rstrip()
+        years = {str(day.year) for day in (term.start_last, term.end_first) if day}
+        others = (entities[t.object] for t in history if t.object and t.object != term.object)
+        names = {normal_or_all(name) for o in others for name in (o.label, *o.aliases)}
+        said = f" {normal_or_all(text)} "
+        if paragraph.kind != "text" or not any(f" {year} " in said for year in years):
+            return None
+        if term.start_last is None or term.object is None or any(f" {n} " in said for n in names):
+            return None
+        return DatedPassage(
+            id=row_id("page", page.revision, page.page, text, *term.statements),
+            day=self.day,
+            text=f"{page.title}: {text}",
+            source="page",
+            late=False,
+            subject=one.subject,
+            relation=one.relation,
+            object=term.object,
+            object_label=one.object_label,
+            since=term.start_last,
+            statements=term.statements,
+            place=f"{page.page}-{page.revision}-{one.paragraph}",
+            start=start,
+            end=start + len(text),
+        )
 
 
 class AsOfRows(Step):
     """`passages.parquet` (`DatedPassage`, by day), `questions.parquet` (`AsOfQuestion`, by id),
     `dropped.parquet`. `late`: the share of statements that come long after what they state;
-    `questions`: how many at most, half of them with a newer fact that may be known.
+    `questions`: how many at most, half of them with a newer fact that may be known; `text`: false,
+    where the text of news stays out.
     """
 
     name: ClassVar[str] = "as-of-rows"
 
     evolving: EvolvingFacts
     news: NewsStatements | None
+    pages: PageStatements | None
+    text: bool
     late: float
     questions: int
 
@@ -186,20 +270,21 @@ class AsOfRows(Step):
         )
         terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
         stated = [self._statement(one, names) for history in terms.values() for one in history]
-        if self.news:
-            path = at.folder(self.news) / "passages.parquet"
-            stated += typed_rows(path, DatedPassage)
+        for step in (self.news, self.pages):
+            if step is not None:
+                stated += typed_rows(at.folder(step) / "passages.parquet", DatedPassage)
         stated.sort(key=_by_day)
         with writing(out / "passages.parquet", DatedPassage) as passages:
             for passage in stated:
-                passages.append(passage)
+                hidden = passage.source == "news" and not self.text
+                passages.append(replace(passage, text="") if hidden else passage)
         by_pair = _grouped(stated)
         asked: dict[str, list[AsOfQuestion]] = {"yes": [], "no": []}
         with writing(out / "dropped.parquet", rows.Dropped) as dropped:
             for one in typed_rows(folder / "days.parquet", AskedDay):
                 pair = one.subject, one.relation
                 history = _History(names, terms[pair], by_pair[pair])
-                for on in self._asked_on(one):
+                for on in self._asked_on(one, by_pair[pair]):
                     made = history.question(one, on, entities[one.subject].sitelinks)
                     if isinstance(made, AsOfQuestion):
                         asked[made.superseded].append(made)
@@ -214,9 +299,10 @@ class AsOfRows(Step):
     def _order(self, one: AsOfQuestion) -> int:
         return bits(self.evolving.seed, "as-of", one.id)
 
-    def _asked_on(self, one: AskedDay) -> Iterator[date]:
-        """The day itself, and the last day of a later quarter."""
+    def _asked_on(self, one: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
+        """The day itself, the last day of a later quarter, and that of the subject's page."""
         yield one.as_of
+        yield from {p.day for p in stated if p.source == "page" and p.day > one.as_of}
         first, last = (Period.of(day, "quarter") for day in (one.as_of, self.evolving.last))
         if later := last.index - first.index:
             drawn = one_of(later, self.evolving.seed, one.subject, one.relation, one.as_of)
@@ -245,7 +331,9 @@ class AsOfRows(Step):
             object_label=thing,
             since=since,
             statements=one.statements,
-            article=None,
+            place=None,
+            start=None,
+            end=None,
         )
 
 

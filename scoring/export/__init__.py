@@ -36,7 +36,7 @@ def export(
 ) -> Mapping[str, int]:
     """Write a release in a format; the files that were written, with their numbers of records.
 
-    `corpus`: the passages of the news, for `beir`, `dpr` and `mteb`.
+    `corpus`: the passages of the news, for `beir`, `dpr`, `mteb` and `stream`.
     Files are replaced one by one, each whole. `UserError`: the release is of another dataset, or
     has not what the format needs.
     """
@@ -67,7 +67,7 @@ def export(
         "beir": lambda source: beir.write(source, corpus),
         "dpr": lambda source: dpr.write(source, corpus),
         "mteb": lambda source: mteb.write(source, corpus),
-        "stream": stream.write,
+        "stream": lambda source: stream.write(source, corpus),
     }
     source = Release.of(release, out, name)
     writable(source.out)

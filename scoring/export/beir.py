@@ -47,12 +47,12 @@ class Query(NamedTuple):
 def write(release: Release, corpus: Path | None = None) -> Exported:
     """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and `stale.tsv`.
 
-    `corpus`: a folder of `factdrift corpus`, for questions over news. `UserError`: it lacks, or the
+    `corpus`: a folder of `factdrift corpus`, for the text of news. `UserError`: it lacks, or the
     pages of the release have no text. Memory holds the queries with their judgments.
     """
     names, notes = {config.name for config in release.manifest.configs}, Notes()
     if "passages" in names:
-        count, queries = _of_days(release)
+        count, queries = _of_days(release, corpus)
     elif "pages" in names:
         count, queries = _of_pages(release, notes)
     else:
@@ -88,13 +88,7 @@ def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | Non
 def _of_news(release: Release, corpus: Path | None, notes: Notes) -> tuple[int, list[Query]]:
     configs = release.configs(NewsQuestion)
     whole = next((config for config in configs if config.name == "all"), configs[0])
-    passages = (corpus or Path()) / _PASSAGES
-    if corpus is None or not passages.is_file():
-        raise UserError(
-            "questions over news need their passages",
-            where=shown(corpus) if corpus else None,
-            hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
-        )
+    passages = news_passages(corpus)
     queries = [
         _of_article(SPLITS.get(split.name, split.name), row)
         for split in whole.splits
@@ -172,10 +166,49 @@ _JUDGED = """
 """
 
 
-def _of_days(release: Release) -> tuple[int, list[Query]]:
+def news_passages(corpus: Path | None) -> Path:
+    """The file of passages in a folder of `factdrift corpus`. `UserError`: there is none."""
+    passages = (corpus or Path()) / _PASSAGES
+    if corpus is None or not passages.is_file():
+        raise UserError(
+            "the text of news is not in the release, and its passages are needed",
+            where=shown(corpus) if corpus else None,
+            hint="factdrift corpus ARCHIVES --out FOLDER makes them; then --corpus FOLDER",
+        )
+    return passages
+
+
+def dated_passages(release: Release, corpus: Path | None) -> tuple[str, Path | None]:
+    """A query for the passages of `as-of` with their text, and the file that puts it back, if any.
+
+    `UserError`: a text is neither in the release nor in `corpus`.
+    """
+    named = {"passages": release.configs(DatedPassage)}
+    with release.query("SELECT 1 FROM passages WHERE text = '' LIMIT 1", named) as rows:
+        if not any(rows):
+            return "passages", None
+    file = news_passages(corpus)
+    query = f"SELECT count(*) AS n FROM {_TEXTS} WHERE text IS NULL"  # noqa: S608 - ours
+    with release.query(query, named, file) as rows:
+        if lost := next(rows)["n"]:
+            hint = "make it of all the archives that the release was made from"
+            raise UserError(f"it lacks {lost:,} passages of the release", where=file, hint=hint)
+    return _TEXTS, file
+
+
+_TEXTS = """(
+    SELECT p.* REPLACE (CASE WHEN p.text != '' THEN p.text
+        ELSE substring(c.text, p.start + 1, p."end" - p.start) END AS text)
+    FROM passages p LEFT JOIN corpus c ON c.id = p.place
+)"""
+
+
+def _of_days(release: Release, corpus: Path | None) -> tuple[int, list[Query]]:
     (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
     named = {"passages": [passages], "asked": [asked]}
-    with release.query("SELECT id, day, text FROM passages ORDER BY day, id", named) as rows:
+    texts, file = dated_passages(release, corpus)
+    query = f"SELECT id, day, text FROM {texts} ORDER BY day, id"  # noqa: S608 - ours
+    with release.query(query, named, file) as rows:
         count = _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
     with release.query(_DAYS, named) as rows:
         return count, [

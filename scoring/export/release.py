@@ -81,10 +81,15 @@ class Release:
 
     @contextmanager
     def query(
-        self, sql: str, tables: Mapping[str, Iterable[ConfigEntry]]
+        self, sql: str, tables: Mapping[str, Iterable[ConfigEntry]], corpus: Path | None = None
     ) -> Iterator[Iterator[Row]]:
-        """The rows of a query over configs, their splits together; beyond memory, on disk."""
+        """The rows of a query over configs, their splits together; beyond memory, on disk.
+
+        `corpus`: passages of news, which the query finds as `corpus`; a table without rows if none.
+        """
         with duck.connect(self.out) as db:
+            texts = duck.parquet(corpus) if corpus else "(SELECT '' AS id, '' AS text) LIMIT 0"
+            db.execute(f"CREATE VIEW corpus AS SELECT id, text FROM {texts}")  # noqa: S608
             for name, configs in tables.items():
                 files = [
                     duck.parquet(manifest.locate(self.folder, split.file))

@@ -1,6 +1,9 @@
 """A stream: dated passages and questions in one order of days, for systems that keep a memory."""
 
+from pathlib import Path
+
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
+from factdrift.scoring.export.beir import dated_passages
 from factdrift.scoring.export.release import Exported, Notes, Release, Row
 
 STREAM = "stream.jsonl"
@@ -8,14 +11,14 @@ _ORDER = """
     SELECT * FROM (
         SELECT 'passage' AS kind, id, day, text, subject, relation, object_label AS object, since,
             NULL::date AS as_of
-        FROM passages UNION ALL BY NAME
+        FROM {passages} UNION ALL BY NAME
         SELECT 'question' AS kind, id, asked_on AS day, question AS text, subject, relation, as_of
         FROM asked
     ) ORDER BY day, kind, id
 """
 
 
-def write(release: Release) -> Exported:
+def write(release: Release, corpus: Path | None = None) -> Exported:
     """`stream.jsonl`: a passage or a question a line, a question after the passages of its day.
 
     What may be known at a question is what stands before it; no line has an answer to a question.
@@ -23,7 +26,8 @@ def write(release: Release) -> Exported:
     do not read; predictions are lines of `id` and `prediction` for `factdrift score`.
     """
     named = {"passages": release.configs(DatedPassage), "asked": release.configs(AsOfQuestion)}
-    with release.query(_ORDER, named) as rows:
+    passages, file = dated_passages(release, corpus)
+    with release.query(_ORDER.format(passages=passages), named, file) as rows:
         return Exported({STREAM: release.json_lines(STREAM, map(_line, rows))}, Notes())
 
 
