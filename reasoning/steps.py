@@ -1,27 +1,26 @@
 """The steps of `temporal-reasoning`: candidates, then rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import pyarrow as pa
-from ibis import schema, union
+from ibis import union
 
 from factdrift.builders import rows
-from factdrift.builders.core.schema import arrow_schema, reading, writing
+from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.rows import Candidate, Drawn, Found, ReasoningQuestion
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Drawn, Found, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import PAIR, knowledge
-from factdrift.reasoning.writing import Names, Term, Writer
+from factdrift.reasoning.writing import Writer
 
-_TYPES = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(Candidate)]))
 _SEGMENTS = (*PAIR, "object", "start_first", "start_last", "end_first", "end_last", "statements")
 _BEFORE = date(1900, 1, 1)
 _MANY = 400
@@ -67,7 +66,7 @@ class ReasoningCandidates(Step):
                 terms=eng.keep(known.terms),
                 shortcuts=eng.keep(known.shortcuts),
             )
-            tables = [eng.keep(FAMILIES[f].table(known, scope)).cast(_TYPES) for f in self.families]
+            tables = [eng.keep(FAMILIES[f].table(known, scope)) for f in self.families]
             every = union(*tables) if len(tables) > 1 else tables[0]
             chosen = eng.keep(
                 select(every, self.seed, self.per_family, self.per_subject, self.per_path)
@@ -109,14 +108,14 @@ class ReasoningRows(Step):
     def make(self, out: Path, at: Workspace) -> None:
         """Write every candidate that reads well."""
         folder = at.folder(self.candidates)
-        asked = _read(folder / "candidates.parquet")
-        writer = self._writer(folder, asked)
+        writer = self._writer(folder)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as questions,
             writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
             writing(out / "dropped.parquet", rows.Dropped) as dropped,
         ):
-            for row in sorted(asked, key=lambda one: one["id"]):
+            asked = typed_rows(folder / "candidates.parquet", Drawn)
+            for row in sorted(asked, key=lambda one: one.id):
                 made = writer.question(row)
                 if isinstance(made, rows.Dropped):
                     dropped.append(made)
@@ -125,41 +124,14 @@ class ReasoningRows(Step):
                 behind = writer.in_context(row, made)
                 (dropped if isinstance(behind, rows.Dropped) else contexts).append(behind)
 
-    def _writer(self, folder: Path, asked: Sequence[Mapping[str, object]]) -> Writer:
-        entities = {one["id"]: one for one in _read(folder / "entities.parquet")}
+    def _writer(self, folder: Path) -> Writer:
         phrases = self.candidates.phrases
-        terms: dict[str, Term] = {}
-        for one in _read(folder / "terms.parquet"):
-            if (
-                not phrases[one["relation"]].was
-                or not {one["subject"], one["object"]} <= entities.keys()
-            ):
-                continue
-            term = Term(
-                one["subject"],
-                one["relation"],
-                one["object"],
-                (one["start_first"], one["start_last"]),
-                (one["end_first"], one["end_last"]),
-                one["end_open"],
-                tuple(one["statements"]),
-            )
-            terms |= dict.fromkeys(term.statements, term)
+        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        terms: dict[str, rows.Segment] = {}
         pool: dict[str, list[str]] = {relation: [] for relation in phrases}
-        for term in sorted(set(terms.values()), key=lambda t: t.statements):
-            pool[term.relation].append(term.object)
-        names = Names(
-            {i: one["label"] for i, one in entities.items()},
-            {i: one["aliases"] for i, one in entities.items()},
-            phrases,
-        )
-        links = {i: one["sitelinks"] for i, one in entities.items()}
-        seed = self.candidates.seed
-        return Writer(names, links, pool, terms, self.recent, seed, self.facts)
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    """All rows of a table that caps have made small."""
-    with reading(path) as file:
-        found: list[dict[str, Any]] = file.read().to_pylist()
-    return found
+        for one in typed_rows(folder / "terms.parquet", rows.Segment):
+            if phrases[one.relation].was and {one.subject, one.object} <= entities.keys():
+                terms |= dict.fromkeys(one.statements, one)
+                pool[one.relation].append(one.object)
+        names = Names(entities, phrases)
+        return Writer(names, pool, terms, self.recent, self.candidates.seed, self.facts)

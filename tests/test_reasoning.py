@@ -15,11 +15,10 @@ from factdrift.builders.core.engine import engine
 from factdrift.builders.facts.relations import Phrases
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.names import Names
 from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
-from factdrift.reasoning.steps import _TYPES
-from factdrift.reasoning.writing import Names, Term
 from tests.conftest import ROOT, run
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
@@ -96,7 +95,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
         for number, family in enumerate(FAMILIES.values()):
             path = folder / f"{number}.parquet"
             order = [name for name in Candidate.__dataclass_fields__ if name not in _LISTS]
-            eng.write(family.table(known, scope).cast(_TYPES), path, Candidate, order)
+            eng.write(family.table(known, scope), path, Candidate, order)
             found += pq.read_table(path).to_pylist()
     plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
     return found, worlds(*plain, 10)
@@ -196,8 +195,10 @@ PHRASES = Phrases(
     long="For how many full years did <object> coach <the subject>",
     count="How many people coached <the subject>",
 )
-NAMES = Names(PEOPLE, {}, {"P1": PHRASES, "P2": PHRASES})
+ENTITIES = {i: rows.Entity(i, name, (), name, 1, 1, 1) for i, name in PEOPLE.items()}
+NAMES = Names(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
 AT = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
+EMPTY = dict.fromkeys(Candidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,8 @@ def test_wording(
     number: int | None,
     text: str,
 ) -> None:
-    row = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
+    given = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
+    row: Any = Candidate(**EMPTY | given)  # type: ignore[arg-type]
     assert FAMILIES[family].question(row, NAMES) == text
 
 
@@ -252,8 +254,9 @@ def test_wording(
     ],
 )  # fmt: skip
 def test_a_fact_in_words(start: str, end: str, open_: bool, dates: str) -> None:
-    term = Term("Q4", "P1", "Q1", _point(start), _point(end), open_, ("s",))
-    assert term.sentence(NAMES) == f"Ana Lu coached the Dutch Republic {dates}."
+    days = *_point(start), *_point(end)
+    term = rows.Segment("Q4", "P1", "Q1", *days, open_, False, False, ("s",), SNAPSHOT)
+    assert NAMES.sentence(term) == f"Ana Lu coached the Dutch Republic {dates}."
 
 
 def _point(text: str) -> tuple[date | None, date | None]:

@@ -88,7 +88,7 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
         "steps", TEMPLAMA, "--build", tmp_path / "b", "--templates", tmp_path / "t"
     ).stdout
     assert re.findall(r"there +([a-z]+)-", planned) == ["mine", "facts", "timelines", "deltas"]
-    assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze"]
+    assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
     refused = run(*words, "--version", "1.0.0", ok=False)
     assert refused.returncode == 1
     assert "--version 1.0.1" in refused.stderr  # rendered anew: a patch

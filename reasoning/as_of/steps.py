@@ -19,7 +19,6 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import Found, Known, StatedFacts
-from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.timeqa.steps import Alignments
@@ -28,9 +27,9 @@ from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
 from factdrift.reasoning.families.base import Scope, at_quarter_end
+from factdrift.reasoning.names import Names, day_in_words, written
 from factdrift.reasoning.selection import first_rows
 from factdrift.reasoning.states import PAIR, knowledge
-from factdrift.reasoning.writing import Names, written
 
 _BEFORE = date(1900, 1, 1)
 _MANY = 100
@@ -218,12 +217,12 @@ class PageStatements(Step):
         start, end = sentence_at(starts, len(paragraph.text), one.start, one.end)
         text = paragraph.text[start:end].rstrip()
         years = {str(day.year) for day in (term.start_last, term.end_first) if day}
-        others = (entities[t.object] for t in history if t.object and t.object != term.object)
+        others = (entities[t.object] for t in history if t.object != term.object)
         names = {normal_or_all(name) for o in others for name in (o.label, *o.aliases)}
         said = f" {normal_or_all(text)} "
         if paragraph.kind != "text" or not any(f" {year} " in said for year in years):
             return None
-        if term.start_last is None or term.object is None or any(f" {n} " in said for n in names):
+        if term.start_last is None or any(f" {n} " in said for n in names):
             return None
         return DatedPassage(
             id=row_id("page", page.revision, page.page, text, *term.statements),
@@ -263,11 +262,7 @@ class AsOfRows(Step):
         """Put histories into words, ask of the drawn days what the passages answer."""
         folder = at.folder(self.evolving)
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
-        names = Names(
-            {i: one.label for i, one in entities.items()},
-            {i: one.aliases for i, one in entities.items()},
-            self.evolving.phrases,
-        )
+        names = Names(entities, self.evolving.phrases)
         terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
         stated = [self._statement(one, names) for history in terms.values() for one in history]
         for step in (self.news, self.pages):
@@ -285,7 +280,7 @@ class AsOfRows(Step):
                 pair = one.subject, one.relation
                 history = _History(names, terms[pair], by_pair[pair])
                 for on in self._asked_on(one, by_pair[pair]):
-                    made = history.question(one, on, entities[one.subject].sitelinks)
+                    made = history.question(one, on)
                     if isinstance(made, AsOfQuestion):
                         asked[made.superseded].append(made)
                     else:
@@ -311,12 +306,12 @@ class AsOfRows(Step):
     def _statement(self, one: rows.Segment, names: Names) -> DatedPassage:
         """A segment in words, on the day when it surely had begun, or late."""
         since = one.start_last
-        assert since is not None and one.object is not None  # of no other history is asked
+        assert since is not None  # of no other history is asked
         seed, (low, high) = self.evolving.seed, _DELAYS
         day = since + timedelta(days=low + one_of(high - low, seed, "delay", *one.statements))
         late = day <= self.evolving.last and share(seed, "late", *one.statements) < self.late
         subject, thing = names.name(one.subject), names.name(one.object)
-        when = written(names, one.start_first, since)
+        when = written(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
         event = names.phrase("event", one.relation, subject, thing)
         return DatedPassage(
@@ -344,12 +339,12 @@ class _History(NamedTuple):
     terms: Sequence[rows.Segment]
     passages: Sequence[DatedPassage]
 
-    def question(self, one: AskedDay, on: date, sitelinks: int) -> AsOfQuestion | rows.Dropped:
+    def question(self, one: AskedDay, on: date) -> AsOfQuestion | rows.Dropped:
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
         asked = names.phrase("ask", one.relation, names.name(one.subject))
-        question = f"On {names.day(one.as_of)}, {asked}?"
-        answers = targets(*self._forms(one.objects))
+        question = f"On {day_in_words(one.as_of)}, {asked}?"
+        answers = names.accepted(one.objects)
         right, said = {normal_or_all(name) for name in answers}, set(one.statements)
         known = [p for p in self.passages if p.day <= on]
         evidence = [p for p in known if said & set(p.statements)]
@@ -369,7 +364,7 @@ class _History(NamedTuple):
         earlier, later = (
             tuple(
                 name
-                for name in targets(*self._forms(sorted(some - {None, *one.objects})))
+                for name in names.accepted(sorted(some.difference(one.objects)))
                 if normal_or_all(name) not in right
             )
             for some in (before, every - before)
@@ -392,12 +387,8 @@ class _History(NamedTuple):
             evidence=tuple(sorted(p.id for p in evidence)),
             stale=tuple(sorted(p.id for p in others)),
             statements=one.statements,
-            sitelinks=sitelinks,
+            sitelinks=names.entities[one.subject].sitelinks,
         )
-
-    def _forms(self, items: Sequence[str]) -> Iterator[Sequence[str]]:
-        yield [self.names.name(item) for item in items]
-        yield from (self.names.aliases[item] for item in items)
 
 
 T = TypeVar("T", rows.Segment, DatedPassage)

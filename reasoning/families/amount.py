@@ -1,21 +1,19 @@
 """Duration and count: how long something lasted, and how many there were."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import (
     DAY,
     Scope,
-    Speaker,
     array,
     candidate,
     draw,
     with_shortcuts,
     without,
 )
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -47,15 +45,11 @@ class Duration:
         t = t.filter((t.least == t.most) & (t.least > 0))
         return candidate(
             t,
-            family="duration",
+            "duration",
             wording="years",
-            subject=t.subject,
-            relation=t.relation,
             items=array(t.subject, t.object),
-            relations=array(t.relation),
             as_of=t.end_last,
             answer=t.least.cast("string"),
-            statements=t.statements.sort(),
             changed=t.end_last,
         )
 
@@ -77,30 +71,24 @@ class Duration:
         t = t.filter(t.longer | t.shorter)
         made = candidate(
             t,
-            family="duration",
+            "duration",
             wording="longer",
-            subject=t.subject,
-            relation=t.relation,
             items=array(t.subject).concat(t.both),
-            relations=array(t.relation),
             as_of=ibis.greatest(t.end_last, t.o_end_last),
             answers=array(ibis.ifelse(t.longer, t.object, t.o_object)),
-            statements=t.statements.concat(t.o_statements).unique().sort(),
-            newest=t.newest,
-            longest=t.longest,
+            statements=t.statements.concat(t.o_statements),
             others=t.both,
             changed=ibis.greatest(t.start_last, t.o_start_last),
         )
         return without(made, "longest")
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """How many years, or which of two."""
-        (relation,) = row["relations"]
-        if row["wording"] == "years":
-            return f"{say.phrase('long', relation, *map(say.name, row['items']))}?"
-        subject, one, other = map(say.name, row["items"])
-        asked = say.phrase("ask", relation, subject)
-        return f"{asked[0].upper()}{asked[1:]} longer: {one} or {other}?"
+        (relation,) = row.relations
+        if row.wording == "years":
+            return f"{names.phrase('long', relation, *map(names.name, row.items))}?"
+        subject, one, other = map(names.name, row.items)
+        return f"{names.ask(relation, subject)} longer: {one} or {other}?"
 
 
 class Count:
@@ -138,21 +126,19 @@ class Count:
         found = found.filter(found.whole & (found.sure == found.most) & (found.most > 1))
         return candidate(
             found,
-            family="count",
+            "count",
             wording="window",
-            subject=found.subject,
-            relation=found.relation,
             items=array(found.subject),
-            relations=array(found.relation),
             since=found.low,
             as_of=found.high,
             answer=found.most.cast("string"),
-            statements=found.statements.flatten().unique().sort(),
+            statements=found.statements.flatten(),
             changed=found.changed,
         )
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """How many, and the first and last year."""
-        asked = say.phrase("count", row["relations"][0], say.name(row["items"][0]))
-        first, last = row["since"].year, row["as_of"].year
+        asked = names.phrase("count", row.relations[0], names.name(row.items[0]))
+        assert row.since is not None
+        first, last = row.since.year, row.as_of.year
         return f"{asked} at some time from January {first} to December {last}?"

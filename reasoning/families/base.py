@@ -7,11 +7,15 @@ from typing import Any, Protocol
 
 import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
+from ibis import schema
 
+from factdrift.builders.core.schema import arrow_schema
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 DAY = ibis.interval(days=1)
-NO_ITEMS = ibis.literal([], type="array<string>")
 
 
 @dataclass(frozen=True)
@@ -23,16 +27,6 @@ class Scope:
     having: Mapping[str, Sequence[str]]
 
 
-class Speaker(Protocol):
-    """The phrases of relations with names in them; `reasoning.writing.Names` is one."""
-
-    def name(self, item: str) -> str: ...
-
-    def phrase(self, kind: str, relation: str, subject: str, thing: str = "") -> str: ...
-
-    def day(self, day: date) -> str: ...
-
-
 class Family(Protocol):
     """One family: a table of candidates, and the wording of each."""
 
@@ -40,32 +34,30 @@ class Family(Protocol):
         """Candidates: the columns of `rows.Candidate`; most come from `candidate`."""
         ...
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """The question of a candidate."""
         ...
 
 
-def candidate(table: ir.Table, **columns: Any) -> ir.Table:
-    """A table with the columns of `rows.Candidate`; those that are not given are empty."""
-    none: dict[str, Any] = {
-        "since": ibis.null("date"),
-        "number": ibis.null("int64"),
-        "answers": NO_ITEMS,
-        "answer": ibis.null("string"),
-        "newest": ibis.null("string"),
-        "longest": ibis.null("string"),
-        "first_hop": ibis.null("string"),
-        "others": NO_ITEMS,
-    }
-    given = none | {k: ibis.literal(v) if isinstance(v, str) else v for k, v in columns.items()}
-    return table.select(**{name: given[name] for name in COLUMNS})
+CANDIDATE = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(Candidate)]))
+_OWN = ("subject", "relation", "statements", "newest", "longest", "first_hop", "others")
 
 
-COLUMNS = (
-    *("family", "wording", "subject", "relation", "items", "relations", "as_of", "since"),
-    *("number", "answers", "answer", "statements", "newest", "longest", "first_hop", "others"),
-    "changed",
-)
+def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
+    """A table with the columns of `rows.Candidate`.
+
+    One that is not given is the table's own where `_OWN` names it, else empty; `wording` is the
+    family's name, `relations` the one relation.
+    """
+    given: dict[str, Any] = {"family": family, "wording": family}
+    given |= {name: table[name] for name in _OWN if name in table.columns}
+    given |= {"relations": array(table.relation)} | columns
+    given["statements"] = given["statements"].unique().sort()
+    made = {}
+    for name, kind in CANDIDATE.items():
+        value = given.get(name, ibis.literal([] if kind.is_array() else None, kind))
+        made[name] = ibis.literal(value) if isinstance(value, str) else value
+    return table.select(**made).cast(CANDIDATE)
 
 
 def array(*items: ir.Value) -> ir.ArrayValue:

@@ -1,19 +1,17 @@
 """Chain: on a day, the relation of the object of a relation, two or three hops."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import (
     Scope,
-    Speaker,
     array,
     at_quarter_end,
     candidate,
     without,
 )
+from factdrift.reasoning.names import Names, day_in_words
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -86,28 +84,22 @@ class Chain:
         met = met.join(others, [("middle", "of"), ("relation", "by")])
         made = candidate(
             met,
-            family="chain",
-            wording="chain",
+            "chain",
             subject=met.start,
-            relation=met.relation,
             items=met.items,
             relations=met.relations.concat(array(met.relation)),
             as_of=met.as_of,
             answers=met.objects,
-            statements=met.statements.concat(met.more).unique().sort(),
-            newest=met.newest,
-            longest=met.longest,
-            first_hop=met.first_hop,
-            others=met.others,
+            statements=met.statements.concat(met.more),
             changed=ibis.greatest(met.since, met.began),
         )
         made = made.filter(~made.answers.contains(made.subject))
         return without(made, "newest", "longest", "first_hop")
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """The last relation asked of a noun phrase that holds the other ones."""
-        thing = say.name(row["items"][0])
-        for relation in row["relations"][:-1]:
-            thing = say.phrase("noun", relation, thing)
-        asked = say.phrase("ask", row["relations"][-1], thing)
-        return f"On {say.day(row['as_of'])}, {asked}?"
+        thing = names.name(row.items[0])
+        for relation in row.relations[:-1]:
+            thing = names.phrase("noun", relation, thing)
+        asked = names.phrase("ask", row.relations[-1], thing)
+        return f"On {day_in_words(row.as_of)}, {asked}?"

@@ -1,12 +1,11 @@
 """Order and overlap: which of two came first, and whether two held at the same time."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import ibis
 import ibis.expr.types as ir
 
-from factdrift.reasoning.families.base import Scope, Speaker, array, candidate, draw, starts
+from factdrift.reasoning.families.base import Scope, array, candidate, draw, starts
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import Knowledge
 
 _COPIED = ("subject", "object", "start_first", "start_last", "end_first", "end_last", "statements")
@@ -33,15 +32,13 @@ def _made(both: ir.Table, family: str, yes: ir.BooleanValue) -> ir.Table:
     one, other = array(both.subject, both.object), array(both.o_subject, both.o_object)
     return candidate(
         both,
-        family=family,
-        wording=family,
+        family,
         subject=ibis.ifelse(both.turned, both.o_subject, both.subject),
-        relation=both.relation,
         items=ibis.ifelse(both.turned, other.concat(one), one.concat(other)),
         relations=array(both.relation, both.relation),
         as_of=ibis.greatest(both.start_last, both.o_start_last),
         answer=ibis.ifelse(yes, "yes", "no"),
-        statements=both.statements.concat(both.o_statements).unique().sort(),
+        statements=both.statements.concat(both.o_statements),
         changed=ibis.greatest(both.start_last, both.o_start_last),
     )
 
@@ -57,12 +54,12 @@ class Order:
         both = both.filter(both.start_last < both.o_start_first)
         return _made(both, "order", ~both.turned)
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """The first event as a question, before the second."""
-        a, b, c, d = map(say.name, row["items"])
-        first, second = row["relations"]
-        event = say.phrase("event", second, c, d)
-        return f"{say.phrase('did', first, a, b)} before {event}?"
+        a, b, c, d = map(names.name, row.items)
+        first, second = row.relations
+        event = names.phrase("event", second, c, d)
+        return f"{names.phrase('did', first, a, b)} before {event}?"
 
 
 class Overlap:
@@ -80,9 +77,9 @@ class Overlap:
         both = both.mutate(yes=yes)
         return _made(both.filter(yes | no), "overlap", both.filter(yes | no).yes)
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """Both terms as one time."""
-        a, b, c, d = map(say.name, row["items"])
-        first, second = row["relations"]
-        one, other = say.phrase("was", first, a, b), say.phrase("was", second, c, d)
+        a, b, c, d = map(names.name, row.items)
+        first, second = row.relations
+        one, other = names.phrase("was", first, a, b), names.phrase("was", second, c, d)
         return f"Was there a time when {one} and {other}?"

@@ -1,14 +1,10 @@
 """Join and offset: who held something when, or some years before or after, something happened."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import (
     Scope,
-    Speaker,
     array,
     at_quarter_end,
     candidate,
@@ -18,6 +14,8 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 _NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
@@ -52,28 +50,23 @@ class Join:
         met = met.filter(~met.objects.contains(met.event[1]))
         made = candidate(
             met,
-            family="join",
+            "join",
             wording="when",
-            subject=met.subject,
-            relation=met.relation,
             items=array(met.subject).concat(met.event),
             relations=array(met.relation, met.event_relation),
             as_of=met.start_last,
             answers=met.objects,
-            statements=met.statements.concat(met.proof).unique().sort(),
-            newest=met.newest,
-            longest=met.longest,
-            others=met.others,
+            statements=met.statements.concat(met.proof),
             changed=met.start_last,
         )
         return without(made, "newest", "longest")
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """What was asked, and the event."""
-        about, subject, thing = row["items"]
-        asked = say.phrase("ask", row["relations"][0], say.name(about))
-        event = say.phrase("event", row["relations"][1], say.name(subject), say.name(thing))
-        return f"{asked[0].upper()}{asked[1:]} when {event}?"
+        about, subject, thing = row.items
+        asked = names.ask(row.relations[0], names.name(about))
+        event = names.phrase("event", row.relations[1], names.name(subject), names.name(thing))
+        return f"{asked} when {event}?"
 
 
 class Offset:
@@ -104,29 +97,24 @@ class Offset:
         met = met.filter(~met.objects.contains(met.thing))
         made = candidate(
             met,
-            family="offset",
+            "offset",
             wording="years",
-            subject=met.subject,
-            relation=met.relation,
             items=array(met.subject, met.thing),
-            relations=array(met.relation),
             as_of=met.high,
             number=met.number,
             answers=met.objects,
-            statements=met.statements.concat(met.proof).unique().sort(),
-            newest=met.newest,
-            longest=met.longest,
+            statements=met.statements.concat(met.proof),
             first_hop=met.thing,
-            others=met.others,
             changed=ibis.greatest(met.start_last, met.since),
         )
         return without(made, "newest", "longest")
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """What was asked, so many years before or after the event."""
-        subject, thing = map(say.name, row["items"])
-        (relation,) = row["relations"]
-        asked = say.phrase("ask", relation, subject)
-        event = say.phrase("began", relation, subject, thing)
-        side = "before" if row["number"] < 0 else "after"
-        return f"{asked[0].upper()}{asked[1:]} {_NUMBERS[abs(row['number'])]} {side} {event}?"
+        subject, thing = map(names.name, row.items)
+        (relation,) = row.relations
+        asked = names.ask(relation, subject)
+        event = names.phrase("began", relation, subject, thing)
+        number = row.number or 0
+        side = "before" if number < 0 else "after"
+        return f"{asked} {_NUMBERS[abs(number)]} {side} {event}?"

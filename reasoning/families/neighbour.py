@@ -1,19 +1,17 @@
 """Neighbour: who came directly before or after somebody."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import (
     Scope,
-    Speaker,
     array,
     candidate,
     with_shortcuts,
     without,
 )
+from factdrift.reasoning.names import Names
+from factdrift.reasoning.rows import Candidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -39,27 +37,20 @@ class Neighbour:
         found = [
             candidate(
                 t,
-                family="neighbour",
+                "neighbour",
                 wording=side,
-                subject=t.subject,
-                relation=t.relation,
                 items=array(t.subject, given),
-                relations=array(t.relation),
                 as_of=t.next_start_last,
                 answers=array(answer),
-                statements=t.statements.concat(t.next_statements).unique().sort(),
-                newest=t.newest,
-                longest=t.longest,
+                statements=t.statements.concat(t.next_statements),
                 first_hop=given,
-                others=t.others,
                 changed=t.next_start_last,
             )
             for side, answer, given in sides
         ]
         return without(ibis.union(*found), "newest", "longest")
 
-    def question(self, row: Mapping[str, Any], say: Speaker) -> str:
+    def question(self, row: Candidate, names: Names) -> str:
         """What is asked, and whose neighbour."""
-        subject, thing = map(say.name, row["items"])
-        asked = say.phrase("ask", row["relations"][0], subject)
-        return f"{asked[0].upper()}{asked[1:]} directly {row['wording']} {thing}?"
+        subject, thing = map(names.name, row.items)
+        return f"{names.ask(row.relations[0], subject)} directly {row.wording} {thing}?"
