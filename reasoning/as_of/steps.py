@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -127,19 +126,21 @@ class NewsStatements(Step):
         with writing(none, rows.Gap):
             pass  # histories with gaps are not asked about
         paths = folder / "terms.parquet", none, folder / "entities.parquet"
-        found: dict[tuple[str, ...], list[DatedPassage]] = defaultdict(list)
+        found: dict[tuple[str, ...], dict[str, DatedPassage]] = defaultdict(dict)
         with duck.connect(at.work("spill"), at.memory) as db:
             articles = read(self.articles.news.files, refs, jobs=at.jobs)
             for article, stated, known in StatedFacts(db, *paths, self.relations).found(articles):
                 for one in stated:
                     passage = _of_news(article, one, known)
                     same = found[passage.statements]
-                    same.append(passage)
-                    same.sort(key=lambda p: p.id)
-                    del same[self.per_fact :]
+                    same[passage.id] = passage  # an article may say a sentence twice
+                    if len(same) > self.per_fact:
+                        del same[max(same)]
         none.unlink()
         with writing(out / "passages.parquet", DatedPassage) as passages:
-            for passage in sorted(chain.from_iterable(found.values()), key=_by_day):
+            for passage in sorted(
+                (p for some in found.values() for p in some.values()), key=_by_day
+            ):
                 passages.append(passage)
 
 
@@ -225,7 +226,7 @@ class PageStatements(Step):
         if term.start_last is None or any(f" {n} " in said for n in names):
             return None
         return DatedPassage(
-            id=row_id("page", page.revision, page.page, text, *term.statements),
+            id=row_id("page", page.page, page.revision, text, term.start_last, *term.statements),
             day=self.day,
             text=f"{page.title}: {text}",
             source="page",
@@ -315,7 +316,7 @@ class AsOfRows(Step):
         exact = one.start_first == since or when.startswith("a day")
         event = names.phrase("event", one.relation, subject, thing)
         return DatedPassage(
-            id=row_id("statement", *one.statements),
+            id=row_id("statement", since, *one.statements),
             day=day if late else since,
             text=f"{'On' if exact else 'In'} {when}, {event.removesuffix('.')}.",
             source="statement",
