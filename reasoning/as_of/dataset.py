@@ -74,12 +74,12 @@ class AsOf(DatasetBuilder):
             share=self.per_relation,
             seed=run.seed,
         )
-        news = None
+        news, cues = None, {r: one.news for r, one in relations.items() if one.news}
         if "news" in run.inputs:
             news = NewsStatements(
                 evolving=evolving,
                 articles=wmt.articles(run),
-                relations={r: one.news for r, one in relations.items() if one.news},
+                relations=cues,
                 per_fact=self.per_fact,
             )
         pages = None
@@ -98,7 +98,7 @@ class AsOf(DatasetBuilder):
                 seed=run.seed,
             )
             day = run.inputs["pages"].snapshot
-            pages = PageStatements(evolving=evolving, aligned=aligned, day=day)
+            pages = PageStatements(evolving=evolving, aligned=aligned, relations=cues, day=day)
         rows = AsOfRows(
             evolving=evolving,
             news=news,

@@ -171,15 +171,16 @@ def _of_news(article: rows.Article, one: Found, known: Known) -> DatedPassage:
 class PageStatements(Step):
     """Sentences of pages that state one fact of the histories: `passages.parquet` (`DatedPassage`).
 
-    They are those that TimeQA's alignment points at: they name the object and a year in which it
-    began or ended, and no other object of its history. Their title stands before them, for a
-    sentence says "he". `day`: that of the pages.
+    They are those that TimeQA's alignment points at: they name the object, a year in which it began
+    or ended, and no other object of its history, and have a word of the relation. The title stands
+    before them, for a sentence says "he". `day`: that of the pages.
     """
 
     name: ClassVar[str] = "page-statements"
 
     evolving: EvolvingFacts
     aligned: Alignments
+    relations: Mapping[str, NewsPhrases]
     day: date
 
     def make(self, out: Path, at: Workspace) -> None:
@@ -189,7 +190,8 @@ class PageStatements(Step):
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
         mentioned: dict[str, list[rows.AlignedSegment]] = defaultdict(list)
         for one in typed_rows(aligned / "aligned.parquet", rows.AlignedSegment):
-            if one.evidence != "none" and (one.subject, one.relation) in terms:
+            able = one.evidence != "none" and one.relation in self.relations
+            if able and (one.subject, one.relation) in terms:
                 mentioned[one.subject].append(one)
         found: dict[str, DatedPassage] = {}
         pages = at.folder(self.aligned.pages) / "pages.parquet"
@@ -222,6 +224,10 @@ class PageStatements(Step):
         names = {normal_or_all(name) for o in others for name in (o.label, *o.aliases)}
         said = f" {normal_or_all(text)} "
         if paragraph.kind != "text" or not any(f" {year} " in said for year in years):
+            return None
+        phrases = self.relations[one.relation]
+        words = [normal_or_all(word) for word in (*phrases.cues, *phrases.changes)]
+        if phrases.cues and not any(f" {word} " in said for word in words):
             return None
         if term.start_last is None or any(f" {n} " in said for n in names):
             return None
