@@ -42,8 +42,9 @@ def _in_pairs(table: ir.Table) -> ir.Table:
     """As many yes as no of each path; `nth` counts the rows of a path and answer."""
     table = _nth(table, [*_GROUP, "path", ibis.ifelse(table.yes_no, table.kind, "")], ["drawn"])
     path = ibis.window(group_by=[*_GROUP, "path"])
-    both = ibis.least(*(table.nth.max(where=table.kind == one).over(path) for one in ("yes", "no")))
-    most = ibis.ifelse(table.yes_no, both.fill_null(-1), table.nth)
+    last = [table.nth.max(where=table.kind == one).over(path) for one in ("yes", "no")]
+    both = ibis.least(*(one.fill_null(-1) for one in last))
+    most = ibis.ifelse(table.yes_no, both, table.nth)
     return table.mutate(most=most).filter(ibis._.nth <= ibis._.most).drop("most")
 
 

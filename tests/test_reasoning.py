@@ -293,6 +293,21 @@ def test_caps(
         assert answers["yes"] == answers["no"] > 0
 
 
+@pytest.mark.parametrize("lone", ["yes", "no"])
+def test_of_one_answer_alone_nothing_is_asked(
+    tmp_path: Path, asked: tuple[list[dict[str, Any]], list[World]], lone: str
+) -> None:
+    path = ["P1", "P1"]
+    every = [row for row in asked[0] if row["relations"] != path or row["answer"] in (None, lone)]
+    assert any(row["relations"] == path and row["answer"] == lone for row in every)
+    table = parquet(tmp_path / "c.parquet", Candidate, [Candidate(**row) for row in every])
+    with engine("duckdb", tmp_path) as eng:
+        found = list(eng.rows(select(eng.read(table, Candidate), 5, 500, 9, 1.0)))
+    answers = Counter(row["answer"] for row in found if row["family"] == "order")
+    assert answers["yes"] == answers["no"] > 0
+    assert not [row for row in found if row["relations"] == path and row["answer"] == lone]
+
+
 def _chosen(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     assert len({row["id"] for row in found}) == len(found)
     yield from found
