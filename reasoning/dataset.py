@@ -1,7 +1,7 @@
 """The `temporal-reasoning` dataset: questions over several facts, alone and behind a table."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -14,8 +14,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import select
 from factdrift.reasoning.families import FAMILIES
+from factdrift.reasoning.inputs import last_day, phrased
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.reasoning.steps import ReasoningCandidates, ReasoningRows
 
@@ -50,26 +50,16 @@ class TemporalReasoning(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Cut the timelines into what is sure, run the families, write."""
-        every = steps.all_relations(run)
-        asked = self.relations or tuple(r for r, one in every.whole().items() if one.phrases)
-        relations = select(every, asked, run.templates)
-        if wrong := [r for r, one in relations.items() if not one.phrases]:
-            hint = "add `phrases:` to its template, or leave it out of the recipe's relations"
-            raise UserError(f"no phrases to ask {', '.join(wrong)} with", hint=hint)
+        asked = phrased(run, self.relations)
+        relations = {relation: one for relation, (one, _) in asked.items()}
         if wrong := [family for family in self.families if family not in FAMILIES]:
             raise UserError(f"no family {wrong[0]!r}", hint=f"there are {', '.join(FAMILIES)}")
         facts = steps.facts(run, "dump", relations)
-        snapshot = run.inputs["dump"].snapshot
-        last = self.last or Period.of(snapshot + timedelta(days=1), "quarter").first - timedelta(
-            days=1
-        )
-        if not self.first < last <= snapshot:
-            text = f"the days from {self.first} to {last} do not lie before the dump's, {snapshot}"
-            raise UserError(text, hint="change `first` and `last` in the recipe")
+        last = last_day(run, self.first, self.last)
         candidates = ReasoningCandidates(
             facts=facts,
             timelines=steps.timelines(facts, relations),
-            phrases={r: one.phrases for r, one in relations.items() if one.phrases},
+            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
             families=self.families,
             first=self.first,
             last=last,

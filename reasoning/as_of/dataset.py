@@ -1,6 +1,6 @@
 """The `as-of` dataset: dated passages, and questions about a day asked on that day or later."""
 
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -8,17 +8,15 @@ from pydantic import Field
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
-from factdrift.builders.core.dates import Period
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import select
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.reasoning.as_of.steps import AsOfRows, EvolvingFacts, NewsStatements, PageStatements
+from factdrift.reasoning.inputs import last_day, phrased
 
 _PASSAGES = "Dated texts, each of which states one fact: in order of their days they are a stream."
 _QUESTIONS = "Questions about a day, asked on that day or after newer facts came."
@@ -51,25 +49,15 @@ class AsOf(DatasetBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Draw histories, put them into words, find them in the news, ask."""
-        every = steps.all_relations(run)
-        able = {r: p for r, o in every.whole().items() if (p := o.phrases) and p.event and p.ask}
-        relations = select(every, self.relations or tuple(able), run.templates)
-        if wrong := [r for r in relations if r not in able]:
-            hint = "add `event` and `ask` to the `phrases:` of its template, or leave it out"
-            raise UserError(f"no phrases to ask {', '.join(wrong)} with", hint=hint)
+        asked = phrased(run, self.relations, "event", "ask")
+        relations = {relation: one for relation, (one, _) in asked.items()}
         facts = steps.facts(run, "dump", relations)
-        snapshot = run.inputs["dump"].snapshot
-        ended = Period.of(snapshot + timedelta(days=1), "quarter").first - timedelta(days=1)
-        last = self.last or ended
-        if not self.first < last <= snapshot:
-            text = f"the days from {self.first} to {last} do not lie before the dump's, {snapshot}"
-            raise UserError(text, hint="change `first` and `last` in the recipe")
         evolving = EvolvingFacts(
             facts=facts,
             timelines=steps.timelines(facts, relations),
-            phrases={r: able[r] for r in relations},
+            phrases={relation: phrases for relation, (_, phrases) in asked.items()},
             first=self.first,
-            last=last,
+            last=last_day(run, self.first, self.last),
             histories=self.histories,
             share=self.per_relation,
             seed=run.seed,

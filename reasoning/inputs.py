@@ -1,0 +1,33 @@
+"""What the datasets ask of their recipe and dump: relations with phrases, and days."""
+
+from datetime import date, timedelta
+
+from factdrift.builders.core.dates import Period
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.run import Run
+from factdrift.builders.facts import steps
+from factdrift.builders.facts.relations import Phrases, Relation, select
+
+
+def phrased(run: Run, wanted: tuple[str, ...], *needed: str) -> dict[str, tuple[Relation, Phrases]]:
+    """Relations with the phrases to ask with, by id; all that have the `needed` ones by default."""
+    every = steps.all_relations(run)
+    found = {}
+    for relation, one in select(every, wanted or tuple(every.whole()), run.templates).items():
+        if one.phrases and all(getattr(one.phrases, kind) for kind in needed):
+            found[relation] = one, one.phrases
+    if wrong := [relation for relation in wanted if relation not in found]:
+        kinds = " and ".join(f"`{kind}`" for kind in needed)
+        hint = f"add {kinds or 'some'} to the `phrases:` of its template, or leave it out"
+        raise UserError(f"no phrases to ask {', '.join(wrong)} with", hint=hint)
+    return found
+
+
+def last_day(run: Run, first: date, last: date | None) -> date:
+    """The last day asked about: given, or that of the last quarter that had ended by the dump."""
+    snapshot = run.inputs["dump"].snapshot
+    ended = Period.of(snapshot + timedelta(days=1), "quarter").first - timedelta(days=1)
+    if not first < (last or ended) <= snapshot:
+        text = f"the days from {first} to {last or ended} do not lie before the dump's, {snapshot}"
+        raise UserError(text, hint="change `first` and `last` in the recipe")
+    return last or ended
