@@ -6,7 +6,7 @@ import resource
 import sys
 import time
 
-ALL = "mine period_diff timeqa pages wmt score engines".split()
+ALL = "mine period_diff timeqa pages wmt score engines reasoning".split()
 
 
 def main(words: list[str]) -> int:

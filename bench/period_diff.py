@@ -127,6 +127,7 @@ def lives_table(names: pa.Array) -> pa.Table:
         "id": names,
         "label": names,
         "aliases": aliases,
+        "classes": aliases,
         "enwiki": none,
         **dict.fromkeys(("sitelinks", "statements", "facts"), zero),
         **dict.fromkeys(("began_first", "began_last"), born),
