@@ -19,12 +19,14 @@ from factdrift.builders.core.run import RecipeInput, Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.period_diff import Undated, buildable, compare
-from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.steps import MinedFolder
+from tests import spec_oracle
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
+from tests.test_timelines_oracle import CAUSES
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 SNAPSHOT = date(2026, 1, 15)
@@ -147,6 +149,13 @@ def _life(life: dict[str, str]) -> dict[str, list[Json]]:
 
 
 @cache
+def _relations() -> dict[str, Relation]:
+    """The shipped relations that the cases are of."""
+    asked = {case.relation for case in CASES}
+    return {r: one for r, one in load_relations(TEMPLATES).items() if r in asked}
+
+
+@cache
 def _ids() -> dict[str, str]:
     """A number for every subject and object, subjects after objects."""
     objects = dict.fromkeys(said.object for case in CASES for said in case.says)
@@ -208,8 +217,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     mined = mine([folder / "dump.json"], folder / "mined", undated=[CITIZEN], snapshot=SNAPSHOT)
     files = tuple(mined.summary.with_name(name) for name in TABLES)
     source = Source("dump", files, ("",) * len(files), SNAPSHOT, RecipeInput(licence="CC0-1.0"))
-    asked = {case.relation for case in CASES}
-    relations = {r: one for r, one in load_relations(TEMPLATES).items() if r in asked}
+    relations = _relations()
     facts = Facts(
         mined=MinedFolder(tables=source),
         relations=tuple(relations),
@@ -266,6 +274,77 @@ def test_case(case: Case, found: Found) -> None:
     assert outcomes == case.outcomes
     if case.segments is not None:
         assert found.segments.get(subject, ()) == case.segments
+
+
+# --- The same cases read by the oracle ------------------------------------------------------------
+
+
+def _plain(text: str) -> spec_oracle.Snak:
+    """A time as the oracle takes it."""
+    snak = _snak(text)
+    if "datavalue" not in snak:
+        return str(snak["snaktype"])
+    value = snak["datavalue"]["value"]
+    year, month, day = map(int, value["time"][1:].removesuffix("T00:00:00Z").split("-"))
+    year = -year if value["time"][0] == "-" else year
+    return spec_oracle.Time(year, month, day, value["precision"], value["calendarmodel"] == JULIAN)
+
+
+def _entity(name: str, life: dict[str, str]) -> spec_oracle.Entity:
+    dates = {
+        LIFE[key]: tuple(
+            ("preferred" if one.endswith("!") else "normal", _plain(one.rstrip("!")))
+            for one in text.split(" & ")
+        )
+        for key, text in life.items()
+    }
+    return spec_oracle.Entity(name, name != NAMELESS, dates)
+
+
+def _line(case: Case) -> spec_oracle.Timeline:
+    told = _relations()[case.relation]
+    relation = spec_oracle.Relation(
+        told.relation, told.mode, told.exclusive, tuple(told.ends_with), told.undated
+    )
+    statements = tuple(
+        spec_oracle.Statement(
+            one.object,
+            one.rank,
+            {
+                QUALIFIERS[name]: tuple(map(_plain, text.split(" & ")))
+                for name, text in one.times.items()
+            },
+        )
+        for one in case.says
+    )
+    objects = {one.object: _entity(one.object, OBJECTS.get(one.object, {})) for one in case.says}
+    subject = _entity(case.name, dict(case.life))
+    history = spec_oracle.History(subject, relation, statements, objects)
+    return spec_oracle.timeline(history, SNAPSHOT.toordinal())
+
+
+def _days(of: Period) -> spec_oracle.Point:
+    return spec_oracle.Point(of.first.toordinal(), of.last.toordinal())
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_oracle(case: Case) -> None:
+    """The oracle finds what was worked out by hand, too."""
+    line = _line(case)
+    found = {}
+    for asked in case.outcomes:
+        text, _, undated = asked.partition(" ")
+        after = Period.parse(text)
+        row = spec_oracle.compare(line, _days(after + -1), _days(after), undated or "accept")
+        if row.split is None:
+            found[asked] = "-"
+        elif row.dropped:
+            found[asked] = CAUSES[str(row.cause)]
+        else:
+            accepted = " ".join(sorted(row.possible_answers))
+            found[asked] = f"{row.split} {' '.join(sorted(row.answers))}"
+            found[asked] += f" | {accepted}" * bool(accepted)
+    assert found == case.outcomes
 
 
 def test_periods_end_with_the_snapshot(found: Found) -> None:
