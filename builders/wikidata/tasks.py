@@ -24,7 +24,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
-from factdrift.builders.wikidata.mine import GO_ON, ALIVE, Left, Reading, covered_blocks, left, read
+from factdrift.builders.wikidata.mine import ALIVE, GO_ON, Left, Reading, covered_blocks, left, read
 from factdrift.builders.wikidata.reader import READING, DumpReading, Share
 
 STOPPED = "stopped"
