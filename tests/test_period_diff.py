@@ -94,53 +94,13 @@ def undated(thing: str | None) -> Gap:
     return hole("?", None, "P54", thing, "undated")
 
 
-JUVENTUS, UNITED = "Q1422", "Q18656"
-CONTE, DRAGHI = "Q29032", "Q294723"
-
 CASES: dict[str, Case] = {
-    "Cristiano Ronaldo": (
-        "2021Q1 2021Q4",
-        [one(JUVENTUS, "2018-07-10", "2021-08-31"), one(UNITED, "2021-08-31", "2022-11-22")],
-        {
-            "2021Q2": "unchanged Q1422>Q1422",
-            "2021Q3": "updated Q1422>Q1422 Q18656",
-            "2021Q4": "updated Q1422 Q18656>Q18656",
-        },
-        {},
-    ),
-    "Italy": (
-        "2020Q4 2021Q2",
-        [one(CONTE, "2018-06-01", "2021-02-13", "P6"), one(DRAGHI, "2021-02-13", None, "P6")],
-        {
-            "2021Q1": f"updated {CONTE}>{CONTE} {DRAGHI}",
-            "2021Q2": f"updated {CONTE} {DRAGHI}>{DRAGHI}",
-        },
-        {},
-    ),
-    "Italy, never closed": (
-        "2020Q2 2021Q3",
-        [one(CONTE, "2018-06-01", None, "P6"), one(DRAGHI, "2021-02-13", None, "P6")],
-        {"2021Q3": f"unchanged {DRAGHI}>{DRAGHI}"},
-        {"2021Q1": f"possible_holder {CONTE}", "2021Q2": f"possible_holder {CONTE}"},
-    ),
-    "a year-precise start is in doubt in its quarters": (
-        "2018Q4 2020Q2",
-        [one("Q2", "2010-01-01"), one("Q3", "2019")],
-        {"2020Q1": "unchanged Q2 Q3>Q2 Q3", "2020Q2": "unchanged Q2 Q3>Q2 Q3"},
-        {
-            "2019Q1": "possible_holder Q3",
-            "2019Q2": "possible_holder Q3",
-            "2019Q3": "possible_holder Q3",
-            "2019Q4": "possible_holder Q3",
-        },
-    ),
     "and certain for its year": (
         "2017 2020",
         [one("Q2", "2010-01-01"), one("Q3", "2019")],
         {"2018": "unchanged Q2>Q2", "2019": "updated Q2>Q2 Q3", "2020": "unchanged Q2 Q3>Q2 Q3"},
         {},
     ),
-    "doubt alone is no row": ("2018Q3 2019Q4", [one("Q3", "2019", "2019")], {}, {}),
     "new and deleted, nothing between": (
         "2020M01 2020M06",
         [one("Q2", "2020-02-15", "2020-03-10"), one("Q3", "2020-06-01", "2020-06-02")],
@@ -170,27 +130,11 @@ CASES: dict[str, Case] = {
         {"2020Q4": "unchanged Q2>Q2"},
         {"2020Q2": "unknown_value", "2020Q3": "unknown_value"},
     ),
-    "an open gap ends by an exclusive successor": (
-        "2020Q1 2020Q4",
-        [hole("2015-01-01", None, "P6"), one("Q2", "2020-02-01", None, "P6")],
-        {"2020Q3": "unchanged Q2>Q2", "2020Q4": "unchanged Q2>Q2"},
-        {"2020Q2": "unknown_value"},
-    ),
     "doubt comes before gap": (
         "2020Q1 2020Q2",
         [one("Q2", "2015-01-01"), hole("2020-05-01", "2020-05-20"), one("Q3", "2020")],
         {},
         {"2020Q2": "possible_holder Q3"},
-    ),
-    "open rivals of unsure order": (
-        "2019Q4 2020Q4",
-        [
-            one("Q2", "2020", None, "P6"),
-            one("Q3", "2020-09-01", None, "P6"),
-            one("Q4", "2018-01-01", "2019-12-31", "P6"),
-        ],
-        {},
-        {"2020Q1": "rival_holders Q2"},
     ),
     "an undated one may be there as well": (
         "2020Q1 2020Q4",
@@ -209,12 +153,6 @@ CASES: dict[str, Case] = {
         [one("Q2", "2015-01-01"), hole("?", None, "P54", "Q3", "contradictory"), undated("Q4")],
         {},
         {"2020Q2": "contradictory_statement Q3"},
-    ),
-    "of the same object it is none": (
-        "2020Q1 2020Q2",
-        [one("Q2", "2015-01-01"), hole("?", None, "P54", "Q2", "contradictory"), undated("Q2")],
-        {"2020Q2": "unchanged Q2>Q2"},
-        {},
     ),
     "objects by number": (
         "2020Q1 2020Q2",

@@ -17,7 +17,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata import tasks
-from factdrift.builders.wikidata.mine import GOING, Left, mine
+from factdrift.builders.wikidata.mine import ALIVE, Left, mine
 from factdrift.builders.wikidata.reader import DumpReading
 from tests import test_spark_cluster as clusters
 from tests.conftest import run as command
@@ -41,7 +41,7 @@ class Nodes:
         self.said: list[str] = []
 
     def __call__(self, given: DumpReading, todo: Left) -> None:
-        (given.parts / GOING).touch()
+        (given.parts / ALIVE).touch()
         code = self.changed.pop("code", reach(tasks.__name__).digest)
         found = {one.given.share.place: one for one in tasks.share_tasks(given, todo, self.of)}
         for task in (found[place] for place in self.places if place in found):

@@ -128,80 +128,13 @@ def test_check_prints_every_variant(folder: Path) -> None:
     assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("cloze:", "clozes:", "6: clozes: unknown field, did you mean 'cloze'?"),
-        ("relation: P54", "relation: P55", "1: relation: P55 in a file called P54.yaml"),
-        ("relation: P54", "relation: 54", "1: relation: '54' is not a property id such as P54"),
-        ("relation: P54", "relation: p54", "1: relation: 'p54' is not a property id such as P54"),
-        ("relation: P54\n", "", "1: relation: missing"),
-        ("accumulate", "always", "3: mode: should be 'accumulate' or 'pointwise', not 'always'"),
-        ("drop", "no", "5: undated: should be 'keep', 'drop' or 'doubt', not 'no'"),
-        ("false", "maybe", "4: exclusive: should be a valid boolean"),
-        (
-            "is <the object>.",
-            "is <teh object>.",
-            "8: cloze[1]: unknown placeholder <teh object>, did you mean <the object>?",
-        ),
-        (
-            "team of <subject> is",
-            "team is",
-            "8: cloze[1]: no <subject>; a template has exactly one",
-        ),
-        (
-            "<the object> has <subject>.",
-            "<the object> has <object> and <subject>.",
-            "9: cloze[2]: more than one <object>; a template has exactly one",
-        ),
-        (
-            "  - The team of",
-            "  - the team of",
-            "8: cloze[1]: begins with a small letter; a variant is a whole sentence",
-        ),
-        (
-            "is <the object>.",
-            "is <the object>",
-            "8: cloze[1]: has no full stop at the end; a variant is a whole sentence",
-        ),
-        (
-            "The team of <subject> is <the object>.",
-            "<subject> plays for <object>.",
-            "8: cloze[1]: asks the same as variant 1",
-        ),
-        (
-            "examples:",
-            "wordings: {lama: []}\nexamples:",
-            "10: wordings.lama: an empty list",
-        ),
-        (
-            "examples:",
-            "wordings: {ours: [<subject> is at <object>.]}\nexamples:",
-            "10: wordings.ours: the name of what stands under `cloze`; take another",
-        ),
-        (
-            "examples:",
-            "wordings:\n  lama:\n    - <subject> is at <objekt>.\nexamples:",
-            "12: wordings.lama[0]: unknown placeholder <objekt>, did you mean <object>?",
-        ),
-        (
-            "      - The team of Cristiano",
-            "      - Team of Cristiano",
-            "15: examples[0].reads[1]: the template makes "
-            "'The team of Cristiano Ronaldo is Manchester United F.C.'",
-        ),
-        (
-            "      - The team of Cristiano Ronaldo is Manchester United F.C.\n",
-            "",
-            "13: examples[0].reads: 2 sentences for 3 variants\n",
-        ),
-        (
-            "  - subject: Cristiano Ronaldo",
-            "  - id: 1",
-            "11: examples[0].id: unknown field, the fields are",
-        ),
-    ],
-)
+MISTAKES = [
+    tuple(cell.replace("\\n", "\n") for cell in line.split("\t"))
+    for line in (Path(__file__).with_name("template_mistakes.tsv")).read_text("utf-8").splitlines()
+][1:]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
     path = folder / "P54.yaml"

@@ -37,8 +37,8 @@ def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     shared = ibis.ifelse(within, ibis.array([pairs.object_label.lower()]), shared)
     pairs = pairs.select("item", "object", word=shared.unnest())
     named = named.join(pairs, ["item", "object"])
-    told = (named.object + "/" + named.word).collect().unique().sort().join(" ")
-    return named.group_by(key).agg(detail=told)
+    words = (named.object + "/" + named.word).collect().unique().sort().join(" ")
+    return named.group_by(key).agg(detail=words)
 
 
 def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:

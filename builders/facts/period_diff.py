@@ -242,8 +242,8 @@ def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     items = subject.concat(open_.answers, open_.previous_answers)
     named = open_.select(*_PAIR, "first", item=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    bare = named.anti_join(paged, named.item == paged.id).group_by([*_PAIR, "first"])
-    found = bare.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
+    pageless = named.anti_join(paged, named.item == paged.id).group_by([*_PAIR, "first"])
+    found = pageless.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
     return drop(comparisons, found, "no_page")
 
 

@@ -341,12 +341,12 @@ def _misread(of: Relation | _Read) -> list[tuple[tuple[int | str, ...], str]]:
 
 
 def _differences(
-    place: tuple[int | str, ...], said: Sequence[str], made: Sequence[str]
+    place: tuple[int | str, ...], examples: Sequence[str], made: Sequence[str]
 ) -> list[tuple[tuple[int | str, ...], str]]:
-    count = f"{len(said)} sentences for {len(made)} variants"
-    return [(place, count)] * (len(said) != len(made)) + [
+    count = f"{len(examples)} sentences for {len(made)} variants"
+    return [(place, count)] * (len(examples) != len(made)) + [
         ((*place, j), f"the template makes {text!r}")
-        for j, (example, text) in enumerate(zip(said, made, strict=False))
+        for j, (example, text) in enumerate(zip(examples, made, strict=False))
         if example != text
     ]
 
@@ -443,8 +443,8 @@ def select(relations: Relations, ids: Iterable[str], folder: Path = TEMPLATES) -
     wanted = set(ids)
     missing = sorted(wanted - set(relations), key=lambda i: (len(i), i))
     if missing:
-        said = [relations.wrong.get(i) or _no_template(i, relations, folder) for i in missing]
-        raise UserError("\n".join(said))
+        mistakes = [relations.wrong.get(i) or _no_template(i, relations, folder) for i in missing]
+        raise UserError("\n".join(mistakes))
     return Relations({i: relation for i, relation in relations.items() if i in wanted}, {})
 
 

@@ -122,10 +122,10 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
     vague = dump.gaps.filter(dump.gaps.reason.isin(["undated", "contradictory"]))
     named = dump.entities.filter(dump.entities.label != "")
     vague = vague.semi_join(named, vague.object == named.id)
-    said = ["statement", *KEY, "end_open", "later", "ended", "since", "vague"]
-    stated = of_facts.mutate(vague=False).select(said)
+    columns = ["statement", *KEY, "end_open", "later", "ended", "since", "vague"]
+    stated = of_facts.mutate(vague=False).select(columns)
     doubts = {c: ibis.literal(True) for c in ("later", "ended", "vague")}
-    stated = stated.union(vague.mutate(since=False, **doubts).select(said))
+    stated = stated.union(vague.mutate(since=False, **doubts).select(columns))
     unsure = line.gaps.filter(line.gaps.object.notnull()).select(*KEY).distinct()
     found = stated.group_by(list(KEY)).agg(
         statements=stated.statement.collect(),

@@ -131,8 +131,8 @@ class Stated:
         """`rows.Dropped`: statements that are no facts, and lines that could not be read."""
         table = self.statements
         unnamed = (table.reason == "undated") & _among(table.relation, self.undated)
-        told = ~table.reason.isin(["undated", "contradictory"]) | unnamed | table.nowhere
-        table = table.filter(~table.fact & told)
+        doubtful = ~table.reason.isin(["undated", "contradictory"]) | unnamed | table.nowhere
+        table = table.filter(~table.fact & doubtful)
         unnamed = table.reason == "undated"
         left_out = table.select(
             step=ibis.literal("mine"),
@@ -175,9 +175,9 @@ def _of_classes(
     if wanted.of:
         there = every.filter(_within(eng, every.in_class, edges, wanted.of))
         rest = entities.anti_join(there, "id")
-        told = (rest.classes.length() > 0) | rest.id.isin(edges.subject)
-        unknown = rest.filter(~told).select(unclassed="id")
-        others = others.union(rest.filter(told).select("id"))
+        classed = (rest.classes.length() > 0) | rest.id.isin(edges.subject)
+        unknown = rest.filter(~classed).select(unclassed="id")
+        others = others.union(rest.filter(classed).select("id"))
         found = statements.left_join(unknown, statements[role] == unknown.unclassed)
         reason = ibis.ifelse(found.unclassed.notnull(), "class_unknown", ibis.null("string"))
         statements = found.mutate(reason=found.reason.fill_null(reason)).drop("unclassed")

@@ -196,13 +196,13 @@ def _say_before(run: Run, step: Mine) -> None:
     size = sum(file.stat().st_size for file in step.dump.files)
     if size < _WORTH_SAYING:
         return
-    told = f"  {step.dump.name}: {size / 1e9:.1f} GB are read, about {size / _A_MINUTE:.0f} minutes"
+    text = f"  {step.dump.name}: {size / 1e9:.1f} GB are read, about {size / _A_MINUTE:.0f} minutes"
     earlier = [read_summary(path) for path in sorted(at.root.glob(f"{step.name}-*/{TABLES[-1]}"))]
     same = [one["undated"] for one in earlier if one["snapshot"] == str(step.dump.snapshot)]
     new = set(step.undated).difference(*same) if same else set()
     if new:
-        told += f" again, for the undated statements of {', '.join(sorted(new))}"
-    at.say(told)
+        text += f" again, for the undated statements of {', '.join(sorted(new))}"
+    at.say(text)
 
 
 def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:

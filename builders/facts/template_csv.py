@@ -59,8 +59,8 @@ def _relations(table: Path) -> dict[str, dict[str, Any]]:
             wrong += [f"{shown(table)}:{line}: {text}" for text in texts]
             continue
         if row["Relation"] != this["label"]:
-            said = f"{row['Relation']!r} here, {this['label']!r} above"
-            wrong.append(f"{shown(table)}:{line}: {name} has two names: {said}")
+            names = f"{row['Relation']!r} here, {this['label']!r} above"
+            wrong.append(f"{shown(table)}:{line}: {name} has two names: {names}")
             continue
         found[name] = more
     if wrong:

@@ -33,7 +33,7 @@ from factdrift.builders.text.squad import normal_or_all
 _ORDER = ("split", "period", "relation", "subject")
 _PAIR = ["subject", "relation"]
 _KINDS = ("stale", "other_time", "shared_holder", "same_relation")
-_MOST = 24
+_MAX_CANDIDATES = 24
 """Objects of each of the last two kinds that are looked at for an answer; some fall away."""
 _MONTHS: Mapping[Granularity, int] = {"month": 1, "quarter": 3, "year": 12}
 
@@ -151,7 +151,7 @@ def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     drawn = _drawn(seed, near.object, near.other)
     by = ibis.window(group_by=["relation", "object"], order_by=[near.holders.desc(), drawn])
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
-    near = near.filter(near.place <= _MOST)
+    near = near.filter(near.place <= _MAX_CANDIDATES)
     right = asked.select("id", *_PAIR, object=asked.answers.unnest())
     met = right.join(near, ["relation", "object"])
     return met.select("id", *_PAIR, object="other", kind=ibis.literal(2, "int64"), place="place")
@@ -168,7 +168,7 @@ def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
     )
     own = right.join(pool, [*group, "object"])
-    own = own.mutate(place=ibis.range(1, _MOST + 1).unnest().cast("int64"))
+    own = own.mutate(place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64"))
     own = own.select("id", *_PAIR, "period", "place", nth=(own.nth + own.place) % own.size)
     met = own.join(pool.select(*group, "object", "nth"), [*group, "nth"])
     return met.select("id", *_PAIR, "object", kind=ibis.literal(3, "int64"), place="place")

@@ -298,8 +298,8 @@ def main_value(snak: _Snak) -> tuple[str | None, str | None]:
 
 def times(given: Qualifiers) -> dict[str, list[Snak]]:
     """The time qualifiers of a statement that are there, with the days that they may mean."""
-    said = zip(TIMES, astuple(given), strict=True)
-    return {p: [_snak(s) for s in snaks] for p, snaks in said if snaks}
+    stated = zip(TIMES, astuple(given), strict=True)
+    return {p: [_snak(s) for s in snaks] for p, snaks in stated if snaks}
 
 
 def _snak(snak: _Snak) -> Snak:
@@ -394,12 +394,12 @@ def _classes(claims: Iterable[Raw]) -> Iterator[str]:
     """The items that an item with these P31 is an instance of."""
     for raw in claims:
         with suppress(ValueError):
-            told = read_told(raw)
-            if told.target and told.rank != "deprecated":
-                yield told.target
+            judged = read_judged(raw)
+            if judged.target and judged.rank != "deprecated":
+                yield judged.target
 
 
-def read_told(raw: Raw) -> JudgedClaim:
+def read_judged(raw: Raw) -> JudgedClaim:
     """A statement, judged; `ValueError` where it is malformed."""
     statement = read_statement(raw)
     given = statement.qualifiers

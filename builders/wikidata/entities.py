@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.wikidata.claims import Claims, usable_rank
-from factdrift.builders.wikidata.documents import JudgedClaim, read_document, read_told, times
+from factdrift.builders.wikidata.documents import JudgedClaim, read_document, read_judged, times
 from factdrift.builders.wikidata.parts import RawEntity
 from factdrift.builders.wikidata.quick import QuickReader
 from factdrift.builders.wikidata.statements import shown
@@ -64,19 +64,19 @@ class Rows(Claims):
 
     def _claim(self, subject: str, relation: str, raw: Raw | JudgedClaim) -> None:
         try:
-            told = raw if isinstance(raw, JudgedClaim) else read_told(raw)
+            judged = raw if isinstance(raw, JudgedClaim) else read_judged(raw)
         except ValueError as error:
             item = f"{subject}/{relation}"
             self.drop("malformed_statement", item, subject, relation, str(error))
             return
-        reason = "deprecated" if told.rank == "deprecated" else told.reason
+        reason = "deprecated" if judged.rank == "deprecated" else judged.reason
         if reason:
             self.counts[f"{relation}/{reason}"] += 1
             return
-        rank = usable_rank(told.rank)
-        said = times(told.qualifiers) if told.qualifiers else {}
-        name = told.id
+        rank = usable_rank(judged.rank)
+        dates = times(judged.qualifiers) if judged.qualifiers else {}
+        name = judged.id
         if not name:  # an id of what it says
-            text = repr((subject, relation, told.target, rank, shown(said)))
+            text = repr((subject, relation, judged.target, rank, shown(dates)))
             name = f"{subject}${text_sha256(text)[:32]}"
-        self.claim(name, subject, relation, told.target, rank, said)
+        self.claim(name, subject, relation, judged.target, rank, dates)

@@ -32,7 +32,7 @@ _VERSION = 3
 """Raise it when parts written by older code must not be gone on with."""
 SHARE = "share.json"
 """What a folder with one of several shares says of itself."""
-GOING = ".going"
+ALIVE = ".alive"
 """The file, in the folder of parts, without which tasks of a Spark stop."""
 GO_ON = "run the same command again: it goes on where this run stopped"
 
@@ -222,7 +222,7 @@ def _locked(parts: Path) -> Iterator[int]:
     Whoever reads for a run that was killed ends first: they would write into these parts.
     """
     with locked(parts) as lock:
-        (parts / GOING).unlink(missing_ok=True)
+        (parts / ALIVE).unlink(missing_ok=True)
         if not wait_for_sharers(parts / READING, 10):
             text = "reading processes of an earlier run are still at work"
             raise UserError(text, where=parts)

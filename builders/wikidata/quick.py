@@ -80,7 +80,7 @@ class QuickReader:
             if not about_items or not group:
                 continue
             if relation in self._undated or _timed(group):
-                groups[relation] = list(map(_told, group))
+                groups[relation] = list(map(_judged, group))
             else:
                 passed[relation] = len(group)
         dates = {p: list(map(_dated, claims[p])) for p in _LIFE if p in claims}
@@ -112,7 +112,7 @@ def _timed(group: Sequence[_Claim]) -> list[_Claim]:
     return [claim for claim in group if claim.qualifiers not in _UNTIMED]
 
 
-def _told(claim: _Claim) -> JudgedClaim:
+def _judged(claim: _Claim) -> JudgedClaim:
     return JudgedClaim(claim.id, *main_item(claim.mainsnak), claim.rank, claim.qualifiers)
 
 

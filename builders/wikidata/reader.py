@@ -375,7 +375,7 @@ class Processes:
 
     def _receive_from(self, reader: Connection) -> None:
         try:
-            said = reader.recv()
+            message = reader.recv()
         except (EOFError, OSError):
             process = self._process[reader]
             process.join(5)
@@ -386,13 +386,13 @@ class Processes:
                 f"a reading process died (exit code {process.exitcode})",
                 hint="if memory ran out, give fewer jobs; a rerun goes on where this run stopped",
             ) from None
-        if isinstance(said, int):
+        if isinstance(message, int):
             self._load[reader] -= 1
-            self._free.append(Slot(said, self._memory.views[said]))
+            self._free.append(Slot(message, self._memory.views[message]))
             return
         del self._load[reader]
-        if isinstance(said, Exception):
-            raise said
+        if isinstance(message, Exception):
+            raise message
 
 
 class _Task(NamedTuple):

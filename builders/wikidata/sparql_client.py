@@ -29,7 +29,7 @@ _CODES = {
 }
 
 
-_MOST = 128 << 20
+_LARGEST_ANSWER = 128 << 20
 """Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
 
@@ -85,10 +85,10 @@ class Client:
         parts = urlsplit(endpoint)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
-        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
-        self.address = urlunsplit(bare._replace(query="", fragment=""))
+        public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        self.address = urlunsplit(public._replace(query="", fragment=""))
         self.policy = policy
-        self._wrapper = SPARQLWrapper(urlunsplit(bare), agent=user_agent)
+        self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
         self._wrapper.setReturnFormat(JSON)
@@ -149,7 +149,9 @@ class Client:
             response: Any = self._wrapper.query().response
         except HTTPError as error:
             raise self._failure(error.code, _body(error), error.headers) from error
-        return _unpacked(response.read(_MOST + 1)), response.headers.get("Content-Type", "nothing")
+        return _unpacked(response.read(_LARGEST_ANSWER + 1)), response.headers.get(
+            "Content-Type", "nothing"
+        )
 
     def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
         """What an HTTP error means for us."""
@@ -157,36 +159,36 @@ class Client:
         ran_out = _OUT_OF_TIME.search(body.decode(errors="replace")) and asked_to_wait is None
         if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
             return TooMuchError(f"HTTP {code}: it ran out of time")
-        said = self._words(body)
+        words = self._words(body)
         if code in (429, 500, 502, 503):
-            return RetryError(f"HTTP {code}", said, asked_to_wait)
-        return UserError(f"{self.address} refused the query: HTTP {code}: {said}")
+            return RetryError(f"HTTP {code}", words, asked_to_wait)
+        return UserError(f"{self.address} refused the query: HTTP {code}: {words}")
 
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
-        said = _telling_line(body)
-        return said.replace(self._password, "…") if self._password else said
+        line = _error_line(body)
+        return line.replace(self._password, "…") if self._password else line
 
 
 def _unpacked(body: bytes) -> bytes:
     """A body as it was before it was packed. `TooMuchError`: larger than is read."""
     if body.startswith(b"\x1f\x8b"):
         with gzip.open(BytesIO(body)) as file:
-            body = file.read(_MOST + 1)
-    if len(body) > _MOST:
-        raise TooMuchError(f"an answer of more than {_MOST:,} bytes")
+            body = file.read(_LARGEST_ANSWER + 1)
+    if len(body) > _LARGEST_ANSWER:
+        raise TooMuchError(f"an answer of more than {_LARGEST_ANSWER:,} bytes")
     return body
 
 
 def _body(error: HTTPError) -> bytes:
     """What came with an HTTP error; nothing where that broke off too."""
     try:
-        return _unpacked(error.read(_MOST + 1))
+        return _unpacked(error.read(_LARGEST_ANSWER + 1))
     except (HTTPException, OSError, EOFError, zlib.error):
         return b""
 
 
-def _telling_line(body: bytes) -> str:
+def _error_line(body: bytes) -> str:
     """The first line that names an error, else the first one: some endpoints echo the query."""
     lines = [line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()]
     named = [line for line in lines if re.search(r"exception|error", line, re.I)]

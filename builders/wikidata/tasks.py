@@ -24,7 +24,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
-from factdrift.builders.wikidata.mine import GO_ON, GOING, Left, Reading, covered_blocks, left, read
+from factdrift.builders.wikidata.mine import ALIVE, GO_ON, Left, Reading, covered_blocks, left, read
 from factdrift.builders.wikidata.reader import READING, DumpReading, Share
 
 STOPPED = "stopped"
@@ -78,7 +78,7 @@ def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
     parts = tasks[0].given.parts
     for old in parts.glob(".share-*"):
         old.unlink()
-    (parts / GOING).touch()
+    (parts / ALIVE).touch()
     sent = session.range(0, len(tasks), 1, len(tasks))
     run = on_a_node(reach(__name__).digest, list(map(pickle.dumps, tasks)))
     sent = sent.mapInArrow(run, "host string, error string")
@@ -94,7 +94,7 @@ def _run(session: Any, tasks: list[ShareTask], remote: bool) -> None:
                 bar.advance(max(now - reached, 0))
                 reached = max(now, reached)
         finally:
-            (parts / GOING).unlink(missing_ok=True)  # the tasks that are still at it stop
+            (parts / ALIVE).unlink(missing_ok=True)  # the tasks that are still at it stop
     errors = [(row["error"], row["host"]) for row in answer.result() if row["error"]]
     for error, host in sorted(errors, key=lambda one: one[0] == STOPPED):
         raise UserError(f"{error}\n  seen on {host}" if remote else error)
@@ -141,7 +141,7 @@ def read_share(code: str, pickled: bytes) -> str:
 
     def advance(n: int) -> None:
         nonlocal done
-        if not (parts / GOING).is_file():
+        if not (parts / ALIVE).is_file():
             raise UserError(STOPPED)
         done += n
         os.ftruncate(note.fileno(), done)
@@ -159,7 +159,7 @@ def read_share(code: str, pickled: bytes) -> str:
             read(given, todo, advance)
     except UserError as error:
         with suppress(OSError):
-            (parts / GOING).unlink(missing_ok=True)
+            (parts / ALIVE).unlink(missing_ok=True)
         return str(error)
     return ""
 
