@@ -102,9 +102,9 @@ def _bounds(day: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndar
     first, last = exact.copy(), exact.copy()
     for unit in ("M", "Y"):
         chosen = precision == unit
-        whole = exact[chosen].astype(f"M8[{unit}]")
-        first[chosen] = whole.astype("M8[D]")
-        last[chosen] = (whole + 1).astype("M8[D]") - 1
+        rounded = exact[chosen].astype(f"M8[{unit}]")
+        first[chosen] = rounded.astype("M8[D]")
+        last[chosen] = (rounded + 1).astype("M8[D]") - 1
     return first, last
 
 

@@ -47,7 +47,7 @@ class ScaledStep(NamedTuple):
     name: str
     inputs: Callable[[], Inputs]
     unit: str
-    whole: float
+    full: float
     why: str
 
 
@@ -145,16 +145,16 @@ def measure(name: str) -> list[tuple[float, Cost]]:
 class Fit(NamedTuple):
     """A line through points: its value at the whole, and how far the worst point is off it."""
 
-    whole: float
+    full: float
     off: float
 
 
-def fit(sizes: Sequence[float], values: Sequence[float], whole: float) -> Fit:
+def fit(sizes: Sequence[float], values: Sequence[float], full: float) -> Fit:
     """Least squares; a line that would fall is taken to be level."""
     slope, start = np.polyfit(sizes, values, 1)
     slope = max(slope, 0.0)
     off = max(abs(start + slope * s - v) / max(v, 1e-9) for s, v in zip(sizes, values, strict=True))
-    return Fit(float(start + slope * whole), float(off))
+    return Fit(float(start + slope * full), float(off))
 
 
 def span(seconds: float) -> str:
@@ -179,9 +179,9 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
             yield f"| {step.name} | | not measured | | | | | |"
             continue
         sizes, costs = zip(*known[name], strict=True)
-        processor = fit(sizes, [c.processor for c in costs], step.whole)
-        disk = fit(sizes, [c.disk for c in costs], step.whole)
-        spilled = fit(sizes, [max(c.spilled - c.disk, 0) for c in costs], step.whole)
+        processor = fit(sizes, [c.processor for c in costs], step.full)
+        disk = fit(sizes, [c.disk for c in costs], step.full)
+        spilled = fit(sizes, [max(c.spilled - c.disk, 0) for c in costs], step.full)
         level = costs[-1].memory < FLAT * costs[0].memory
         memory = amount(costs[-1].memory) if level else "grows, see below"
         cells = [
@@ -191,15 +191,15 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
             ", ".join(span(c.processor) for c in costs),
             ", ".join(amount(c.memory) for c in costs),
             ", ".join(amount(c.disk) for c in costs),
-            f"**{step.whole:,.0f} {step.unit}**: {span(processor.whole)} of processor, "
-            f"memory {memory}, disk {amount(disk.whole)}"
-            + (f" and {amount(spilled.whole)} meanwhile" if spilled.whole > 1e7 else ""),
+            f"**{step.full:,.0f} {step.unit}**: {span(processor.full)} of processor, "
+            f"memory {memory}, disk {amount(disk.full)}"
+            + (f" and {amount(spilled.full)} meanwhile" if spilled.full > 1e7 else ""),
             f"{processor.off:.0%}",
         ]
         yield "| " + " | ".join(cells) + " |"
     yield ""
     for step in STEPS.values():
-        yield f"- {step.name}: the whole is {step.whole:,.0f} {step.unit} ({step.why})."
+        yield f"- {step.name}: the whole is {step.full:,.0f} {step.unit} ({step.why})."
 
 
 def machine() -> str:
@@ -228,8 +228,8 @@ def main(words: list[str]) -> int:
     every = [] if "--kept" in words else list(STEPS)
     for name in [w for w in words if not w.startswith("-")] or every:
         on[name] = machine()
-        with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-            known[name] = apart.submit(measure, name).result()
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            known[name] = pool.submit(measure, name).result()
         KNOWN.write_text(json.dumps({"runs": known, "on": on}, indent=1))
     lines = [*table(known), "", *(f"- `{name}` ran on {where}." for name, where in on.items())]
     text = "\n".join(lines) + "\n"

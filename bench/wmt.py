@@ -2,7 +2,7 @@
 
 The loop is the plain way with the standard library: gzip, lines split at tabs, base64 of the
 split text, sha256 of the third field, ids in a set. It checks and writes nothing. The reader is
-the whole of `index`: it checks, counts sentences, leaves out duplicates and writes sorted
+the unsplit of `index`: it checks, counts sentences, leaves out duplicates and writes sorted
 Parquet. "One core" pins either to one core, threads that decompress included.
 
 The archive has 470 MB of lines in four yearly files, compressed as real ones are (about a fifth;
@@ -71,8 +71,8 @@ def articles(size: int, year: int) -> Iterator[bytes]:
             some.append(rng.choice(known))
             length -= len(some[-1])
         day = days[min(done * 365 // size, 364)]
-        split, whole = base64.b64encode(b"\n".join(some)), base64.b64encode(b" ".join(some))
-        line = b"%s\t%s\t%s\n" % (day.strftime("%Y%m%d").encode(), split, whole)
+        split, unsplit = base64.b64encode(b"\n".join(some)), base64.b64encode(b" ".join(some))
+        line = b"%s\t%s\t%s\n" % (day.strftime("%Y%m%d").encode(), split, unsplit)
         for _ in range(2 if number % 100 == 0 else 1):
             yield line
             done += len(line)
@@ -105,14 +105,14 @@ def plain(path: str) -> int:
     for file in sorted(Path(path).iterdir()):
         with gzip.open(file) as lines:
             for line in lines:
-                day, split, whole = line.rstrip(b"\n").split(b"\t")
+                day, split, unsplit = line.rstrip(b"\n").split(b"\t")
                 base64.b64decode(split)
-                seen.add((day, hashlib.sha256(whole).hexdigest()))
+                seen.add((day, hashlib.sha256(unsplit).hexdigest()))
     return len(seen)
 
 
 def read(path: str, out: str, cores: str, jobs: str, near: str = "0") -> int:
-    """The whole of `index`; the number of articles."""
+    """The unsplit of `index`; the number of articles."""
     one_core(cores)
     counts = index(path, Path(out), jobs=int(jobs), near_duplicates=float(near))
     return int(counts["articles"])

@@ -12,9 +12,9 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
-from factdrift.builders.core.http import RetryPolicy
+from factdrift.builders.core.http import RetryError, RetryPolicy
 from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
-from factdrift.builders.core.remote import local
+from factdrift.builders.core.remote import _errors, local
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
@@ -277,3 +277,24 @@ def test_s3(served: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(UserError, match=expected) as told:
             fetch([f"s3://bucket/{path}"], tmp_path)
         assert SECRET not in str(told.value)
+
+
+class _TokenError(Exception):
+    """As the packages of fsspec have errors of their own."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "becomes"),
+    [
+        (ConnectionResetError(), RetryError),
+        (EOFError(), RetryError),
+        (_TokenError(SECRET), RetryError),
+        (KeyError("a bug"), KeyError),
+    ],
+)
+def test_what_packages_raise_is_tried_again_and_a_bug_is_not(
+    raised: Exception, becomes: type[Exception]
+) -> None:
+    with pytest.raises(becomes) as found, _errors("s3://bucket/a"):
+        raise raised
+    assert SECRET not in str(found.value)

@@ -132,7 +132,7 @@ def test_every_record_set_of_a_document_by_itself(
     "dataset",
     [
         *("ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
-        *("temporal-facts", "timeqa", "wmt-question-dates"),
+        *("temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
     ],
 )
 def test_the_first_record_of_every_record_set_of_a_sample(

@@ -66,7 +66,7 @@ class Compressed:
         self.read_bytes = 0
         self._hint = hint
         self._within = within
-        self._bits: Any = None
+        self._bzip2: Any = None
         try:
             self.size = path.stat().st_size
             self._raw = path.open("rb", buffering=0)
@@ -100,8 +100,8 @@ class Compressed:
         if self.packing == "bz2":
             from rapidgzip import IndexedBzip2File
 
-            self._bits = IndexedBzip2File(str(self.path), parallelization=max(threads, 1))
-            return self._bits
+            self._bzip2 = IndexedBzip2File(str(self.path), parallelization=max(threads, 1))
+            return self._bzip2
         if self.packing == "zst":
             import pyarrow as pa
 
@@ -133,10 +133,10 @@ class Compressed:
 
     def position(self) -> int:
         """How many bytes of the file itself have been read, for progress."""
-        if not self._bits:
+        if not self._bzip2:
             return self._raw.tell()
         with suppress(IndexError):  # before its first block is read
-            return int(self._bits.tell_compressed()) // 8
+            return int(self._bzip2.tell_compressed()) // 8
         return 0
 
     def close(self) -> None:

@@ -15,19 +15,20 @@ by the module that loads them: `__libraries__ = {"name": "version"}`.
 """
 
 import ast
-import hashlib
 import importlib.metadata
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import NamedTuple
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from factdrift.builders.core import files
-from factdrift.builders.core.hashing import file_sha256
+from factdrift.builders.core.hashing import digest, file_sha256
 
 ROOT = "factdrift"
 _CORE = f"{ROOT}.builders.core"
@@ -95,13 +96,9 @@ def reach(module: str, extras: frozenset[str] = frozenset()) -> Reach:
     data = {path: sha for one in seen.values() for place in one.data for path, sha in _data(place)}
     libraries = {name: version for one in seen.values() for name, version in one.libraries.items()}
     libraries |= _versions(frozenset(outside), extras)
-    lines = [
-        f"{name} {hashlib.sha256(one.form.encode()).hexdigest()}" for name, one in seen.items()
-    ]
-    lines += [f"{name} {text}" for name, text in (data | libraries).items()]
-    digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16]
     by_name = dict(sorted(libraries.items(), key=lambda item: item[0].casefold()))
-    return Reach(frozenset(seen), dict(sorted(data.items())), by_name, digest)
+    key = digest([{name: one.form for name, one in seen.items()}, data, by_name])
+    return Reach(frozenset(seen), dict(sorted(data.items())), by_name, key)
 
 
 @cache
@@ -115,7 +112,13 @@ def read(name: str) -> Module:
 def parse(name: str, source: bytes | str, package: bool = False) -> Module:
     """A module's source, parsed."""
     tree = ast.parse(source)
-    skipped = {node for one in ast.walk(tree) if _only_for_types(one) for node in _below(one)}
+    skipped = {
+        node
+        for one in ast.walk(tree)
+        if isinstance(one, ast.If) and _name(one.test) == "TYPE_CHECKING"
+        for part in one.body
+        for node in ast.walk(part)
+    }
     imports: set[tuple[str, str]] = set()
     bound: dict[str, tuple[str, str]] = {}
     data: set[str] = set()
@@ -156,8 +159,8 @@ def _imported(
         for one in node.names:
             yield one.asname or one.name.partition(".")[0], (one.name, "")
         return
-    parts = name.split(".")[: (1 if package else 0) - node.level or None] if node.level else []
-    source = ".".join([*parts, *([node.module] if node.module else [])])
+    parent = name if package else name.rpartition(".")[0]
+    source = resolve_name("." * node.level + (node.module or ""), parent)
     for one in node.names:
         yield one.asname or one.name, (source, one.name)
 
@@ -230,9 +233,7 @@ def _versions(modules: frozenset[str], extras: frozenset[str]) -> dict[str, str]
     return found
 
 
-@cache
-def _distributions() -> Mapping[str, list[str]]:
-    return importlib.metadata.packages_distributions()
+_distributions = cache(importlib.metadata.packages_distributions)
 
 
 @cache
@@ -248,7 +249,7 @@ def _optional() -> frozenset[str]:
 
 def _plain(requirement: str) -> str:
     """The name in a requirement, as the index writes it: `Ibis_Framework[duckdb]>=11`."""
-    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
+    return canonicalize_name(Requirement(requirement).name)
 
 
 def _form(node: ast.AST) -> Iterator[str]:
@@ -261,7 +262,7 @@ def _form(node: ast.AST) -> Iterator[str]:
         yield f" {name}="
         many = value if isinstance(value, list) else [value]
         if name == "elts" and getattr(node, "caption", False):
-            many = [one for n, one in enumerate(many) if n == 0 or not _is_caption(one)]
+            many = many[:1] + [one for one in many[1:] if not _is_caption(one)]
         for one in many:
             if isinstance(one, ast.Subscript) and _name(one.value) == "Annotated":
                 one.slice.caption = True  # type: ignore[attr-defined]
@@ -281,16 +282,6 @@ def _is_caption(node: ast.AST) -> bool:
 def _is_text(node: ast.AST) -> bool:
     """A docstring, also below a name."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _only_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING"
-
-
-def _below(node: ast.AST) -> Iterator[ast.AST]:
-    assert isinstance(node, ast.If)
-    for one in node.body:
-        yield from ast.walk(one)
 
 
 def _name(node: ast.AST) -> str:

@@ -89,16 +89,20 @@ class Step(Strict):
 
     def code(self) -> Reach:
         """The code, data files and libraries that `make` depends on."""
-        return reach(type(self).__module__, frozenset(_extras(self)))
+        inside = (one for one in self._inside() if not isinstance(one, Step))
+        models = (self, *(one for one in inside if isinstance(one, BaseModel)))
+        extras = {name for one in models for name in getattr(one, "libraries", ())}
+        return reach(type(self).__module__, frozenset(extras))
+
+    def _inside(self) -> Iterator[Any]:
+        """Everything that the fields hold."""
+        for value in _values(self):
+            yield from _parts(value)
 
     @cached_property
     def inputs(self) -> tuple["Step", ...]:
         """The steps among the fields, each once, in the order of the fields."""
-        found: dict[str, Step] = {}
-        for value in _values(self):
-            for step in _steps(value):
-                found.setdefault(step.key, step)
-        return tuple(found.values())
+        return tuple({one.key: one for one in self._inside() if isinstance(one, Step)}.values())
 
     @cached_property
     def upstream(self) -> frozenset[str]:
@@ -289,37 +293,23 @@ def _of_path(path: Path) -> Any:
     return file_sha256(path)
 
 
-def _extras(value: Any) -> Iterator[str]:
-    """The optional distributions that models among the fields say they use; not those of steps."""
-    inner: Iterable[Any] = ()
-    if isinstance(value, BaseModel):
-        yield from getattr(value, "libraries", ())
-        inner = _values(value)
-    elif isinstance(value, Mapping):
-        inner = value.values()
-    elif isinstance(value, tuple | list):
-        inner = value
-    for one in inner:
-        if not isinstance(one, Step):
-            yield from _extras(one)
-
-
 def _values(model: BaseModel) -> Iterator[Any]:
     for name in type(model).model_fields:
         yield getattr(model, name)
 
 
-def _steps(value: Any) -> Iterator[Step]:
-    """Every step that a field's value holds."""
+def _parts(value: Any) -> Iterator[Any]:
+    """A value and everything inside it; a step is one part, and nothing inside it is looked at."""
+    yield value
+    inner: Iterable[Any] = ()
     match value:
         case Step():
-            yield value
+            pass
         case BaseModel():
-            for one in _values(value):
-                yield from _steps(one)
+            inner = _values(value)
         case Mapping():
-            for one in value.values():
-                yield from _steps(one)
+            inner = value.values()
         case tuple() | list() | set() | frozenset():
-            for one in value:
-                yield from _steps(one)
+            inner = value
+    for one in inner:
+        yield from _parts(one)

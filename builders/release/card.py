@@ -7,8 +7,8 @@ Markdown that cannot be markup, a link or another table cell.
 import json
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,8 @@ _HUB_LICENCES = frozenset(
         *("cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0"),
     )
 )
-_SIZES = ((10**3, "1K"), (10**4, "10K"), (10**5, "100K"), (10**6, "1M"), (10**7, "10M"))
+_SIZES = [10**power for power in range(3, 9)]
+_SIZE_WORDS = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
 
 SECTIONS: Mapping[str, str | None] = {
     "Motivation": None,
@@ -54,14 +55,6 @@ _SPECIAL = re.compile(r"[\\`*\[\]|~$#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _BLOCK_START = re.compile(r"^(?:[-+=]|\d(?=\d*[.)](?:\s|$)))")
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Configs that share their columns, and the columns."""
-
-    configs: list[str]
-    columns: tuple[ColumnEntry, ...]
 
 
 def save(
@@ -170,22 +163,15 @@ def hub_configs(manifest: Manifest) -> list[dict[str, Any]]:
 
 def size_category(rows: int) -> str:
     """The Hub's size class: `n<1K`, `1K<n<10K`, …, `n>10M` and beyond as one class up."""
-    below = "n"
-    for limit, word in _SIZES:
-        if rows < limit:
-            return f"n<{word}" if below == "n" else f"{below}<n<{word}"
-        below = word
-    return "10M<n<100M" if rows < 10**8 else "100M<n<1B"
+    place = bisect_right(_SIZES, rows)
+    return f"{_SIZE_WORDS[place - 1]}<n<{_SIZE_WORDS[place]}" if place else "n<1K"
 
 
-def _groups(configs: tuple[ConfigEntry, ...]) -> list[_Columns]:
-    groups: list[_Columns] = []
+def _groups(configs: tuple[ConfigEntry, ...]) -> dict[tuple[ColumnEntry, ...], list[str]]:
+    """Columns, and the names of the configs that have them."""
+    groups: dict[tuple[ColumnEntry, ...], list[str]] = {}
     for config in configs:
-        known = next((group for group in groups if group.columns == config.columns), None)
-        if known:
-            known.configs.append(config.name)
-        else:
-            groups.append(_Columns([config.name], config.columns))
+        groups.setdefault(config.columns, []).append(config.name)
     return groups
 
 

@@ -25,7 +25,7 @@ WORDS = {"rendered": "rendered anew", "measured": "measured anew"}
 _Files = Sequence[tuple[str, Path]]
 """Split name and file of each split that has to be read."""
 
-_WHOLE = "id, change, old_config, old_split, new_config, new_split, changed, old, new"
+_COLUMNS = "id, change, old_config, old_split, new_config, new_split, changed, old, new"
 
 _DIFF_TABLE = """
 CREATE TEMP TABLE diff (
@@ -136,7 +136,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
             was, now = before.config(name), after.config(name)
             if was and now and was.columns != now.columns:
                 columns += _column_changes(was, now)
-            _compare_config(db, (old, before, was), (new, after, now), values=diff is not None)
+            _compare_config(db, (old, before, was), (new, after, now))
         _pair_moves(db)
         rows = _counts(db)
         if diff is not None:
@@ -158,7 +158,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
 _Side = tuple[Path, Manifest, ConfigEntry | None]
 
 
-def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side, values: bool) -> None:
+def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side) -> None:
     (_, before, was), (_, after, now) = old, new
     one = now or was
     if one is None:
@@ -176,9 +176,9 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side, value
     names = [c.name for c in shared]
     old_files, new_files = sides
     if "id" in names:
-        _rows_by_id(db, one.name, shared, old_files, new_files, values)
+        _rows_by_id(db, one.name, shared, old_files, new_files)
     else:
-        _rows_by_content(db, one.name, names, old_files, new_files, values)
+        _rows_by_content(db, one.name, names, old_files, new_files)
 
 
 def _hashes(manifest: Manifest, config: ConfigEntry | None) -> set[tuple[str, str]]:
@@ -248,8 +248,8 @@ def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, dict[Change, int]]:
 
 def _sorted(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
     """The difference, the rows of one config and split together."""
-    order = f"coalesce(new_config, old_config), coalesce(new_split, old_split), id, {_WHOLE}"
-    query = f"SELECT {_WHOLE} FROM diff ORDER BY {order}"
+    order = f"coalesce(new_config, old_config), coalesce(new_split, old_split), id, {_COLUMNS}"
+    query = f"SELECT {_COLUMNS} FROM diff ORDER BY {order}"
     reader: pa.RecordBatchReader = db.sql(query).to_arrow_reader(8192)
     yield from reader
 
@@ -260,13 +260,11 @@ def _rows_by_id(
     columns: Sequence[ColumnEntry],
     before: _Files,
     after: _Files,
-    values: bool,
 ) -> None:
     """Add the rows of one config that differ, matched by `id`.
 
     `columns` are compared. A row that differs in rendered ones alone is rendered anew, and one that
-    differs only where it is read off the dump is measured anew. `values`: keep old and new values
-    as JSON.
+    differs only where it is read off the dump is measured anew.
     """
     others = [column for column in columns if column.name != "id"]
     tests = {c.name: f"{_of('o', c.name)} IS DISTINCT FROM {_of('n', c.name)}" for c in others}
@@ -277,7 +275,7 @@ def _rows_by_id(
     written = " OR ".join(tests[c.name] for c in others if c.rendered) or "false"
     names = [column.name for column in columns]
     either = " OR ".join(tests.values()) or "false"
-    old, new = (_json(side, names, values) for side in "on")
+    old, new = (_json(side, names) for side in "on")
     one, two = _rows(before, after, names), _rows(after, before, names)
     db.execute(f"""
         INSERT INTO diff
@@ -324,7 +322,6 @@ def _rows_by_content(
     columns: Sequence[str],
     before: _Files,
     after: _Files,
-    values: bool,
 ) -> None:
     """Add the rows of one config that differ, matched by their content; copies are counted.
 
@@ -337,7 +334,6 @@ def _rows_by_content(
         for rows in (_rows(before, after, columns), _rows(after, before, columns))
     ]
     here = duck.text(config)
-    keep = "j" if values else "NULL"
     db.execute(f"""
         INSERT INTO diff
         WITH o AS ({counted[0]}), n AS ({counted[1]}), d AS (
@@ -351,7 +347,7 @@ def _rows_by_content(
             id, if(more > 0, 'added', 'removed'),
             if(more < 0, {here}, NULL), if(more < 0, split, NULL),
             if(more > 0, {here}, NULL), if(more > 0, split, NULL),
-            [], if(more < 0, {keep}, NULL), if(more > 0, {keep}, NULL)
+            [], if(more < 0, j, NULL), if(more > 0, j, NULL)
         FROM copies
     """)
 
@@ -362,7 +358,7 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
         CREATE TEMP TABLE pairs AS
         WITH numbered AS (
             SELECT *, rowid AS place,
-                row_number() OVER (PARTITION BY id, change ORDER BY {_WHOLE}) AS k
+                row_number() OVER (PARTITION BY id, change ORDER BY {_COLUMNS}) AS k
             FROM diff WHERE change IN ('added', 'removed')
         )
         SELECT
@@ -376,7 +372,7 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
     db.execute(
         "DELETE FROM diff WHERE rowid IN (SELECT gone FROM pairs UNION ALL SELECT came FROM pairs)"
     )
-    db.execute(f"INSERT INTO diff SELECT {_WHOLE} FROM pairs")
+    db.execute(f"INSERT INTO diff SELECT {_COLUMNS} FROM pairs")
 
 
 def _rows(files: _Files, other: _Files, columns: Sequence[str]) -> str:
@@ -394,10 +390,8 @@ def _object(side: str, columns: Sequence[str]) -> str:
     return f"json_object({pairs})"
 
 
-def _json(side: str, columns: Sequence[str], values: bool) -> str:
+def _json(side: str, columns: Sequence[str]) -> str:
     """The whole row as JSON where there is one; the part that changed is picked later."""
-    if not values:
-        return "NULL::JSON"
     return f"if({side}.id IS NULL, NULL, {_object(side, columns)})"
 
 

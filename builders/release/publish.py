@@ -152,15 +152,13 @@ class Draft:
         sources = self._dataset.dropped
         write_split(loose, Dropped, lambda: (b for source in sources for b in read(source)))
         with duck.connect(self.folder) as db:
-            rows = f"FROM {duck.parquet(loose)}"
-
-            in_order = db.sql(f"SELECT * {rows} ORDER BY ALL NULLS FIRST")
+            in_order = db.sql(f"SELECT * FROM {duck.parquet(loose)} ORDER BY ALL NULLS FIRST")  # noqa: S608
             write_split(path, Dropped, lambda: in_order.to_arrow_reader(8192))
-            counted = db.execute(
-                f"SELECT step, reason, count(*) {rows} GROUP BY ALL ORDER BY ALL"
-            ).fetchall()
         loose.unlink()
-        return tuple(DropEntry(step=step, reason=reason, rows=n) for step, reason, n in counted)
+        return tuple(
+            DropEntry(step=step, reason=reason, rows=rows)
+            for (step, reason), rows in drop_counts(path).items()
+        )
 
     def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
         meta, dataset = self._meta, self._dataset
@@ -285,12 +283,9 @@ def _room(shelf: Path) -> Iterator[None]:
     except (OSError, duckdb.Error) as error:
         if (reason := refusal(error)) is None:
             raise
-        raise _no_room(shelf, reason) from error
-
-
-def _no_room(shelf: Path, reason: str) -> UserError:
-    hint = "make room or name another folder; nothing was published, earlier releases are whole"
-    return UserError(f"the release could not be written: {reason}", where=shelf, hint=hint)
+        hint = "make room or name another folder; nothing was published, earlier releases are whole"
+        text = f"the release could not be written: {reason}"
+        raise UserError(text, where=shelf, hint=hint) from error
 
 
 def few_splits(table: Table) -> Table:
@@ -342,6 +337,12 @@ def repeated_ids(folder: Path, config: ConfigEntry, spill: Path | None = None) -
     """  # noqa: S608 - quoted by duck
     with duck.connect(spill) as db:
         return [row[0] for row in db.execute(query).fetchall()]
+
+
+def drop_counts(path: Path) -> dict[tuple[str, str], int]:
+    """The number of dropped rows of a file by step and reason, sorted by them."""
+    query = f"SELECT step, reason, count(*) FROM {duck.parquet(path)} GROUP BY ALL ORDER BY ALL"  # noqa: S608
+    return {(step, reason): rows for step, reason, rows in duck.query(query)}
 
 
 def check_names(dataset: Dataset, meta: Meta) -> None:

@@ -103,7 +103,7 @@ def _inputs(
         entries = [entry for entry in made.inputs if entry.name == name]
         if name not in given:
             files = [_find(entry, look_in, workspace) for entry in entries]
-            missing += [_said(one) for one, at in zip(entries, files, strict=True) if not at]
+            missing += [_described(one) for one, at in zip(entries, files, strict=True) if not at]
             given[name] = _paths(entries, [file for file in files if file])
     if missing:
         text = "\n  ".join(["the release was made of inputs that are not here:", *missing])
@@ -150,7 +150,7 @@ def _wrong(made: Manifest, found: Mapping[str, Source]) -> list[str]:
     ]
 
 
-def _said(entry: InputEntry) -> str:
+def _described(entry: InputEntry) -> str:
     """An input that is missing, for who has to get it."""
     size = f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
     where = f", {entry.homepage}" if entry.homepage else ""
@@ -160,8 +160,8 @@ def _said(entry: InputEntry) -> str:
 def _differences(folder: Path, made: Manifest, again: Path) -> Iterator[str]:
     """The files of two releases that are not the same, a line each."""
     before, after = made.sha256s(), manifest.load(again).sha256s()
-    for name in (manifest.FILE,):
-        before[name], after[name] = file_sha256(folder / name), file_sha256(again / name)
+    before[manifest.FILE] = file_sha256(folder / manifest.FILE)
+    after[manifest.FILE] = file_sha256(again / manifest.FILE)
     for name in sorted(before | after):
         if name not in after:
             yield f"{name}: only in {shown(folder)}"

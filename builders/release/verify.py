@@ -10,13 +10,12 @@ import duckdb
 import pyarrow as pa
 import yaml
 
-from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
 from factdrift.builders.release import card, croissant, manifest
 from factdrift.builders.release.manifest import ColumnEntry, ConfigEntry, FileEntry, Manifest
 from factdrift.builders.release.parquet import type_name
-from factdrift.builders.release.publish import RECIPE, file_entry, repeated_ids
+from factdrift.builders.release.publish import RECIPE, drop_counts, file_entry, repeated_ids
 
 # What a hub or its client puts into a folder beside the release.
 _NOT_OURS = (".gitattributes", ".git/", ".cache/huggingface/")
@@ -148,11 +147,8 @@ def _check_schema(path: str, schema: pa.Schema, expected: tuple[ColumnEntry, ...
 
 def _check_dropped(folder: Path, made: Manifest) -> Iterator[str]:
     """The manifest's counts of drops against the rows."""
-    path = duck.parquet(folder / card.DROPPED)
-    query = f"SELECT step, reason, count(*) FROM {path} GROUP BY ALL"  # noqa: S608 - quoted
     try:
-        with duck.connect() as db:
-            counted = {(step, reason): n for step, reason, n in db.execute(query).fetchall()}
+        counted = drop_counts(folder / card.DROPPED)
     except duckdb.Error as error:
         yield f"{card.DROPPED}: cannot be read: {' '.join(str(error).split())[:200]}"
         return
