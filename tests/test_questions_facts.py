@@ -168,6 +168,11 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
         "Which office did Mario Draghi hold in June 2021?": ("Prime Minister of Italy",),
         "Who was the Prime Minister of Italy in June 2021?": ("Mario Draghi",),
     }),
+    ("2021-06-14", "Italian prime minister Mario Draghi spoke.", "2023-01-01", "past", {
+        "Who was the prime minister of Italy in June 2021?": ("Mario Draghi",),
+        "Where was Mario Draghi prime minister in June 2021?": ("Italy",),
+    }),
+    ("2021-06-14", "The Italian Mario Draghi met the prime minister.", "2023-01-01", "past", {}),
     # nobody knows the day: certain for no day of that year
     ("2018-05-05", "Arsenal manager Nobody Known spoke.", "2020-01-01", "past", {}),
 ]  # fmt: skip
