@@ -99,6 +99,20 @@ def test_a_person_is_named_in_full() -> None:
     assert "When did LeBron James join the Los Angeles Lakers?" in [q.question for q in found]
 
 
+@pytest.mark.parametrize(
+    ("before", "asked"),
+    [
+        ("The party grew.", []),
+        ("Mary Ardern spoke.", ["When did Mary Ardern become leader of the Labour Party?"]),
+        ("Mary Ardern and Ann Ardern spoke.", []),
+    ],
+)
+def test_a_surname_that_the_tagger_does_not_know(before: str, asked: list[str]) -> None:
+    lines = ("Head", before, "Ardern became leader of the Labour Party in August 2017.")
+    found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
+    assert [q.question for q in found] == asked
+
+
 def test_a_name_that_the_headline_alone_has_is_none() -> None:
     lines = ("Justice Department Sues Mallory", "Mallory joined the Los Angeles Lakers in 2018.")
     assert not questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
