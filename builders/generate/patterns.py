@@ -256,10 +256,12 @@ def _full(name: Sequence[Any], text: str) -> str | None:
     if len(bare) != 1 or bare[0] is not name[-1]:
         return _said(name)
     kind, last = bare[0].ent_type_, bare[0].text
-    if kind in _NAMED and kind != "PERSON":
-        return None if name[0].text in TITLES else _said(name)
+    if kind in ("GPE", "LOC", "NORP"):
+        return _said(name)
     found = {m[0] for m in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,2}}{re.escape(last)}\b", text)}
     full = {f for f in found if not {*f.split()[:-1]} & (TITLES | COMMON | DEMONYMS | _PLACES)}
+    if not full and kind in _NAMED and kind != "PERSON":
+        return None if name[0].text in TITLES else _said(name)
     return full.pop() if len(full) == 1 else None
 
 
