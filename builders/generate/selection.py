@@ -35,12 +35,13 @@ def select(
         draw = line[0].draw
         new = [one for one in line if _pair(one) not in seen]
         options = [one for one in new if _relation(one) is None or relations[_relation(one)] < cap]
+        reason: str | None = None
         if _line(line[0]) in seen:
             reason = "same_sentence"
         elif not options:
             reason = "relation_share" if new else "same_pair"
-        else:
-            reason = "enough_questions" if of_draw[draw.id] >= kept else None
+        elif of_draw[draw.id] >= kept:
+            reason = "enough_questions"
         if reason:
             dropped.append(_dropped(min(line, key=lambda one: one.id), reason))
             continue
