@@ -14,7 +14,7 @@ def main(words: list[str]) -> int:
     if words and ":" in words[0]:
         _call(*words)
         return 0
-    names = [*ALL, "scale", "alignment"]
+    names = [*ALL, "scale", "alignment", "filters"]
     if words and words[0] not in names:
         print(f"no bench {words[0]!r}; there are: {', '.join(names)}", file=sys.stderr)
         return 2

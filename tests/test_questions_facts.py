@@ -1,5 +1,6 @@
 """Questions about facts that news states: what is evidence, what is asked, what is accepted."""
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -167,6 +168,11 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
         "Which office did Mario Draghi hold in June 2021?": ("Prime Minister of Italy",),
         "Who was the Prime Minister of Italy in June 2021?": ("Mario Draghi",),
     }),
+    ("2021-06-14", "Italian prime minister Mario Draghi spoke.", "2023-01-01", "past", {
+        "Who was the prime minister of Italy in June 2021?": ("Mario Draghi",),
+        "Where was Mario Draghi prime minister in June 2021?": ("Italy",),
+    }),
+    ("2021-06-14", "The Italian Mario Draghi met the prime minister.", "2023-01-01", "past", {}),
     # nobody knows the day: certain for no day of that year
     ("2018-05-05", "Arsenal manager Nobody Known spoke.", "2020-01-01", "past", {}),
 ]  # fmt: skip
@@ -268,15 +274,27 @@ def test_one_question_a_line_and_every_word_in_turn() -> None:
     assert len(select(found, 1, kept=1, share=1)[0]) == 30
 
 
-def test_a_relation_has_at_most_its_share() -> None:
-    found = [_question(n, 1, "P6", f"Who {n}?") for n in range(50)]
-    found += [_question(n, 1, f"P{n % 5}", f"Which {n}?") for n in range(100, 150)]
-    chosen, dropped = select(found, 1, kept=4, share=0.25)
-    of = [q.grounding.relation for q in chosen if q.grounding]
-    assert of.count("P6") == 16 and len(of) == 66
-    assert {row.reason for row in dropped} == {"relation_share"}
-    one = [_question(n, 1, "P6", f"Who {n}?") for n in range(9)]
-    assert len(select(one, 1, kept=4, share=0.25)[0]) == 9, "one relation alone is no share"
+@pytest.mark.parametrize(
+    ("counts", "share", "wanted"),
+    [
+        # a quarter of the 152 lines, though only 140 rows are left
+        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 0.25, {"P6": 38, "P0": 38}),
+        ({"P6": 50, "P0": 51, "P1": 17, "P2": 17, None: 17}, 1, {}),
+        ({"P6": 9}, 0.25, {}),
+        ({"P6": 9, "P0": 3}, 0.25, {"P6": 6}),
+        ({"P6": 9, None: 3}, 0.25, {"P6": 6}),
+        ({"P6": 1, "P0": 1, None: 1}, 0.01, {}),
+    ],
+)
+def test_a_relation_has_at_most_its_share(
+    counts: dict[str | None, int], share: float, wanted: dict[str | None, int]
+) -> None:
+    spread = [relation for relation, n in counts.items() for _ in range(n)]
+    found = [_question(n, 1, relation, f"Who {n}?") for n, relation in enumerate(spread)]
+    chosen, dropped = select(found, 1, kept=4, share=share)
+    assert Counter(q.grounding and q.grounding.relation for q in chosen) == counts | wanted
+    assert len(dropped) == len(found) - len(chosen)
+    assert {row.reason for row in dropped} <= {"relation_share"}
 
 
 def test_a_pair_is_asked_once_a_year() -> None:

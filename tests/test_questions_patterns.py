@@ -34,10 +34,18 @@ ASKED = [
         "In 1956, Ruth Ginsburg entered Harvard at the age of 23.",
         {"At what age did Ruth Ginsburg enter Harvard in 1956?": "23"},
     ),
+    ("Nokia bought Withings in 2016.", {"When did Nokia buy Withings?": "2016"}),
+    ("Fidel Castro died in November 2016.", {"When did Fidel Castro die?": "November 2016"}),
+    ("Lehman Brothers was founded in 1850.", {"When was Lehman Brothers founded?": "1850"}),
     (
-        "The Holy See first met Vietnam in 2009.",
-        {},
+        "Jan Koum and Brian Acton founded WhatsApp in 2009.",
+        {"When did Jan Koum and Brian Acton found WhatsApp?": "2009"},
     ),
+    (
+        "Helen Clark became president of Senegal in May 2003.",
+        {"When did Helen Clark become president of Senegal?": "May 2003"},
+    ),
+    ("The Holy See first met Vietnam in 2009.", {}),
 ]  # fmt: skip
 NOTHING = [
     "Apple bought Beats.",  # no time
@@ -53,6 +61,13 @@ NOTHING = [
     "Apple bought Beats after the talks that Jimmy Iovine had in 2014.",
     "The economy shrank in the fourth quarter of 2008.",
     "Both bought Beats in 2014.",
+    "Both Tesco and Nokia bought Beats in 2014.",
+    "Page and Brin founded Google in 1998.",
+    "Helen Clark became prime minister in May 2003.",
+    "Helen Clark was elected mayor in 1995.",
+    "Ginger Baker was born Peter Baker in London in 1939.",
+    "John Stevens was born in 1920 in Chicago and studied law at Northwestern University.",
+    "Boeing resigned in June 2014.",
 ]
 
 
@@ -82,6 +97,25 @@ def test_a_person_is_named_in_full() -> None:
     lines = ("Head", "LeBron James spoke.", text)
     found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
     assert "When did LeBron James join the Los Angeles Lakers?" in [q.question for q in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "asked"),
+    [
+        ("The party grew.", []),
+        ("Mary Ardern spoke.", ["When did Mary Ardern become leader of the Labour Party?"]),
+        ("Mary Ardern and Ann Ardern spoke.", []),
+    ],
+)
+def test_a_surname_that_the_tagger_does_not_know(before: str, asked: list[str]) -> None:
+    lines = ("Head", before, "Ardern became leader of the Labour Party in August 2017.")
+    found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
+    assert [q.question for q in found] == asked
+
+
+def test_a_name_that_the_headline_alone_has_is_none() -> None:
+    lines = ("Justice Department Sues Mallory", "Mallory joined the Los Angeles Lakers in 2018.")
+    assert not questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
 
 
 def test_the_time_is_read() -> None:

@@ -36,8 +36,9 @@ class Parsed(Strict):
 class Grounded(Strict):
     """Questions about the facts of a dump that sentences state; what has none is asked otherwise.
 
-    `share`: of the rows a relation has at most so much; `otherwise`: the backend for articles
-    without such a sentence, and for all where there is no dump; none: they are not asked about.
+    `share`: of the lines that could be asked about a relation has at most so much; `otherwise`: the
+    backend for articles without such a sentence, and for all where there is no dump; none: they are
+    not asked about.
     """
 
     backend: Literal["facts"] = "facts"

@@ -19,7 +19,7 @@ from factdrift.builders.core import duck
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import MONTHS, WEEKDAYS
 from factdrift.builders.text.en.boilerplate import boilerplate
-from factdrift.builders.text.en.lexicon import COMMON, DEMONYMS, TITLES
+from factdrift.builders.text.en.lexicon import ADJECTIVES, COMMON, DEMONYMS, TITLES
 from factdrift.builders.text.names import GENERIC
 from factdrift.builders.text.sentences import breaks
 from factdrift.builders.text.words import plain_marks
@@ -80,6 +80,8 @@ def sentences(article: Article) -> list[Sentence]:
 class EntityNames:
     """Labels and aliases of entities in a table that spills to disk, to be met with articles.
 
+    Countries have their adjectives too: what stands beside an office says whose it is.
+
     `ids`: a query for the item ids that count, one column; `entities`: an `entities.parquet`.
     """
 
@@ -97,6 +99,12 @@ class EntityNames:
                     for id_, label, aliases in batch
                     for name in map(plain_marks, (label, *(aliases or ())))
                     if usable(name)
+                }
+                | {
+                    (adjective, id_)
+                    for id_, label, _ in batch
+                    for adjective, country in ADJECTIVES
+                    if label == country
                 }
             )
             table = pa.table([[p[0] for p in pairs], [p[1] for p in pairs]], names=["name", "id"])

@@ -21,7 +21,7 @@ _HINT = re.compile(
     r"(?:\d{1,2} )?(?:[A-Z][a-z]+\.? )?(?:\d{1,2}, )?(?:1[89]|20)\d\d\b"
 )
 """A time with its preposition: what a clause that is read has."""
-_LONGEST, _SHORTEST = 40, 6
+_LONGEST, _SHORTEST = 40, 5
 """Words of a sentence that is read."""
 _TIMES = re.compile(r"\b(?:in|on|during|by|before|after|around)$", re.I)
 """Of what began or ended then nothing says when it was."""
@@ -30,13 +30,17 @@ _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART"
 _AMOUNT = frozenset(("MONEY", "CARDINAL", "QUANTITY", "PERCENT"))
 _POINTING = words("""
     he she it they him her them his its their theirs i we us our my you your this that these those
-    here there such same other another others latter former respectively also too not n't never
+    here there such same other another others latter former respectively also too not n't never both
     said says told according who whom which whose what then later earlier recently similar now
 """)
 _GENERAL = words(
-    "say tell add note state claim believe think expect mean seem appear continue be have"
+    "say tell add note state claim believe think expect mean seem appear continue be have amount"
 )
 """Verbs whose clause tells nothing by itself."""
+_ALONE = words("die found bear launch discover write publish")
+"""Verbs whose clause needs no more than its subject: `When did Fidel Castro die?`"""
+_OF_WHAT = ("attr", "oprd")
+"""What somebody becomes or is elected: without a name nobody knows of which country."""
 _ONE_DOER = words("""
     become succeed replace win found discover defeat beat invent assassinate write direct buy
     acquire marry host launch design
@@ -119,6 +123,10 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
             return None
         if any(t.dep_ in ("relcl", "advcl", "ccomp", "parataxis", "pcomp", "acl") for t in span):
             return None
+        if any(t.dep_ == "conj" and t.pos_ == "VERB" for t in span):
+            return None
+        if root.lemma_ == "bear" and child.dep_ != "prep":
+            return None  # born Peter Edward Baker
         if span[-1].i < root.i and child.dep_ != "advmod" and span[0].i > 0:
             return None
         parts.append(span)
@@ -133,14 +141,19 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     if (dates[0].last - dates[0].first).days > 366:
         return None
-    if any(t.dep_ in ("relcl", "acl", "appos", "conj", "cc") for t in subject.subtree):
+    if any(t.dep_ in ("relcl", "acl", "appos") for t in subject.subtree):
+        return None
+    if any(t.dep_ == "conj" and t.tag_ != "NNP" for t in subject.subtree):
         return None
     if subject.tag_ == "NN" and not any(c.dep_ in ("det", "poss") for c in subject.children):
         return None  # half a noun phrase: "VECO chief executive pleaded guilty"
     rest = [p for p in parts if p is not time]
     ageless = [p for p in rest if not _AGE.match(_text(p))]
     every = [t for p in (tuple(subject.subtree), *ageless) for t in p]
-    if not _stands_alone(every, subject) or not rest:
+    if not _stands_alone(every, subject) or not (rest or root.lemma_ in _ALONE):
+        return None
+    offices = [c for c in root.children if c.dep_ in _OF_WHAT and c.tag_ == "NN"]
+    if any(not any(t.tag_ == "NNP" for t in c.subtree) for c in offices):
         return None
     helper = helpers[0] if helpers else None
     return _Clause(sentence, root, subject, passive, helper, tuple(rest), time, dates[0])
@@ -152,7 +165,8 @@ def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
         t.lower_ in _POINTING or t.tag_ in ("PRP", "PRP$", "WDT", "WP", "DT-WH") for t in tokens
     ):
         return False
-    if not any(t.ent_type_ in _NAMED and t.tag_ in ("NNP", "NNPS") for t in subject.subtree):
+    names = [t for t in subject.subtree if t.tag_ in ("NNP", "NNPS")]
+    if not any(t.ent_type_ in _NAMED for t in names) and names != list(subject.subtree):
         return False
     for t in tokens:
         if t.lower_ in ("the", "a", "an") and t.head.tag_ in ("NN", "NNS"):
@@ -171,7 +185,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
     when = _text(clause.time)
     when = when[:1].lower() + when[1:]
     did = clause.helper.lower_ if clause.passive and clause.helper is not None else "did"
-    who = _full(name, article.text)
+    who = _full(name, article.text[len(article.sentences[0]) :])
     if who is None:
         return
 
@@ -211,7 +225,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
         others = _text([t for p in late if p is not part for t in p])
         head = next(t for t in part if t.head == root)
         tail = f"{did} {who} {base} {others} {when}"
-        if head.dep_ == "dobj" and _is(part, "PERSON") and len(part) > 1:
+        if head.dep_ == "dobj" and _is(part, "PERSON") and len(part) > 1 and root.lemma_ != "join":
             yield from ask(f"whom {tail}", part, "entity", "PERSON")
         if head.dep_ == "prep" and head.lower_ in ("in", "at") and _is(part[1:], "GPE", "FAC"):
             yield from ask(f"where {tail}", part[1:], "entity", "GPE")
@@ -233,15 +247,21 @@ _PAID = words("pay cost raise spend earn donate invest receive win lose owe borr
 def _full(name: Sequence[Any], text: str) -> str | None:
     """A subject as a question says it: a person by the full name that the article gives.
 
-    None where it gives none, or several.
+    None where it gives none, or several, and where one of several people has but a surname.
     """
-    said = _said(name)
-    people = [t for t in name if t.ent_type_ == "PERSON"]
-    if len(people) != 1 or people[0] != name[-1] or any(t.ent_type_ == "ORG" for t in name):
-        return None if len(people) == 1 and name[0].text in TITLES else said
-    last = people[0].text
+    if any(t.dep_ == "conj" for t in name):
+        whole = all(" " in part for part in re.split(r",? and |, ", _text(name)))
+        return _said(name) if whole or all(t.ent_type_ != "PERSON" for t in name) else None
+    bare = [t for t in name if t.text not in TITLES and t.dep_ != "det"]
+    if len(bare) != 1 or bare[0] is not name[-1]:
+        return _said(name)
+    kind, last = bare[0].ent_type_, bare[0].text
+    if kind in ("GPE", "LOC", "NORP"):
+        return _said(name)
     found = {m[0] for m in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,2}}{re.escape(last)}\b", text)}
     full = {f for f in found if not {*f.split()[:-1]} & (TITLES | COMMON | DEMONYMS | _PLACES)}
+    if not full and kind in _NAMED and kind != "PERSON":
+        return None if name[0].text in TITLES else _said(name)
     return full.pop() if len(full) == 1 else None
 
 

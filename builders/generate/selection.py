@@ -17,8 +17,9 @@ def select(
     Facts come before clauses, events before states, recent ones before others; where as much
     speaks for two, a hash of seed and draw decides. A line of an article is asked about once, a
     pair of items once in a year of articles, a draw for at most `kept` questions; of the ways to
-    ask, the one whose first word is rarest so far. Of the rows a relation has at most `share`, or
-    as much as the others where too few are there.
+    ask, the one whose first word is rarest so far. A relation is asked about in at most a `share`
+    of all lines that could be asked about, so that what is left out for other reasons does not
+    shrink it in turn; or in an equal part, where fewer relations are there than that allows for.
     """
     lines: dict[tuple[str, str, int], list[Question]] = {}
     for one in found:
@@ -27,11 +28,20 @@ def select(
     chosen: list[Question] = []
     dropped: list[Dropped] = []
     seen: set[tuple[object, ...]] = set()
-    of_draw, words = Counter[str](), Counter[str]()
+    of_draw, words, relations = Counter[str](), Counter[str](), Counter[str | None]()
+    kinds = {_relation(one) for line in ordered for one in line}
+    cap = max(1, int(max(share, 1 / max(1, len(kinds))) * len(lines)))
     for line in ordered:
         draw = line[0].draw
-        options = [one for one in line if _pair(one) not in seen]
-        reason = _refused(line, options, seen, of_draw[draw.id] >= kept)
+        new = [one for one in line if _pair(one) not in seen]
+        options = [one for one in new if _relation(one) is None or relations[_relation(one)] < cap]
+        reason: str | None = None
+        if _line(line[0]) in seen:
+            reason = "same_sentence"
+        elif not options:
+            reason = "relation_share" if new else "same_pair"
+        elif of_draw[draw.id] >= kept:
+            reason = "enough_questions"
         if reason:
             dropped.append(_dropped(min(line, key=lambda one: one.id), reason))
             continue
@@ -39,25 +49,15 @@ def select(
         options = [one for one in options if _importance(one) == best]
         one = min(options, key=lambda q: (words[_first(q)], bits(seed, draw.id, q.question)))
         words[_first(one)] += 1
+        relations[_relation(one)] += 1
         of_draw[draw.id] += 1
         seen.update((_line(one), _pair(one)))
         chosen.append(one)
-    kept_rows, over = _capped(chosen, share)
-    dropped += [_dropped(one, "relation_share") for one in over]
-    return sorted(kept_rows, key=lambda one: one.id), dropped
+    return sorted(chosen, key=lambda one: one.id), dropped
 
 
-def _refused(
-    line: Sequence[Question],
-    options: Sequence[Question],
-    seen: set[tuple[object, ...]],
-    enough: bool,
-) -> str | None:
-    if _line(line[0]) in seen:
-        return "same_sentence"
-    if not options:
-        return "same_pair"
-    return "enough_questions" if enough else None
+def _relation(one: Question) -> str | None:
+    return one.grounding.relation if one.grounding is not None else None
 
 
 def _importance(one: Question) -> int:
@@ -90,30 +90,5 @@ def _first(one: Question) -> str:
     return one.question.split()[0]
 
 
-def _capped(chosen: Sequence[Question], share: float) -> tuple[list[Question], list[Question]]:
-    """The first rows of each relation, as many as its share of all that stay allows."""
-    counts = Counter(one.grounding.relation for one in chosen if one.grounding is not None)
-    others = len(chosen) - counts.total()
-    share = max(share, 1 / len(counts)) if counts and not others else share
-    total = len(chosen)
-    while True:
-        cap = max(1, int(share * total))
-        new = others + sum(min(n, cap) for n in counts.values())
-        if new == total:
-            break
-        total = new
-    taken, over, of = list[Question](), list[Question](), Counter[str]()
-    for one in chosen:
-        relation = one.grounding.relation if one.grounding is not None else None
-        if relation is not None and of[relation] >= cap:
-            over.append(one)
-            continue
-        if relation is not None:
-            of[relation] += 1
-        taken.append(one)
-    return taken, over
-
-
 def _dropped(one: Question, reason: str) -> Dropped:
-    relation = one.grounding.relation if one.grounding is not None else None
-    return Dropped(STEP, reason, one.id, relation=relation, detail=one.question)
+    return Dropped(STEP, reason, one.id, relation=_relation(one), detail=one.question)

@@ -15,11 +15,12 @@ _SOURCE = re.compile(
 )
 _CONTEXT = re.compile(
     rf"\b(?:the|this|that|these|those|such an?)(?: (?:other|local|new|whole))? "
+    r"(?!(?-i:[A-Z]\w*['’]s [A-Z]))"
     rf"(?:{'|'.join(words(data('questions')['of_the_article']))})(?:'s|’s)?"
     r"(?! (?:of|who|whom|whose|that|which|called|named|between|against|from|to|known|on|at|by)\b)"
     r"(?! (?-i:[A-Z]))(?! \w+ (?:of|who|called|named|between)\b)\b"
     r"|\b(?:the (?:aforementioned|above|previous|same|following|latter|other)|who else|that year|"
-    r"that night|at the time|(?:died|from|was|were|happened|live|work) there)\b",
+    r"that night|at the time|(?:died|from|was|were|happened|live|work) there(?! in (?-i:[A-Z])))\b",
     re.IGNORECASE,
 )
 _ON_THE_DAY = re.compile(

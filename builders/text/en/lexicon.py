@@ -6,6 +6,8 @@ _LISTS = data("names")
 
 COUNTRIES = words(_LISTS["countries"])
 DEMONYMS = words(_LISTS["demonyms"])
+ADJECTIVES = [entry.split("=") for entry in sorted(words(_LISTS["adjectives"]))]
+"""What is said of a country for its name, and the name."""
 COMMON = words(_LISTS["common"])
 """Words that open sentences with a capital and are no names on their own."""
 TITLES = frozenset(word for title in words(data("questions")["titles"]) for word in title.split())
