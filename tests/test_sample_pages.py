@@ -5,6 +5,7 @@ import gzip
 import itertools
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -124,6 +125,10 @@ def test_the_odd_pages() -> None:
     assert redirects["MLS All-Decade Team"] not in by_title
 
 
+def words(page: make.SamplePage) -> int:
+    return len(" ".join(paragraphs(page.text)).split())
+
+
 @pytest.mark.parametrize("page", CONTENT, ids=lambda page: page.title)
 def test_length_and_balance(page: make.SamplePage) -> None:
     balanced = all(
@@ -132,14 +137,17 @@ def test_length_and_balance(page: make.SamplePage) -> None:
     assert balanced == (page.title != UNBALANCED)
     if balanced:
         blocks = paragraphs(page.text)
-        words = len(" ".join(blocks).split())
-        if words > 1000:
+        if words(page) > 1000:
             assert 13 <= len(blocks) <= 30, blocks
             assert len(page.text.split()) <= 2200
             assert "\n{|" in page.text
         else:
             assert 5 <= len(blocks) <= 12, blocks
-            assert 150 <= words <= 450
+            assert 150 <= words(page) <= 450
+
+
+def test_most_pages_are_as_long_as_those_of_the_encyclopedia() -> None:
+    assert statistics.median(map(words, CONTENT)) > 1100
 
 
 def test_every_relation_and_the_years_of_its_segments() -> None:
