@@ -15,8 +15,9 @@ A file `NAME.jsonl`, `NAME.jsonl.gz` or `NAME.parquet` may have a `NAME.json` be
 which model and which release it is of (`About`).
 """
 
+import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
@@ -135,6 +136,13 @@ def about(path: Path) -> About | None:
         ) from error
 
 
+def say_beside(path: Path, about: Mapping[str, object]) -> None:
+    """Write the file that says what the predictions of a file are of."""
+    with replacing(beside(path)) as unfinished:
+        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
+        unfinished.write_text(text + "\n", "utf-8")
+
+
 def read(path: Path) -> Iterator[Batch]:
     """The predictions of a file in batches, in bounded memory.
 
@@ -190,22 +198,28 @@ def _packed(raw: IO[bytes], suffix: str) -> Iterator[Any]:
 
 
 def _read_lines(path: Path) -> Iterator[Batch]:
-    decoder = msgspec.json.Decoder(Prediction)
-    flow = _lines(path)
+    flow = numbered_rows(path)
     while some := list(islice(flow, _LINES)):
-        rows = []
-        for number, line in some:
-            try:
-                rows.append(decoder.decode(line))
-            except RecursionError:
-                what = "brackets too deep"
-                raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                what = str(error).replace("\n", " ")
-                text = f"no prediction: {what}"
-                raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
-        places = [number for number, _ in some]
+        places, rows = [number for number, _ in some], [row for _, row in some]
         yield Batch(_batch(rows, path, places[0], places), places[0])
+
+
+def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
+    """The predictions of a file of JSON lines, each with the number of its line from 1.
+
+    `UserError` as of `read`.
+    """
+    decoder = msgspec.json.Decoder(Prediction)
+    for number, line in _lines(path):
+        try:
+            row = decoder.decode(line)
+        except RecursionError:
+            what = "brackets too deep"
+            raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            text = f"no prediction: {str(error).replace(chr(10), ' ')}"
+            raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
+        yield number, row
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -33,7 +33,7 @@ from factdrift.scoring.words import found
 REPORT = "report.html"
 MOST = len(COLOURS)
 """Models of a report."""
-_TIMES = ("period", "quarter", "year", "decade")
+TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = ("exact_match", "accuracy")
 _COLUMNS = dict(zip(_MAIN, (WRITTEN, CHOSEN), strict=True))
@@ -184,7 +184,7 @@ def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
 
 def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
     strata = {mean.stratum for model in models for mean in model.table}
-    time = next((one for one in _TIMES if one in strata), None)
+    time = next((one for one in TIMES if one in strata), None)
     stops = {
         model.name: model.summary["knowledge"]["last_known"]
         for model in models

@@ -4,7 +4,6 @@ What a model said is kept by content in the build folder, a batch at a time, so 
 goes on where it was and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +17,6 @@ import factdrift
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.progress import Progress, progress
 from factdrift.builders.generate.openai_servers import OpenAI
@@ -30,7 +28,7 @@ from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
 from factdrift.scoring.askers import Asker, Scorer, Writer
 from factdrift.scoring.local_models import PLL
-from factdrift.scoring.predictions import Prediction, beside, write
+from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
 from factdrift.scoring.views import Asking, Question, Row, Said, View, names
 
@@ -343,6 +341,4 @@ def _say_beside(
         "rows": count,
         "code_version": factdrift.__version__,
     }
-    with replacing(beside(path)) as unfinished:
-        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
-        unfinished.write_text(text + "\n", "utf-8")
+    say_beside(path, about)

@@ -1,0 +1,99 @@
+"""The page of results that were shared: tables and curves, built from the folders in docs/results.
+
+A test checks that the answers give the figures (`factdrift results`); here they are only shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from factdrift.builders.release.card import code, escape
+from factdrift.scoring.figures import WIDTHS, Point, lines
+from factdrift.scoring.report import TIMES
+from factdrift.scoring.results import ANSWERS, Results, read
+from factdrift.scoring.score import Mean, sortable
+from factdrift.scoring.summary import CHOSEN, WRITTEN, cell
+
+FOLDER = Path(__file__).parent / "results"
+INTRODUCTION = """# Results
+
+Each line is a folder of `docs/results`: the raw answers of a model, how it was asked, and the
+figures that follow, in per cent with 95 % intervals by subject. Figures of writing and of choosing
+are not to be compared. `factdrift results RELEASE FOLDER` scores the answers again and refuses what
+differs. How a folder is made and sent in stands in
+[Contributing](contributing.md#share-results).
+"""
+
+
+def releases() -> Iterator[tuple[str, list[tuple[Path, Results]]]]:
+    """Release -> the folders of its results, by their names."""
+    folders = sorted(path.parent for path in FOLDER.glob(f"*/*/{ANSWERS}"))
+    for release, some in groupby(folders, key=lambda folder: folder.parent.name):
+        yield release, [(folder, read(folder)) for folder in some]
+
+
+def _of_period(results: Results, metric: str) -> dict[str, Mean]:
+    return {m.value: m for m in results.table if (m.metric, m.stratum in TIMES) == (metric, True)}
+
+
+def curve(every: Sequence[Results], metric: str, width: float) -> bytes | None:
+    """The picture of the curves by period; none where no model has two of them."""
+    series = {
+        one.model: {
+            value: Point(mean.mean, mean.low, mean.high)
+            for value, mean in _of_period(one, metric).items()
+        }
+        for one in every
+    }
+    values = sorted({value for points in series.values() for value in points}, key=sortable)
+    if len(values) < 2:
+        return None
+    with TemporaryDirectory() as scratch:
+        path = Path(scratch) / "curve.png"
+        lines(series, values, path, width=width, label=f"{metric.replace('_', ' ')}, per cent")
+        return path.read_bytes()
+
+
+def pictures() -> Iterator[tuple[str, bytes]]:
+    """Path in the documentation and bytes of every curve."""
+    for release, some in releases():
+        if found := curve([one for _, one in some], WRITTEN[0], WIDTHS["wide"]):
+            yield f"results/{release}.png", found
+
+
+def _table(some: Sequence[tuple[Path, Results]], names: Sequence[str]) -> Iterator[str]:
+    found = []
+    for folder, one in some:
+        overall = [mean for mean in one.table if mean.stratum == "all"]
+        whole = None if any(mean.config is None for mean in overall) else overall[0].config
+        means = {mean.metric: mean for mean in overall if mean.config == whole}
+        if names[0] in means:
+            found.append((folder, one, means))
+    shown = [name for name in names if any(name in means for *_, means in found)]
+    if not found:
+        return
+    yield f"| model | rows | {' | '.join(map(code, shown))} | knows what changed until | asked |"
+    yield f"|:--|--:|{'--:|' * len(shown)}:--|:--|"
+    for folder, one, means in found:
+        stop = one.knowledge
+        until = f"{stop['last_known']} ({stop['low']} to {stop['high']})" if stop else "–"
+        cells = [cell(means.get(name)) for name in shown]
+        view, limit = one.asked.get("view"), one.asked.get("limit")
+        asked = [f"{view}" if view else "", f"limit {limit}" if limit else "", one.code_version]
+        place = f"results/{folder.parent.name}/{folder.name}/{ANSWERS}"
+        columns = [f"[{escape(one.model)}]({place})", str(means[names[0]].n), *cells]
+        columns += [escape(until), escape(", ".join(filter(None, asked)))]
+        yield f"| {' | '.join(columns)} |"
+    yield ""
+
+
+def page() -> str:
+    """The page as Markdown."""
+    made = [INTRODUCTION]
+    drawn = {path for path, _ in pictures()}
+    for release, some in releases():
+        made += [f"## {release}", "", *_table(some, WRITTEN), *_table(some, CHOSEN)]
+        if (picture := f"results/{release}.png") in drawn:
+            made += [f"![Exact match by period]({picture})", ""]
+    return "\n".join(made)
