@@ -20,7 +20,8 @@ INTRODUCTION = """# Results
 
 Each line is a folder of `docs/results`: the raw answers of a model, how it was asked, and the
 figures that follow, in per cent with 95 % intervals by subject. Figures of writing and of choosing
-are not to be compared. `factdrift results RELEASE FOLDER` scores the answers again and refuses what
+are not to be compared. Lines that know nothing are a floor: where one of them has a day at which its
+knowledge stops, long-held facts alone look so. `factdrift results RELEASE FOLDER` scores the answers again and refuses what
 differs. How a folder is made and sent in stands in
 [Contributing](contributing.md#share-results).
 """
