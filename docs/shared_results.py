@@ -12,7 +12,7 @@ from factdrift.builders.release.card import code, escape
 from factdrift.scoring.figures import WIDTHS, Point, lines
 from factdrift.scoring.report import TIMES
 from factdrift.scoring.results import ANSWERS, Results, read
-from factdrift.scoring.score import Mean, sortable
+from factdrift.scoring.score import sortable
 from factdrift.scoring.summary import CHOSEN, WRITTEN, cell
 
 FOLDER = Path(__file__).parent / "results"
@@ -20,10 +20,11 @@ INTRODUCTION = """# Results
 
 Each line is a folder of `docs/results`: the raw answers of a model, how it was asked, and the
 figures that follow, in per cent with 95 % intervals by subject. Figures of writing and of choosing
-are not to be compared. Lines that know nothing are a floor: where one of them has a day at which its
-knowledge stops, long-held facts alone look so. `factdrift results RELEASE FOLDER` scores the answers again and refuses what
-differs. How a folder is made and sent in stands in
-[Contributing](contributing.md#share-results).
+are not to be compared. Lines that know nothing are a floor; where one of them has a time at which
+its knowledge stops, it is that its answers are of facts that held long.
+
+`factdrift results RELEASE FOLDER` scores the answers again and refuses what differs. How a folder
+is made and sent in stands in [Contributing](contributing.md#share-results).
 """
 
 
@@ -34,19 +35,25 @@ def releases() -> Iterator[tuple[str, list[tuple[Path, Results]]]]:
         yield release, [(folder, read(folder)) for folder in some]
 
 
-def _of_period(results: Results, metric: str) -> dict[str, Mean]:
-    return {m.value: m for m in results.table if (m.metric, m.stratum in TIMES) == (metric, True)}
+MANY = 12
+"""Periods above which a curve shows years: some rows of each period say too little."""
+
+
+def _curve_of(results: Results, metric: str, years: bool) -> dict[str, Point]:
+    means = [m for m in results.table if m.metric == metric and m.stratum in TIMES]
+    if not years:
+        return {m.value: Point(m.mean, m.low, m.high) for m in means}
+    found = {}
+    for year, some in groupby(sorted(means, key=lambda m: m.value), lambda m: m.value[:4]):
+        rows = [(m.n, m.n * m.mean) for m in some]
+        found[year] = Point(sum(hits for _, hits in rows) / sum(n for n, _ in rows), None, None)
+    return found
 
 
 def curve(every: Sequence[Results], metric: str, width: float) -> bytes | None:
     """The picture of the curves by period; none where no model has two of them."""
-    series = {
-        one.model: {
-            value: Point(mean.mean, mean.low, mean.high)
-            for value, mean in _of_period(one, metric).items()
-        }
-        for one in every
-    }
+    periods = {m.value for one in every for m in one.table if m.stratum in TIMES}
+    series = {one.model: _curve_of(one, metric, len(periods) > MANY) for one in every}
     values = sorted({value for points in series.values() for value in points}, key=sortable)
     if len(values) < 2:
         return None

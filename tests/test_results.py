@@ -198,3 +198,10 @@ def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPat
     ((path, picture),) = shared_results.pictures()
     assert path == "results/sample-1.0.0.png"
     assert picture.startswith(b"\x89PNG")
+
+
+def test_a_curve_of_many_periods_is_of_years(shared: Path) -> None:
+    results = read(shared)
+    assert shared_results._curve_of(results, "exact_match", True) == {"2021": (0.5, None, None)}
+    quarters = shared_results._curve_of(results, "exact_match", False)
+    assert [quarters[period].mean for period in PERIODS] == [1.0, 0.0]
