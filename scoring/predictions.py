@@ -41,7 +41,7 @@ LONGEST = 4 << 20
 HASH = 16
 """Hex digits of a prompt's sha256 that tell it."""
 ROWS = 1 << 16
-"""Rows of a batch at most."""
+"""Rows that are written at a time."""
 _PIECE = 1 << 20
 _LINES = 1 << 13
 """Lines that are read at a time."""
@@ -294,59 +294,30 @@ def _read_parquet(path: Path) -> Iterator[Batch]:
                 columns = ", ".join(sorted(names)[:20])
                 message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
                 raise UserError(message, where=shown(path))
-            wanted = [n for n in (*SCHEMA.names, "scores") if n in names]
-            done = 0
-            for batch in file.iter_batches(ROWS, columns=wanted):
-                yield Batch(_of_parquet(batch, path, done), done + 1)
-                done += batch.num_rows
+            wanted = [name for name in Prediction.__struct_fields__ if name in names]
+            done = 1
+            for batch in file.iter_batches(_LINES, columns=wanted):
+                rows = []
+                for number, row in enumerate(batch.to_pylist(), done):
+                    try:
+                        rows.append(msgspec.convert(_plain(row), Prediction))
+                    except msgspec.ValidationError as error:
+                        text = f"no prediction: {error}"
+                        raise UserError(text, where=shown(path), line=number) from None
+                yield Batch(_batch(rows, path, done), done)
+                done += len(rows)
     except (pa.ArrowException, OSError) as error:
         what = str(error).split("\n")[0]
         raise UserError(f"no predictions: {what}", where=shown(path)) from error
 
 
-def _of_parquet(batch: pa.RecordBatch, path: Path, done: int) -> pa.RecordBatch:
-    """A batch in the columns of `SCHEMA`. Where it has scores, row by row, as JSON lines are."""
-    if "scores" in batch.schema.names:
-        plain = [{k: v for k, v in row.items() if v is not None} for row in batch.to_pylist()]
-        for row in plain:
-            if "scores" in row:
-                pairs = row["scores"]
-                row["scores"] = (
-                    dict(pairs)
-                    if isinstance(pairs, list)
-                    else {text: score for text, score in pairs.items() if score is not None}
-                )
-        try:
-            return _batch(msgspec.convert(plain, list[Prediction]), path, done + 1)
-        except msgspec.ValidationError as error:
-            raise UserError(f"no prediction: {error}", where=shown(path)) from error
-    arrays = []
-    for field in SCHEMA:
-        if field.name in batch.schema.names:
-            arrays.append(batch.column(field.name).cast(field.type))
-        else:
-            arrays.append(
-                pa.repeat(pa.scalar(None if field.nullable else False, field.type), batch.num_rows)
-            )
-    table = pa.RecordBatch.from_arrays(arrays, names=SCHEMA.names)
-    _check_columns(table, path)
-    return table
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of Parquet as a line of JSON has it: what is null is absent, unless nothing is there.
 
-
-def _check_columns(table: pa.RecordBatch, path: Path) -> None:
-    """What `_batch` refuses of rows, of columns."""
-    import pyarrow.compute as pc
-
-    if table.column("id").null_count:
-        raise UserError("a row without an id", where=shown(path))
-    answers = [table.column(name) for name in ("prediction", "candidates", "choice_scores")]
-    given = sum(
-        answer.is_valid().cast(pa.int8()).to_numpy(zero_copy_only=False) for answer in answers
-    )
-    if (given > 1).any():
-        raise UserError("a row with more than one kind of answer", where=shown(path))
-    if not pc.all(pc.is_finite(answers[2].flatten()), min_count=0).as_py():
-        raise UserError("a score that is not a finite number", where=shown(path))
-    for texts in (table.column("id"), answers[0], answers[1].flatten()):
-        if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
-            raise UserError(f"a text of more than {LONGEST:,} bytes", where=shown(path))
+    Scores are a map, or a struct with the answers of all rows.
+    """
+    found = {name: value for name, value in row.items() if value is not None}
+    if "scores" in found:
+        pairs = dict(found["scores"])
+        found["scores"] = {text: score for text, score in pairs.items() if score is not None}
+    return found if found.keys() & set(_ANSWERS) else {**found, "prediction": None}
