@@ -63,7 +63,7 @@ def _builders() -> dict[str, Any]:
     from factdrift.builders.recipes.datasets import BUILDERS
     from factdrift.builders.recipes.recipe import recipes
 
-    return BUILDERS | {one.build.builder: type(one.build) for one in recipes().values()}
+    return {**BUILDERS, **{one.build.builder: type(one.build) for one in recipes().values()}}
 
 
 def dataset(name: str, model: Any) -> str:

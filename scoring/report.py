@@ -246,8 +246,8 @@ def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
                 label = f"{_NAMES[one.metric]}, per cent"
                 dots(series, labels, path, width=width, label=label, chance=chance)
             else:
-                more = {"marks": one.marks, "chance": chance}
-                lines(series, values, path, width=width, label="per cent", **more)
+                mark, label = one.marks, "per cent"
+                lines(series, values, path, width=width, label=label, marks=mark, chance=chance)
             pictures.append(base64.b64encode(path.read_bytes()).decode("ascii"))
         yield Figure(one.name, one.title, one.caption, *pictures)
 

@@ -67,7 +67,9 @@ def rows_sha256(release: Path) -> str:
     every row, in the order of the release. Files of another Parquet library have the same."""
     found = sha256()
     for config in load(release).configs:
-        for split in config.splits if config.roles else ():
+        for split in config.splits:
+            if config.roles is None:
+                continue
             one = ChosenSplit(config.name, config.roles, split)
             columns = ["id", one.columns.prompt, one.columns.targets]
             for row in one.rows(release, columns):

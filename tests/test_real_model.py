@@ -83,7 +83,7 @@ def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) ->
     backend = {"backend": "transformers", "model": str(weights), "chat": True}
     made["build"]["generate"] = {"kept": 2, "backend": backend}
     recipe = tmp_path / "mine.yaml"
-    recipe.write_text(yaml.safe_dump(made), "utf-8")
+    recipe.write_text(json.dumps(made), "utf-8")
     words = ["release", recipe, "--build", tmp_path / "build", "--out", tmp_path / "out"]
     done = run(*words)
     assert "questions of 20 draws" in done.stderr

@@ -185,7 +185,7 @@ def test_answers_that_know_nothing(sample: Path, tmp_path: Path) -> None:
             for one in table
             if (one["stratum"], one["metric"], one["split"]) == ("all", "exact_match", None)
         )
-        assert f"{100 * mean:.1f}" == updated[place - 1]
+        assert f"{100 * mean:.1f}" == updated[place]
 
 
 def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
