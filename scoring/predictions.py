@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -179,22 +179,9 @@ def _open(path: Path, suffix: str) -> Iterator[Any]:
             yield lambda rows: writer.write_batch(_batch(rows, path, 1).select(schema.names))
         return
     encoder = msgspec.json.Encoder()
-    with path.open("wb") as raw, _packed(raw, suffix) as file:
+    packed = {".gz": "gzip", ".zst": "zstd"}.get(suffix)
+    with pa.output_stream(str(path), compression=packed) as file:
         yield lambda rows: file.write(encoder.encode_lines(rows))
-
-
-@contextmanager
-def _packed(raw: IO[bytes], suffix: str) -> Iterator[Any]:
-    if suffix == ".gz":
-        import gzip
-
-        with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-            yield file
-    elif suffix == ".zst":
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as file:
-            yield file
-    else:
-        yield raw
 
 
 def _read_lines(path: Path) -> Iterator[Batch]:
