@@ -18,7 +18,7 @@ from torture import not_for_ever
 
 TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUTS)
 """Parameters that take a path as text, for they take names, addresses or patterns, too."""
-WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback")
+WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback", "share")
 """Parameters that name what is written, so that most odd names do."""
 ODD = ("long", "deep", "newline", "-", "~", "folder", "fifo", "loop", "gone")
 UNWRITABLE = ("long", "deep", "fifo", "loop", "empty.txt")
