@@ -8,13 +8,14 @@ from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from factdrift.builders.release.card import code, escape
+from factdrift.builders.release.card import escape
 from factdrift.scoring.figures import WIDTHS, Point, lines
 from factdrift.scoring.report import TIMES
 from factdrift.scoring.results import ANSWERS, Results, read
 from factdrift.scoring.score import sortable
-from factdrift.scoring.summary import CHOSEN, WRITTEN, cell
+from factdrift.scoring.summary import CHOSEN, cell
 
+WRITTEN = ("exact_match", "outdated")
 FOLDER = Path(__file__).parent / "results"
 INTRODUCTION = """# Results
 
@@ -81,18 +82,24 @@ def _table(some: Sequence[tuple[Path, Results]], names: Sequence[str]) -> Iterat
     shown = [name for name in names if any(name in means for *_, means in found)]
     if not found:
         return
-    yield f"| model | rows | {' | '.join(map(code, shown))} | knows what changed until | asked |"
-    yield f"|:--|--:|{'--:|' * len(shown)}:--|:--|"
+    heads = [
+        "model",
+        "asked",
+        *(name.replace("_", " ") for name in shown),
+        "knows what changed until",
+    ]
+    yield f"| {' | '.join(heads)} |"
+    yield f"|:--|:--|{'--:|' * len(shown)}:--|"
     for folder, one, means in found:
         stop = one.knowledge
         until = f"{stop['last_known']} ({stop['low']} to {stop['high']})" if stop else "–"
-        cells = [cell(means.get(name)) for name in shown]
-        view, limit = one.asked.get("view"), one.asked.get("limit")
-        asked = [f"{view}" if view else "", f"limit {limit}" if limit else "", one.code_version]
+        how = f"{means[names[0]].n:,} rows"
+        for name in ("view", "limit"):
+            how += f", {name} {one.asked[name]}" if one.asked.get(name) else ""
         place = f"results/{folder.parent.name}/{folder.name}/{ANSWERS}"
-        columns = [f"[{escape(one.model)}]({place})", str(means[names[0]].n), *cells]
-        columns += [escape(until), escape(", ".join(filter(None, asked)))]
-        yield f"| {' | '.join(columns)} |"
+        asked = f"[answers]({place}): {escape(how)}, factdrift {escape(one.code_version)}"
+        cells = [cell(means.get(name)).replace(" [", "<br>[") for name in shown]
+        yield f"| {' | '.join([escape(one.model), asked, *cells, escape(until)])} |"
     yield ""
 
 

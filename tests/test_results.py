@@ -192,8 +192,8 @@ def test_the_page_shows_every_folder(shared: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(shared_results, "FOLDER", shared.parents[1])
     text = shared_results.page()
     place = "results/sample-1.0.0/acme-m-1/answers.jsonl"
-    assert f"| [acme/m-1]({place}) | 10 | 50.0 [" in text
-    assert "generate, limit 5, 0.1.9 |" in text
+    how = "10 rows, view generate, limit 5, factdrift 0.1.9"
+    assert f"| acme/m-1 | [answers]({place}): {how} | 50.0<br>[" in text
     assert "![Exact match by period](results/sample-1.0.0.png)" in text
     ((path, picture),) = shared_results.pictures()
     assert path == "results/sample-1.0.0.png"
