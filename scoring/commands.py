@@ -262,6 +262,7 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
+    from factdrift.scoring.askers import Probing
     from factdrift.scoring.run_model import Order, settings_of
     from factdrift.scoring.run_model import run_model as run
 
@@ -288,12 +289,9 @@ def run_model(
             splits=split or (),
             limit=limit,
             prompts=prompts,
-            blank=blank,
+            probing=Probing(masks, top, pll, blank),
             most=answers,
             distractors=distractors,
-            masks=masks,
-            top=top,
-            pll=pll,
             seed=seed,
             out=out,
             build=build,
