@@ -32,7 +32,7 @@ FILE, ANSWERS = "results.json", "answers.jsonl"
 LARGEST = 16 << 20
 """Bytes of a file at most."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_SECRET = re.compile(r"\b(?:sk|hf|gh[a-z]|pypi|xox[a-z]|AKIA|Bearer)[-_ ]?[\w-]{16,}")
+_SECRET = re.compile(r"\b(?:(?:sk|hf|gh[a-z]|pypi|xox[a-z])[-_]|AKIA|Bearer )[\w-]{16,}")
 _ADDRESS = re.compile(r"\w://|\blocalhost\b|[\w.+-]@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _PATH = re.compile(r"(?:^|[\s=:\"'])(?:~|\.{0,2})[/\\]+\w|\b[A-Za-z]:\\")
 _ELSEWHERE = ("model", "dataset", "version", "code_version")

@@ -111,6 +111,7 @@ def answered(old: str, new: str) -> Callable[[Path], object]:
         (said("model", "C:\\models\\m"), "a path is in"),
         (said("../m", 1), "a path is in"),
         (said("key", "hf_abcdefghijklmnopqrst"), "a key is in"),
+        (said("key", "AKIAABCDEFGHIJKLMNOP"), "a key is in"),
         (said("deep", [{"x": "\x1b[31mred"}]), "a control character is in '\\x1b[31mred'"),
         (said("deep", "\u202egnp"), "a control character is in"),
         (answered("Club 1", "Club 2"), "table: the answers give"),
@@ -162,7 +163,9 @@ def test_the_fingerprint_is_of_what_is_asked(
 @pytest.mark.parametrize("folder", REFERENCE, ids=lambda folder: folder.name)
 def test_the_reference_results_fit_the_samples(folder: Path, sample: Path) -> None:
     results = read(folder)
-    check(folder, sample / "releases" / results.dataset / results.version)
+    release = sample / "releases" / results.dataset / results.version
+    if release.is_dir():  # a release from elsewhere is not here: its results have their form
+        check(folder, release)
     assert folder == ROOT / "docs/results" / results.name
 
 
