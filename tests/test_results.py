@@ -164,7 +164,7 @@ def test_the_fingerprint_is_of_what_is_asked(
 def test_the_reference_results_fit_the_samples(folder: Path, sample: Path) -> None:
     results = read(folder)
     release = sample / "releases" / results.dataset / results.version
-    if release.is_dir():  # a release from elsewhere is not here: its results have their form
+    if release.is_dir() or results.dataset in ("dynamic-templama", "invariant-lama"):
         check(folder, release)
     assert folder == ROOT / "docs/results" / results.name
 
