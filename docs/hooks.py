@@ -14,7 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 from pydantic import BaseModel  # noqa: E402
 
-from docs.keys import nested, table, title  # noqa: E402 - MkDocs runs this file by its path
+from docs import shared_results  # noqa: E402 - MkDocs runs this file by its path
+from docs.keys import nested, table, title  # noqa: E402
 
 DOCUMENTS = {
     "TOUR.md": "tour.md",
@@ -246,6 +247,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "recipes.md", recipe_keys()
     yield "templates.md", template_keys()
     yield "commands.md", commands()
+    yield "results.md", shared_results.page()
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -256,6 +258,8 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, path, content=text))
     for path, picture in pictures():
         files.append(File.generated(config, path, abs_src_path=str(picture)))
+    for path, content in shared_results.pictures():
+        files.append(File.generated(config, path, content=content))
     return files
 
 

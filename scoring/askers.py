@@ -1,6 +1,7 @@
 """The models that views ask: those that write, and those on this machine that give numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,17 @@ Done = Callable[[Mapping[int, Said]], None]
 """Called with what is known, by the places of the questions, as soon as it is."""
 _CALLS = 64
 """Calls of a server for each of those that run at a time, before the next rows are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """How a model that gives numbers is asked: the most masks of a gap, the tokens that are ranked,
+    what a pseudo-log-likelihood masks, and what stands for the gap before one that writes."""
+
+    masks: int = 5
+    top: int = 100
+    pll: PLL = "original"
+    blank: str | None = None
 
 
 class Asker(Protocol):
@@ -63,32 +75,19 @@ class Writer:
 class Scorer:
     """A model on this machine that gives numbers; its weights are loaded when it is asked first."""
 
-    def __init__(
-        self,
-        settings: Transformers,
-        view: View,
-        kind: Kind,
-        *,
-        top: int,
-        masks: int,
-        pll: PLL,
-        blank: str | None,
-    ) -> None:
-        self.settings, self.view, self.kind = settings, view, kind
+    def __init__(self, settings: Transformers, view: View, kind: Kind, how: Probing) -> None:
+        self.settings, self.view, self.kind, self.how = settings, view, kind, how
         self.batch = settings.batch
         self.usage = Usage()
         chosen = settings.model_dump(mode="json", include={"model", "revision", "dtype", "chat"})
-        more: dict[str, object] = {"top": top} if view == "rank" else {}
-        if view == "mask":
-            more = {"masks": masks}
-        elif view != "rank":
-            more = {"pll": pll} if kind == "masked" else {"blank": blank}
+        asked_by = {"rank": "top", "mask": "masks"}
+        name = asked_by.get(view, "pll" if kind == "masked" else "blank")
+        more = {name: getattr(how, name)}
         asked = "likelihood" if view == "choices" else view
         batch = settings.batch
         self.identity = identity_of(
             view=asked, kind=kind, batch=batch, **chosen, **more, **_content(settings)
         )
-        self._top, self._masks, self._pll, self._blank = top, masks, pll, blank
         self._model: Masked | Writing | None = None
 
     def ask(self, questions: Sequence[Question], done: Done) -> None:
@@ -105,16 +104,16 @@ class Scorer:
         loaded = load(self.settings, self.kind)
         if self.kind == "masked":
             return Masked(loaded, self.batch, self.usage)
-        return Writing(loaded, self.batch, self.usage, self._blank)
+        return Writing(loaded, self.batch, self.usage, self.how.blank)
 
     def _of_masked(self, model: Masked, questions: Sequence[Question]) -> list[Said]:
         gaps = [Gap(question.text, question.after) for question in questions]
         if self.view == "rank":
-            return [Said(candidates=tuple(some)) for some in model.rank(gaps, self._top)]
+            return [Said(candidates=tuple(some)) for some in model.rank(gaps, self.how.top)]
         if self.view == "mask":
-            return [Said(candidates=tuple(some)) for some in model.fill(gaps, self._masks)]
+            return [Said(candidates=tuple(some)) for some in model.fill(gaps, self.how.masks)]
         pairs = [(g, o) for g, q in zip(gaps, questions, strict=True) for o in q.options]
-        return _shared(questions, model.likelihoods(pairs, self._pll))
+        return _shared(questions, model.likelihoods(pairs, self.how.pll))
 
     def _of_writing(self, model: Writing, questions: Sequence[Question]) -> list[Said]:
         chat = self.settings.chat

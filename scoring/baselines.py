@@ -1,16 +1,43 @@
-"""What models that know nothing of a period score on a release, as lines of text."""
+"""What models that know nothing of a period score on a release, as lines of text; their answers."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+import factdrift
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load, locate
-from factdrift.builders.templama.guesses import GUESSES, guesses
+from factdrift.builders.templama.guesses import GUESSES, answers, guesses
+from factdrift.scoring.predictions import Prediction, say_beside, write
+from factdrift.scoring.sampling import ChosenSplit, drawn
 
 _COLUMNS = {"split", "relation", "targets", "previous_answers", "still_true"}
+
+
+def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
+    """The splits of a release that the guesses are of, and its timelines."""
+    configs = {config.name: config for config in load(folder).configs}
+    splits = [
+        ChosenSplit(config.name, config.roles, split)
+        for config in configs.values()
+        if config.roles and config.name not in ("choices", "paraphrases")
+        for split in config.splits
+    ]
+    splits = [
+        one
+        for one in splits
+        if _COLUMNS.issubset(pq.read_schema(locate(folder, one.split.file)).names)
+    ]
+    timelines = configs["timelines"].splits if "timelines" in configs else ()
+    if not splits or len(timelines) != 1:
+        raise UserError(
+            "its rows name no answers of the period before, or it has no timelines",
+            where=shown(folder),
+            hint="these figures are of cloze releases such as dynamic-templama",
+        )
+    return splits, locate(folder, timelines[0].file)
 
 
 def baselines(folder: Path) -> Iterator[str]:
@@ -18,31 +45,36 @@ def baselines(folder: Path) -> Iterator[str]:
 
     `UserError`: the release has no timelines, or no rows that name the answers of before.
     """
-    files = {
-        config.name: [locate(folder, split.file) for split in config.splits]
-        for config in load(folder).configs
-    }
-    cloze = {
-        name: some
-        for name, some in files.items()
-        if name not in ("choices", "paraphrases")
-        and some
-        and _COLUMNS.issubset(pq.read_schema(some[0]).names)
-    }
-    if not cloze or len(files.get("timelines", ())) != 1:
-        raise UserError(
-            "its rows name no answers of the period before, or it has no timelines",
-            where=shown(folder),
-            hint="these figures are of cloze releases such as dynamic-templama",
-        )
-    (timelines,) = files["timelines"]
+    splits, timelines = _parts(folder)
     yield "".join([f"{'':<16}{'comparisons':>12}", *(f"{name:>17}" for name in GUESSES)])
-    every = [path for some in cloze.values() for path in some]
-    for by, paths in (("split", every), ("relation", cloze.get("updated", []))):
-        if by == "relation" and paths:
+    updated = [one for one in splits if one.config == "updated"]
+    for by, some in (("split", splits), ("relation", updated)):
+        if by == "relation" and some:
             yield "updated, by relation"
+        paths = [locate(folder, one.split.file) for one in some]
         for row in guesses(paths, timelines, by) if paths else ():
             shares = ("-" if row[n] is None else f"{100 * float(row[n] or 0):.1f}" for n in GUESSES)
             yield "".join(
                 [f"{row[by]!s:<16}{row['comparisons']:>12,}", *(f"{s:>17}" for s in shares)]
             )
+
+
+def write_answers(folder: Path, out: Path, limit: int | None) -> Iterator[Path]:
+    """Write what each guess answers as predictions, and what they are of; the files.
+
+    `limit`: of so many rows of each config, the ones that `run-model --limit` asks.
+    """
+    manifest = load(folder)
+    splits, timelines = _parts(folder)
+    wanted = drawn(folder, splits, limit, seed=0) if limit else None
+    ids = None if wanted is None else {name for some in wanted.values() for name in some}
+    every = [locate(folder, one.split.file) for one in splits]
+    rows = [one for one in answers(every, timelines) if ids is None or one[0] in ids]
+    for place, guess in enumerate(GUESSES):
+        path = out / f"{guess.replace(' ', '-')}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, (Prediction(id=name, prediction=given[place]) for name, given in rows))
+        about = {"model": f"knows nothing, {guess}", "version": manifest.version, "limit": limit}
+        about |= {"dataset": manifest.dataset, "code_version": factdrift.__version__}
+        say_beside(path, about)
+        yield path

@@ -51,6 +51,10 @@ def score(
         ),
     ] = False,
     rouge: Annotated[bool, typer.Option("--rouge", help="Adds ROUGE-L.")] = False,
+    share: Annotated[
+        Path | None,
+        typer.Option(help="Folder that gets the answers and figures in a form to be shared."),
+    ] = None,
 ) -> None:
     """Score predictions against a release: metrics by split, period, relation and more."""
     from factdrift.scoring import retrieval
@@ -79,8 +83,13 @@ def score(
         rouge=rouge,
         say=say,
     )
-    for line in summary(score_all(options)):
+    scores = score_all(options)
+    for line in summary(scores):
         echo(line)
+    if share is not None:
+        from factdrift.scoring import results
+
+        echo(f"to be shared: {results.share(options, scores, share)}")
 
 
 def search(
@@ -104,14 +113,35 @@ def search(
     say(f"{search_all(folder, out, by, depth, model):,} results in {out}")
 
 
+def results(
+    release: Annotated[Path, typer.Argument(help="The release that they are of.")],
+    folders: Annotated[list[Path], typer.Argument(help="Folders that score --share wrote.")],
+) -> None:
+    """Check results that somebody shares: score their answers again, and refuse what differs."""
+    from factdrift.scoring.results import check_all
+
+    for line in check_all(folders, release):
+        echo(line)
+
+
 def baselines(
     release: Annotated[Path, typer.Argument(help="A release folder.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder that gets the answers of each as predictions.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Of these, rows of each config, as of run-model.")
+    ] = None,
 ) -> None:
     """Score answers that know nothing: those of before, the longest held, the most frequent."""
     from factdrift.scoring.baselines import baselines as run
+    from factdrift.scoring.baselines import write_answers
 
     for line in run(release):
-        typer.echo(line)
+        echo(line)
+    for path in write_answers(release, out, limit) if out else ():
+        echo(f"answers: {path}")
 
 
 def fuar(
@@ -232,6 +262,7 @@ def run_model(
     ] = False,
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
+    from factdrift.scoring.askers import Probing
     from factdrift.scoring.run_model import Order, settings_of
     from factdrift.scoring.run_model import run_model as run
 
@@ -258,12 +289,9 @@ def run_model(
             splits=split or (),
             limit=limit,
             prompts=prompts,
-            blank=blank,
+            probing=Probing(masks, top, pll, blank),
             most=answers,
             distractors=distractors,
-            masks=masks,
-            top=top,
-            pll=pll,
             seed=seed,
             out=out,
             build=build,
@@ -272,4 +300,6 @@ def run_model(
     )
 
 
-ALL: tuple[Callable[..., None], ...] = (run_model, score, baselines, search, report, fuar)
+ALL: tuple[Callable[..., None], ...] = (
+    *(run_model, score, results, baselines, search, report, fuar),
+)

@@ -163,39 +163,28 @@ class Scorer:
 
     def candidates(self, rows: Ints, lists: pa.Array) -> None:
         """Score answers in order, the best first; the first one is the prediction, too."""
-        starts = lists.offsets.to_numpy().astype(np.int64)
-        starts = starts - starts[0]
-        flat = lists.flatten().dictionary_encode()
-        keys = found(Words.of(flat.dictionary).texts, self._asked.keys)
-        given = Lists(starts, keys[flat.indices.to_numpy()])
-        owners = given.rows
-        rank = np.arange(len(owners)) - starts[owners] + 1
-        right = self._among(self._asked.targets, rows[owners], given.codes)
-        best = np.full(len(rows), np.iinfo(np.int64).max, np.int64)
-        np.minimum.at(best, owners[right], rank[right])
+        starts, owners, flat = _spread(lists)
+        different = flat.dictionary_encode()
+        keys = found(Words.of(different.dictionary).texts, self._asked.keys)
+        given = keys[different.indices.to_numpy()]
+        best = _first(starts, owners, self._among(self._asked.targets, rows[owners], given))
         self._longest = max(self._longest, int(np.diff(starts).max(initial=0)))
         for most in RANKS:
             self._put(f"p@{most}", rows, best <= most)
-        self._put("mrr", rows, np.where(best < np.iinfo(np.int64).max, 1.0 / best, 0.0))
-        first = np.where(np.diff(starts) > 0, starts[:-1], 0)
-        texts = flat.dictionary_decode().take(pa.array(first)) if len(flat) else None
-        nothing = pa.nulls(len(rows), pa.string())
-        there = pa.array(np.diff(starts) > 0)
-        self.texts(rows, nothing if texts is None else pc.if_else(there, texts, nothing))
+        self._put("mrr", rows, 1.0 / best)
+        self.texts(rows, flat.take(pa.array(starts[:-1], mask=np.diff(starts) == 0)))
 
     def undecided(self, rows: Ints, lists: pa.Array) -> NDArray[np.bool_]:
         """Whether a row's texts are all accepted answers: which is likeliest says nothing."""
-        owners = np.repeat(np.arange(len(rows)), lists.value_lengths().to_numpy())
-        keys = found(Words.of(lists.flatten()).texts, self._asked.keys)
+        _, owners, flat = _spread(lists)
+        keys = found(Words.of(flat).texts, self._asked.keys)
         wrong = owners[~self._among(self._asked.targets, rows[owners], keys)]
         none: NDArray[np.bool_] = np.bincount(wrong, minlength=len(rows)) == 0
         return none
 
     def likelihoods(self, rows: Ints, lists: pa.Array) -> None:
         """Score texts in the order of their likelihood: the first is chosen among them."""
-        starts = lists.offsets.to_numpy().astype(np.int64)
-        starts = starts - starts[0]
-        flat = lists.flatten()
+        starts, _, flat = _spread(lists)
         keys = found(Words.of(flat).texts, self._asked.keys)
         lengths = pc.utf8_length(flat).to_numpy(zero_copy_only=False)
         kept = ~self._among(self._asked.neutral, rows, keys[starts[:-1]])
@@ -213,8 +202,8 @@ class Scorer:
 
         `UserError`: not as many numbers as the row has choices.
         """
-        starts = lists.offsets.to_numpy().astype(np.int64)
-        sizes = np.diff(starts)
+        _, owners, flat = _spread(lists)
+        sizes = lists.value_lengths().to_numpy()
         wrong = np.flatnonzero((sizes != self._asked.choices.sizes[rows]) | (sizes == 0))
         if len(wrong):
             row = int(rows[wrong[0]])
@@ -225,8 +214,7 @@ class Scorer:
                 if offered
                 else f"choice_scores for row {self._asked.ids[row]}, which has no choices"
             )
-        numbers = lists.flatten().to_numpy(zero_copy_only=False)
-        owners = np.repeat(np.arange(len(rows)), sizes)
+        numbers = flat.to_numpy(zero_copy_only=False)
         order = np.lexsort((np.arange(len(numbers)), -numbers, owners))
         begins = np.cumsum(sizes) - sizes
         chosen = order[begins] - begins
@@ -267,16 +255,11 @@ class Scorer:
     def evidence(self, rows: Ints, lists: pa.Array) -> None:
         """Score what was found in a search: ids of articles, or of passages (`article_3`)."""
         wanted = self._asked.evidence.take(pa.array(rows)).dictionary_decode()
-        starts = lists.offsets.to_numpy().astype(np.int64)
-        starts = starts - starts[0]
-        owners = np.repeat(np.arange(len(rows)), np.diff(starts))
-        flat = lists.flatten()
+        starts, owners, flat = _spread(lists)
         ask = wanted.take(pa.array(owners))
         article = pc.replace_substring_regex(flat, r"_\d+$", "")
         hit = _bools(pc.fill_null(pc.or_(pc.equal(flat, ask), pc.equal(article, ask)), False))
-        rank = np.arange(len(owners)) - starts[owners] + 1
-        best = np.full(len(rows), np.iinfo(np.int64).max, np.int64)
-        np.minimum.at(best, owners[hit], rank[hit])
+        best = _first(starts, owners, hit)
         there = _bools(wanted.is_valid())
         for most in RECALLS:
             self._put(f"recall@{most}", rows[there], (best <= most)[there])
@@ -403,6 +386,21 @@ def rouge_l(prediction: str, reference: str) -> float:
             lengths[n] = before + 1 if word == other else max(here, lengths[n - 1])
             before = here
     return 2 * lengths[-1] / (len(mine) + len(theirs))
+
+
+def _spread(lists: pa.Array) -> tuple[Ints, Ints, pa.Array]:
+    """Where each list starts and the last ends, the place of the list of each item, the items."""
+    starts = lists.offsets.to_numpy().astype(np.int64)
+    owners = np.repeat(np.arange(len(lists)), np.diff(starts))
+    return starts - starts[0], owners, lists.flatten()
+
+
+def _first(starts: Ints, owners: Ints, hit: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The rank of the first hit of each list, from 1; infinite where there is none."""
+    rank = np.arange(len(owners)) - starts[owners] + 1
+    best = np.full(len(starts) - 1, np.inf)
+    np.minimum.at(best, owners[hit], rank[hit])
+    return best
 
 
 def _bools(column: pa.Array) -> NDArray[np.bool_]:

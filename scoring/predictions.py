@@ -15,13 +15,14 @@ A file `NAME.jsonl`, `NAME.jsonl.gz` or `NAME.parquet` may have a `NAME.json` be
 which model and which release it is of (`About`).
 """
 
+import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -40,7 +41,7 @@ LONGEST = 4 << 20
 HASH = 16
 """Hex digits of a prompt's sha256 that tell it."""
 ROWS = 1 << 16
-"""Rows of a batch at most."""
+"""Rows that are written at a time."""
 _PIECE = 1 << 20
 _LINES = 1 << 13
 """Lines that are read at a time."""
@@ -135,6 +136,13 @@ def about(path: Path) -> About | None:
         ) from error
 
 
+def say_beside(path: Path, about: Mapping[str, object]) -> None:
+    """Write the file that says what the predictions of a file are of."""
+    with replacing(beside(path)) as unfinished:
+        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
+        unfinished.write_text(text + "\n", "utf-8")
+
+
 def read(path: Path) -> Iterator[Batch]:
     """The predictions of a file in batches, in bounded memory.
 
@@ -171,41 +179,34 @@ def _open(path: Path, suffix: str) -> Iterator[Any]:
             yield lambda rows: writer.write_batch(_batch(rows, path, 1).select(schema.names))
         return
     encoder = msgspec.json.Encoder()
-    with path.open("wb") as raw, _packed(raw, suffix) as file:
+    packed = {".gz": "gzip", ".zst": "zstd"}.get(suffix)
+    with pa.output_stream(str(path), compression=packed) as file:
         yield lambda rows: file.write(encoder.encode_lines(rows))
 
 
-@contextmanager
-def _packed(raw: IO[bytes], suffix: str) -> Iterator[Any]:
-    if suffix == ".gz":
-        import gzip
-
-        with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-            yield file
-    elif suffix == ".zst":
-        with pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd") as file:
-            yield file
-    else:
-        yield raw
-
-
 def _read_lines(path: Path) -> Iterator[Batch]:
-    decoder = msgspec.json.Decoder(Prediction)
-    flow = _lines(path)
+    flow = numbered_rows(path)
     while some := list(islice(flow, _LINES)):
-        rows = []
-        for number, line in some:
-            try:
-                rows.append(decoder.decode(line))
-            except RecursionError:
-                what = "brackets too deep"
-                raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                what = str(error).replace("\n", " ")
-                text = f"no prediction: {what}"
-                raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
-        places = [number for number, _ in some]
+        places, rows = [number for number, _ in some], [row for _, row in some]
         yield Batch(_batch(rows, path, places[0], places), places[0])
+
+
+def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
+    """The predictions of a file of JSON lines, each with the number of its line from 1.
+
+    `UserError` as of `read`.
+    """
+    decoder = msgspec.json.Decoder(Prediction)
+    for number, line in _lines(path):
+        try:
+            row = decoder.decode(line)
+        except RecursionError:
+            what = "brackets too deep"
+            raise UserError(what, where=shown(path), line=number, hint=_HINT) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            text = f"no prediction: {str(error).replace(chr(10), ' ')}"
+            raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
+        yield number, row
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -280,59 +281,30 @@ def _read_parquet(path: Path) -> Iterator[Batch]:
                 columns = ", ".join(sorted(names)[:20])
                 message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
                 raise UserError(message, where=shown(path))
-            wanted = [n for n in (*SCHEMA.names, "scores") if n in names]
-            done = 0
-            for batch in file.iter_batches(ROWS, columns=wanted):
-                yield Batch(_of_parquet(batch, path, done), done + 1)
-                done += batch.num_rows
+            wanted = [name for name in Prediction.__struct_fields__ if name in names]
+            done = 1
+            for batch in file.iter_batches(_LINES, columns=wanted):
+                rows = []
+                for number, row in enumerate(batch.to_pylist(), done):
+                    try:
+                        rows.append(msgspec.convert(_plain(row), Prediction))
+                    except msgspec.ValidationError as error:
+                        text = f"no prediction: {error}"
+                        raise UserError(text, where=shown(path), line=number) from None
+                yield Batch(_batch(rows, path, done), done)
+                done += len(rows)
     except (pa.ArrowException, OSError) as error:
         what = str(error).split("\n")[0]
         raise UserError(f"no predictions: {what}", where=shown(path)) from error
 
 
-def _of_parquet(batch: pa.RecordBatch, path: Path, done: int) -> pa.RecordBatch:
-    """A batch in the columns of `SCHEMA`. Where it has scores, row by row, as JSON lines are."""
-    if "scores" in batch.schema.names:
-        plain = [{k: v for k, v in row.items() if v is not None} for row in batch.to_pylist()]
-        for row in plain:
-            if "scores" in row:
-                pairs = row["scores"]
-                row["scores"] = (
-                    dict(pairs)
-                    if isinstance(pairs, list)
-                    else {text: score for text, score in pairs.items() if score is not None}
-                )
-        try:
-            return _batch(msgspec.convert(plain, list[Prediction]), path, done + 1)
-        except msgspec.ValidationError as error:
-            raise UserError(f"no prediction: {error}", where=shown(path)) from error
-    arrays = []
-    for field in SCHEMA:
-        if field.name in batch.schema.names:
-            arrays.append(batch.column(field.name).cast(field.type))
-        else:
-            arrays.append(
-                pa.repeat(pa.scalar(None if field.nullable else False, field.type), batch.num_rows)
-            )
-    table = pa.RecordBatch.from_arrays(arrays, names=SCHEMA.names)
-    _check_columns(table, path)
-    return table
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of Parquet as a line of JSON has it: what is null is absent, unless nothing is there.
 
-
-def _check_columns(table: pa.RecordBatch, path: Path) -> None:
-    """What `_batch` refuses of rows, of columns."""
-    import pyarrow.compute as pc
-
-    if table.column("id").null_count:
-        raise UserError("a row without an id", where=shown(path))
-    answers = [table.column(name) for name in ("prediction", "candidates", "choice_scores")]
-    given = sum(
-        answer.is_valid().cast(pa.int8()).to_numpy(zero_copy_only=False) for answer in answers
-    )
-    if (given > 1).any():
-        raise UserError("a row with more than one kind of answer", where=shown(path))
-    if not pc.all(pc.is_finite(answers[2].flatten()), min_count=0).as_py():
-        raise UserError("a score that is not a finite number", where=shown(path))
-    for texts in (table.column("id"), answers[0], answers[1].flatten()):
-        if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
-            raise UserError(f"a text of more than {LONGEST:,} bytes", where=shown(path))
+    Scores are a map, or a struct with the answers of all rows.
+    """
+    found = {name: value for name, value in row.items() if value is not None}
+    if "scores" in found:
+        pairs = dict(found["scores"])
+        found["scores"] = {text: score for text, score in pairs.items() if score is not None}
+    return found if found.keys() & set(_ANSWERS) else {**found, "prediction": None}

@@ -33,7 +33,7 @@ from factdrift.scoring.words import found
 REPORT = "report.html"
 MOST = len(COLOURS)
 """Models of a report."""
-_TIMES = ("period", "quarter", "year", "decade")
+TIMES = ("period", "quarter", "year", "decade")
 _KINDS = ("relation", "answer_type")
 _MAIN = ("exact_match", "accuracy")
 _COLUMNS = dict(zip(_MAIN, (WRITTEN, CHOSEN), strict=True))
@@ -182,96 +182,74 @@ def _values(models: Sequence[Model], stratum: str, metric: str) -> list[str]:
     return sorted(every, key=sortable)
 
 
-def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
+class _Drawing(NamedTuple):
+    """What a figure shows. `marks`: model -> value behind which a dashed line stands."""
+
+    name: str
+    stratum: str
+    metric: str
+    title: str
+    caption: str
+    marks: Mapping[str, str] | None = None
+
+
+def _drawings(models: Sequence[Model]) -> Iterator[_Drawing]:
     strata = {mean.stratum for model in models for mean in model.table}
-    time = next((one for one in _TIMES if one in strata), None)
-    stops = {
-        model.name: model.summary["knowledge"]["last_known"]
-        for model in models
-        if model.summary["knowledge"]
-    }
+    time = next((one for one in TIMES if one in strata), "period")
     for metric in _mains(models):
-        name, ending = _NAMES[metric], "" if metric == _MAIN[0] else f"-{metric}"
-        of = "" if metric == _MAIN[0] else f" ({name} of choosing)"
-        dotted = (
-            "; dotted: a choice at random among what the model was offered"
-            if metric == CHOSEN[0]
-            else ""
-        )
-        if time:
-            yield from _line(
-                models, time, metric, to, f"period{ending}", f"Score by {time}{of}",
-                f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject"
-                f"{dotted}. A curve that falls shows where knowledge ends; one that is level all "
-                "along may be of facts that seldom change.",
-            )  # fmt: skip
-        yield from _line(
-            models, "lag", metric, to, f"lag{ending}", f"Score by lag{of}",
+        main = metric == _MAIN[0]
+        name, ending = _NAMES[metric], "" if main else f"-{metric}"
+        of = "" if main else f" ({name} of choosing)"
+        dotted = "" if main else "; dotted: a choice at random among what the model was offered"
+        yield _Drawing(
+            f"period{ending}", time, metric, f"Score by {time}{of}",
+            f"{name}, per cent, by the {time} asked about; shaded: 95 % intervals by subject"
+            f"{dotted}. A curve that falls shows where knowledge ends; one that is level all "
+            "along may be of facts that seldom change.",
+        )  # fmt: skip
+        yield _Drawing(
+            f"lag{ending}", "lag", metric, f"Score by lag{of}",
             f"{name}, per cent, by quarters of a year from the cut-off to the time asked about"
             f"{dotted}.",
         )  # fmt: skip
         for kind in _KINDS:
-            values = _values(models, kind, metric) if kind in strata else []
-            if values:
-                named = {k: v for model in models for k, v in model.summary["relations"].items()}
-                labels = {value: named.get(value, value) for value in values}
-                series, chance = _series(models, kind, metric), _of_chance(models, kind, metric)
-                files = {}
-                for size, width in WIDTHS.items():
-                    files[size] = to / _file(f"{kind}{ending}", size)
-                    label = f"{name}, per cent"
-                    dots(series, labels, files[size], width=width, label=label, chance=chance)
-                caption = f"{name}, per cent, with 95 % intervals by subject{dotted}."
-                title = f"Score by {kind.replace('_', ' ')}{of}"
-                pictures = (_inline(files[size]) for size in WIDTHS)
-                yield Figure(f"{kind}{ending}", title, caption, *pictures)
-    if time:
-        yield from _line(
-            models, time, "outdated", to, "outdated", f"Outdated answers by {time}",
-            "Of the rows whose fact had another answer before, the share that is answered with "
-            "what was right then, per cent.",
-        )  # fmt: skip
-    yield from _line(
-        models, "began", "stale", to, "began", "When knowledge stops",
+            title = f"Score by {kind.replace('_', ' ')}{of}"
+            caption = f"{name}, per cent, with 95 % intervals by subject{dotted}."
+            yield _Drawing(f"{kind}{ending}", kind, metric, title, caption)
+    yield _Drawing(
+        "outdated", time, "outdated", f"Outdated answers by {time}",
+        "Of the rows whose fact had another answer before, the share that is answered with "
+        "what was right then, per cent.",
+    )  # fmt: skip
+    yield _Drawing(
+        "began", "began", "stale", "When knowledge stops",
         "By the period in which the right answer began: of the answers that were ever right, the "
         "share that is no longer. Dashed: the cut that explains a model's answers best.",
-        stops,
+        {m.name: m.summary["knowledge"]["last_known"] for m in models if m.summary["knowledge"]},
     )  # fmt: skip
 
 
-def _of_chance(models: Sequence[Model], stratum: str, metric: str) -> Series:
-    """What choosing at random gives of what each model was offered."""
-    return _series(models, stratum, "chance") if metric == CHOSEN[0] else {}
-
-
-def _line(
-    models: Sequence[Model],
-    stratum: str,
-    metric: str,
-    to: Path,
-    name: str,
-    title: str,
-    caption: str,
-    marks: Mapping[str, str] | None = None,
-) -> Iterator[Figure]:
-    values = _values(models, stratum, metric)
-    if len(values) < 2:
-        return
-    series, chance = _series(models, stratum, metric), _of_chance(models, stratum, metric)
-    files = {}
-    for size, width in WIDTHS.items():
-        files[size] = to / _file(name, size)
-        label = "per cent"
-        lines(series, values, files[size], width=width, label=label, marks=marks, chance=chance)
-    yield Figure(name, title, caption, *(_inline(files[size]) for size in WIDTHS))
-
-
-def _file(name: str, size: str) -> str:
-    return f"{name}.png" if size == "wide" else f"{name}-{size}.png"
-
-
-def _inline(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode("ascii")
+def _figures(models: Sequence[Model], to: Path) -> Iterator[Figure]:
+    """Each drawing that has something to show: two values in their order, or one of a kind."""
+    relations = {k: v for model in models for k, v in model.summary["relations"].items()}
+    for one in _drawings(models):
+        values, of_kinds = _values(models, one.stratum, one.metric), one.stratum in _KINDS
+        if len(values) < 2 - of_kinds:
+            continue
+        series = _series(models, one.stratum, one.metric)
+        chance = _series(models, one.stratum, "chance") if one.metric == CHOSEN[0] else {}
+        pictures = []
+        for size, width in WIDTHS.items():
+            path = to / (f"{one.name}.png" if size == "wide" else f"{one.name}-{size}.png")
+            if of_kinds:
+                labels = {value: relations.get(value, value) for value in values}
+                label = f"{_NAMES[one.metric]}, per cent"
+                dots(series, labels, path, width=width, label=label, chance=chance)
+            else:
+                mark, label = one.marks, "per cent"
+                lines(series, values, path, width=width, label=label, marks=mark, chance=chance)
+            pictures.append(base64.b64encode(path.read_bytes()).decode("ascii"))
+        yield Figure(one.name, one.title, one.caption, *pictures)
 
 
 def tests(models: Sequence[Model]) -> Iterator[Test]:

@@ -4,9 +4,8 @@ What a model said is kept by content in the build folder, a batch at a time, so 
 goes on where it was and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +17,6 @@ import factdrift
 from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import did_you_mean, shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import replacing
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.progress import Progress, progress
 from factdrift.builders.generate.openai_servers import OpenAI
@@ -28,9 +26,8 @@ from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
-from factdrift.scoring.askers import Asker, Scorer, Writer
-from factdrift.scoring.local_models import PLL
-from factdrift.scoring.predictions import Prediction, beside, write
+from factdrift.scoring.askers import Asker, Probing, Scorer, Writer
+from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
 from factdrift.scoring.views import Asking, Question, Row, Said, View, names
 
@@ -43,8 +40,8 @@ class Order:
     """What `factdrift run-model` is asked for.
 
     `configs`, `splits`: all that suit the view where none is named; `limit`: rows of each config,
-    drawn by `seed` so that every model gets the same. `blank`: what a model that writes gets in
-    place of the gap. `prompts`: a file of frames, `bare`, or the project's own.
+    drawn by `seed` so that every model gets the same. `prompts`: a file of frames, `bare`, or the
+    project's own.
     """
 
     release: Path
@@ -56,12 +53,9 @@ class Order:
     splits: Sequence[str] = ()
     limit: int | None = None
     prompts: str | None = None
-    blank: str | None = None
+    probing: Probing = field(default_factory=Probing)
     most: int = 8
     distractors: int = 20
-    masks: int = 5
-    top: int = 100
-    pll: PLL = "original"
     seed: int = 0
     out: Path | None = None
     build: Path = Path("build")
@@ -92,7 +86,7 @@ def run_model(order: Order) -> Path:
         view=view,
         frames=read_frames(order.prompts, manifest.examples, gaps(manifest)),
         gaps=gaps(manifest),
-        blank=order.blank,
+        blank=order.probing.blank,
         characters=order.settings.characters,
         masked=kind == "masked",
         writes=isinstance(order.settings, OpenAI),
@@ -294,15 +288,7 @@ def _asker(order: Order, view: View, kind: Kind) -> Asker:
     settings = order.settings
     if isinstance(settings, OpenAI) or view == "generate":
         return Writer(settings, order.seed)
-    return Scorer(
-        settings,
-        view,
-        kind,
-        top=order.top,
-        masks=order.masks,
-        pll=order.pll,
-        blank=order.blank,
-    )
+    return Scorer(settings, view, kind, order.probing)
 
 
 def _path(manifest: Manifest, order: Order, view: View) -> Path:
@@ -332,9 +318,9 @@ def _say_beside(
             "frames": asking.frames.identity,
             "most": order.most,
             "distractors": order.distractors,
-            "masks": order.masks,
-            "top": order.top,
-            "pll": order.pll,
+            "masks": order.probing.masks,
+            "top": order.probing.top,
+            "pll": order.probing.pll,
         },
         "configs": list(order.configs),
         "splits": list(order.splits),
@@ -343,6 +329,4 @@ def _say_beside(
         "rows": count,
         "code_version": factdrift.__version__,
     }
-    with replacing(beside(path)) as unfinished:
-        text = json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False)
-        unfinished.write_text(text + "\n", "utf-8")
+    say_beside(path, about)

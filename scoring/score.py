@@ -118,7 +118,7 @@ def score(options: Options) -> Scores:
     beside = predictions.about(options.file)
     model = options.model or (beside.name if beside else _stem(options.file))
     asked = read_asked(options.release, options.configs, options.cutoff)
-    out = options.out or Path("scores") / asked.manifest.dataset / _plain(model)
+    out = options.out or Path("scores") / asked.manifest.dataset / folder_name(model)
     _check_release(asked, beside, options.file)
     reading = _Reading(asked, options)
     scorer, counts = reading.run()
@@ -690,6 +690,6 @@ def _stem(file: Path) -> str:
     return (file.with_suffix("") if file.suffix in (".gz", ".zst") else file).stem
 
 
-def _plain(name: str) -> str:
+def folder_name(name: str) -> str:
     """A name as a folder."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "model"

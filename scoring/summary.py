@@ -24,7 +24,7 @@ def summary(scores: Scores) -> Iterator[str]:
             yield "".join([f"{'config':<18}{'rows':>9}", *(f"{name:>20}" for name in shown)])
         for config in configs:
             mine = {m.metric: m for m in overall if m.config == config}
-            cells = (f"{_cell(mine.get(name)):>20}" for name in shown)
+            cells = (f"{cell(mine.get(name)):>20}" for name in shown)
             yield "".join([f"{config or 'together':<18}{mine[of].n:>9,}", *cells])
     yield "in per cent, with 95 % intervals by subject"
     if any(m.metric == "accuracy" for m in overall):
@@ -41,7 +41,7 @@ def summary(scores: Scores) -> Iterator[str]:
     yield f"all of it: {scores.folder}"
 
 
-def _cell(mean: Mean | None) -> str:
+def cell(mean: Mean | None) -> str:
     if mean is None:
         return "-"
     text = f"{100 * mean.mean:.1f}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Cloze, ReleasedSegment
-from factdrift.builders.templama.guesses import GUESSES, guesses
+from factdrift.builders.templama.guesses import GUESSES, answers, guesses
 from tests.release_sample import cloze, segment
 
 
@@ -33,3 +33,28 @@ def test_guesses(tmp_path: Path) -> None:
     assert table["new"][:2] == [1, 0.0]
     by_relation = guesses([tmp_path / "cloze.parquet"], tmp_path / "timelines.parquet", "relation")
     assert [row["comparisons"] for row in by_relation] == [4]
+
+
+def test_what_the_guesses_answer(tmp_path: Path) -> None:
+    """Of several answers before it is the first that does not still hold, else the first."""
+    one, two = cloze(70).answers[0], cloze(71).answers[0]
+    rows = [
+        cloze(1, "updated", previous_answers=(one, two)),
+        cloze(2, "updated", previous_answers=(one, two), still_true=(one,)),
+        cloze(3, "updated", previous_answers=(one, two), still_true=(two, one)),
+        cloze(4, "new"),
+    ]
+    with writing(tmp_path / "cloze.parquet", Cloze) as out:
+        for row in rows:
+            out.append(row)
+    with writing(tmp_path / "timelines.parquet", ReleasedSegment) as out:
+        own = asdict(segment(4)) | {"object_label": "Club 4"}
+        names = ReleasedSegment.__dataclass_fields__
+        out.append(ReleasedSegment(**{name: own.get(name, "") for name in names}))
+    found = dict(answers([tmp_path / "cloze.parquet"], tmp_path / "timelines.parquet"))
+    assert [found[row.id] for row in rows] == [
+        ("Club 70", None, "Club 4"),
+        ("Club 71", None, "Club 4"),
+        ("Club 70", None, "Club 4"),
+        (None, "Club 4", "Club 4"),
+    ]

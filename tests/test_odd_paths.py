@@ -18,7 +18,7 @@ from torture import not_for_ever
 
 TEXTS = ("recipe", "archives", "layout", "dataset", "results", "prompts", *INPUTS)
 """Parameters that take a path as text, for they take names, addresses or patterns, too."""
-WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback")
+WRITTEN = ("out", "build", "to", "notes", "croissant", "feedback", "share")
 """Parameters that name what is written, so that most odd names do."""
 ODD = ("long", "deep", "newline", "-", "~", "folder", "fifo", "loop", "gone")
 UNWRITABLE = ("long", "deep", "fifo", "loop", "empty.txt")
@@ -54,7 +54,8 @@ GOOD: Mapping[str, tuple[str, ...]] = {
         *("--base-url", "http://127.0.0.1:9/v1", "--out", "{new}/p.jsonl", "--build", "{new}/b"),
     ),
     "score": ("{release}", "--predictions", "{predictions}", "--partial", "--out", "{new}/s"),
-    "baselines": ("{release}",),
+    "results": ("{release}", "{shared}"),
+    "baselines": ("{release}", "--out", "{new}/g"),
     "search": ("{gone}", "--out", "{new}/r.trec"),
     "report": ("{scores}", "--to", "{new}/w"),
     "fuar": ("{series}",),
@@ -78,7 +79,8 @@ class Place:
         release = publish(tmp / "releases").folder
         predictions = tmp / "p.jsonl"
         predictions.write_text(json.dumps({"id": "0000-2021Q3", "prediction": "x"}) + "\n")
-        run("score", release, "--predictions", predictions, "--partial", "--out", tmp / "scores")
+        words = ["--partial", "--out", tmp / "scores", "--share", tmp / "shared"]
+        run("score", release, "--predictions", predictions, *words)
         one = "{forgotten: {0: scores}, updated: scores, new: scores}"
         (tmp / "series.yaml").write_text(f"models: [{one}, {one}]")
         self.good = {
@@ -92,6 +94,7 @@ class Place:
             "results": hand_in(tmp, [submission(batch, "w1")]),
             "predictions": predictions,
             "scores": tmp / "scores",
+            "shared": tmp / "shared/sample-1.0.0/p",
             "series": tmp / "series.yaml",
             "gone": tmp / "nowhere",
             "new": tmp / "out",

@@ -9,8 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.conftest import run
+from factdrift.builders.release.manifest import load
+from factdrift.builders.release.verify import verify_release
+from tests.conftest import ROOT, run
 
 pytestmark = pytest.mark.slow
 ROWS = 40
@@ -68,3 +71,25 @@ def test_both_views_stand_in_one_report(asked: Path) -> None:
     text = (asked / "page/report.html").read_text("utf-8")
     assert "Scores of choosing" in text and "(likelihood)" in text
     assert "Model against model" not in text
+
+
+def test_streamingqa_lm_comes_to_an_honest_end(weights: Path, tmp_path: Path) -> None:
+    """Of 20 articles: what it writes is mostly left out, and the release says how much and why."""
+    made = yaml.safe_load((ROOT / "builders/recipes/streamingqa-lm.yaml").read_text("utf-8"))
+    made["inputs"] = {"news": {"kind": "news", "path": f"{ROOT}/samples/news", "licence": "CC0"}}
+    few = {"recent": 1, "past": 1}
+    draws = {"eval": {"recent": 8, "past": 8}, "train": few, "valid": few}
+    made["build"]["dates"] = draws | {"most_draws": 1}
+    backend = {"backend": "transformers", "model": str(weights), "chat": True}
+    made["build"]["generate"] = {"kept": 2, "backend": backend}
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text(json.dumps(made), "utf-8")
+    words = ["release", recipe, "--build", tmp_path / "build", "--out", tmp_path / "out"]
+    done = run(*words)
+    assert "questions of 20 draws" in done.stderr
+    release = tmp_path / "out/streamingqa-lm/1.0.0"
+    assert verify_release(release) == []
+    manifest = load(release)
+    rows = sum(split.rows for one in manifest.configs if one.name == "all" for split in one.splits)
+    assert rows < sum(drop.rows for drop in manifest.drops)
+    assert run(*words).stderr.count(" calls, ") <= 1  # what it said is kept

@@ -17,7 +17,7 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import read_frames
-from factdrift.scoring.askers import Scorer
+from factdrift.scoring.askers import Probing, Scorer
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import Order, run_model
 from factdrift.scoring.views import Asking
@@ -342,7 +342,7 @@ def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) 
     order = Order(release=release, settings=settings, say=print, build=tmp_path, view="rank")
     manifest = load(release)
     asking = Asking(view="rank", frames=read_frames(None), gaps=("_X_",), masked=True)
-    asker = Scorer(settings, "rank", "masked", top=3, masks=1, pll="original", blank=None)
+    asker = Scorer(settings, "rank", "masked", Probing(masks=1, top=3))
     chosen = module._chosen(manifest, order, "rank")
     one = module._Run(order, asking, asker, chosen)
     with progress(None, "rows", "test") as bar:

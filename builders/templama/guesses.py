@@ -1,10 +1,10 @@
 """What models that know nothing of a period score: three guesses, measured on the rows.
 
 The answers of the period before; the object that the subject had longest, as its timeline has it;
-the one
-that most subjects of the relation had. A split that they solve tests no knowledge.
+the one that most subjects of the relation had. A split that they solve tests no knowledge.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from factdrift.builders.core import duck
@@ -12,7 +12,7 @@ from factdrift.builders.core.dataset import Scalar, Statistics
 
 GUESSES = ("answers before", "longest held", "most frequent")
 
-_QUERY = """
+_GUESSED = """
 with asked as (
     select id, split, relation, period, subject, targets, previous_answers, still_true,
         period_last from read_parquet($cloze, union_by_name = true)
@@ -27,13 +27,18 @@ with asked as (
         select distinct relation, subject, object_label from read_parquet($timelines))
     group by all
 ), guessed as (
-    select a.split, a.relation,
-        list_transform(a.targets, lambda t: lower(t)) as wanted,
-        list_transform(a.still_true, lambda t: lower(t.label)) as neutral,
-        list_transform(a.previous_answers, lambda t: lower(t.label)) as before,
-        lower(l.guess) as longest, lower(f.guess) as frequent
+    select a.*, l.guess as longest, f.guess as frequent
     from asked a left join longest l using (subject, relation)
         left join frequent f using (relation)
+)
+"""
+_COMPARED = """, compared as (
+    select split, relation,
+        list_transform(targets, lambda t: lower(t)) as wanted,
+        list_transform(still_true, lambda t: lower(t.label)) as neutral,
+        list_transform(previous_answers, lambda t: lower(t.label)) as before,
+        lower(longest) as longest, lower(frequent) as frequent
+    from guessed
 )
 select {by}, count(*),
     avg((list_has_any(wanted, before))::int) filter (not list_has_all(neutral, before)
@@ -42,7 +47,13 @@ select {by}, count(*),
         not coalesce(list_contains(neutral, longest), false)),
     avg(coalesce(list_contains(wanted, frequent), false)::int) filter (
         not coalesce(list_contains(neutral, frequent), false))
-from guessed group by all order by all
+from compared group by all order by all
+"""
+_EACH = """
+select id, coalesce(list_filter(previous_answers, lambda one: not list_contains(
+    list_transform(still_true, lambda t: t.id), one.id))[1], previous_answers[1]).label,
+    longest, frequent
+from guessed order by id
 """
 
 
@@ -52,7 +63,7 @@ def guesses(cloze: list[Path], timelines: Path, by: str = "split") -> list[dict[
     `cloze`: Parquet files of `rows.Cloze`; `timelines`: of `rows.ReleasedSegment`. The best of
     several answers of the period before is taken; guesses that are in `still_true` are left out.
     """
-    query = _QUERY.format(by=by)
+    query = _GUESSED + _COMPARED.format(by=by)
     paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
     with duck.connect() as db:
         found = db.execute(query, paths).fetchall()
@@ -60,6 +71,18 @@ def guesses(cloze: list[Path], timelines: Path, by: str = "split") -> list[dict[
         {by: value, "comparisons": n, **dict(zip(GUESSES, shares, strict=True))}
         for value, n, *shares in found
     ]
+
+
+def answers(cloze: list[Path], timelines: Path) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    """The id of each row and what the three guesses answer, in the order of ids; None: nothing.
+
+    Of several answers of the period before it is the first that does not still hold.
+    """
+    paths = {"cloze": [str(path) for path in cloze], "timelines": str(timelines)}
+    with duck.connect() as db:
+        found = db.execute(_GUESSED + _EACH, paths)
+        while rows := found.fetchmany(1 << 14):
+            yield from ((name, tuple(given)) for name, *given in rows)
 
 
 def statistics(cloze: Path, timelines: Path) -> Statistics:

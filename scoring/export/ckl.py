@@ -19,7 +19,7 @@ def write(release: Release) -> Exported:
     """
     names = {column.name for column in release.configs(*_KINDS)[0].columns}
     kind = next(row for row in _KINDS if names == {column.name for column in columns_of(row)})
-    name, heads, record, answers = _KINDS[kind]
+    name, fields, answers = _KINDS[kind]
     blanks = (blank_of(release.manifest), BLANK)
 
     def rows() -> Iterator[Row]:
@@ -27,7 +27,8 @@ def write(release: Release) -> Exported:
             for split in config.splits:
                 yield from release.rows(split)
 
-    files = {name: release.table(name, heads, (record(row, blanks) for row in rows()))}
+    records = ({head: value(row, blanks) for head, value in fields.items()} for row in rows())
+    files = {name: release.table(name, tuple(fields), records)}
     if answers:
         by_id = {row["id"]: list(row["targets"]) for row in rows()}
         with release.text(answers) as file:
@@ -46,67 +47,48 @@ def masked(text: str, blanks: Blanks) -> str:
     return re.sub(rf" *{SENTINEL} *", f" {SENTINEL} ", text).strip()
 
 
-def _invariant(row: Row, blanks: Blanks) -> Row:
-    return {
-        "id": row["id"],
-        "input": masked(row["query"], blanks),
-        "output": row["answer"]["label"],
-        "relation": row["relation"],
-    }
+_Field = Callable[[Row, Blanks], object]
 
 
-def _updated(row: Row, blanks: Blanks) -> Row:
-    return {
-        "unique_id": row["id"],
-        "question": row["question"],
-        "statement": masked(row["query"], blanks),
-        "old_answer": row["old_answer"],
-        "new_answer": row["answer"],
-    }
+def _column(name: str) -> _Field:
+    return lambda row, _: row[name]
 
 
-def _new(row: Row, blanks: Blanks) -> Row:
-    return {
-        "unique_id": row["id"],
-        "question": row["question"],
-        "statement": masked(row["query"], blanks),
-        "answer": row["answer"],
-    }
+def _statement(row: Row, blanks: Blanks) -> str:
+    return masked(row["query"], blanks)
 
 
-def _easy(row: Row, blanks: Blanks) -> Row:
-    return {
-        "unique_id": row["id"],
-        "question": row["questions"][0],
-        "statement": masked(row["query"], blanks),
-        "answer": row["answer"],
-    }
-
-
-_Kind = tuple[str, tuple[str, ...], Callable[[Row, Blanks], Row], str | None]
-_KINDS: dict[type, _Kind] = {
+_ASKED: dict[str, _Field] = {
+    "unique_id": _column("id"),
+    "question": _column("question"),
+    "statement": _statement,
+}
+_ANSWER: dict[str, _Field] = {"answer": _column("answer")}
+_KINDS: dict[type, tuple[str, dict[str, _Field], str | None]] = {
     InvariantCloze: (
         "invariantLAMA.csv",
-        ("id", "input", "output", "relation"),
-        _invariant,
+        {
+            "id": _column("id"),
+            "input": _statement,
+            "output": lambda row, _: row["answer"]["label"],
+            "relation": _column("relation"),
+        },
         None,
     ),
     UpdatedCloze: (
         "updatedlama/updatedLAMA.csv",
-        ("unique_id", "question", "statement", "old_answer", "new_answer"),
-        _updated,
+        {**_ASKED, "old_answer": _column("old_answer"), "new_answer": _column("answer")},
         "updatedlama_val_answers.json",
     ),
     NewCloze: (
         "newlama/newLAMA.csv",
-        ("unique_id", "question", "statement", "answer"),
-        _new,
+        {**_ASKED, **_ANSWER},
         "recentlama_h_val_answers.json",
     ),
     NewEasyCloze: (
         "newlama/newLAMA_easy.csv",
-        ("unique_id", "question", "statement", "answer"),
-        _easy,
+        {**_ASKED, "question": lambda row, _: row["questions"][0], **_ANSWER},
         "recentlama_val_answers.json",
     ),
 }
+"""Row type -> file, its columns, and the file of the answers that count."""

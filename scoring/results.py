@@ -1,0 +1,255 @@
+"""Results that can be shared: a folder a model, whose figures anybody can compute again.
+
+`answers.jsonl` has the raw answers, `results.json` what was asked of which release, how, and what
+the answers score. A folder comes from somebody else: nothing in it is believed before `check` has
+scored its answers again.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import msgspec
+from pydantic import Field, JsonValue, ValidationError
+
+import factdrift
+from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.files import disk_errors, replacing
+from factdrift.builders.core.names import Name
+from factdrift.builders.release.manifest import Sha256, load
+from factdrift.scoring.predictions import beside, numbered_rows, write
+from factdrift.scoring.report import TIMES, Model
+from factdrift.scoring.sampling import ChosenSplit
+from factdrift.scoring.score import Mean, Options, Scores, folder_name, score
+
+FILE, ANSWERS = "results.json", "answers.jsonl"
+LARGEST = 16 << 20
+"""Bytes of a file at most."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_SECRET = re.compile(r"\b(?:(?:sk|hf|gh[a-z]|pypi|xox[a-z])[-_]|AKIA|Bearer )[\w-]{16,}")
+_ADDRESS = re.compile(r"\w://|\blocalhost\b|[\w.+-]@[\w-]+\.\w|\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_PATH = re.compile(r"(?:^|[\s=:\"'])(?:~|\.{0,2})[/\\]+\w|\b[A-Za-z]:\\")
+_ELSEWHERE = ("model", "dataset", "version", "code_version")
+"""What a file beside predictions says that has a field of its own."""
+
+
+class Results(Strict):
+    """What `results.json` says. `rows_sha256`: of the rows that the release asks, see
+    `rows_sha256`; `asked`: how the model was asked, as `run-model` wrote it beside its predictions;
+    `table`: overall means of each config, and by period of all together."""
+
+    model: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w .,/+()-]{0,99}$")]
+    dataset: Name
+    version: str
+    rows_sha256: Sha256
+    code_version: str
+    asked: Mapping[str, JsonValue]
+    configs: tuple[Name, ...] | None
+    cutoff: date | None
+    partial: bool
+    knowledge: Mapping[str, str | int] | None
+    table: tuple[Mean, ...]
+
+    @property
+    def name(self) -> str:
+        """The model and the release, as a path."""
+        return f"{self.dataset}-{self.version}/{folder_name(self.model)}"
+
+
+def rows_sha256(release: Path) -> str:
+    """A fingerprint of what a release asks: of config, split, id, prompt and accepted answers of
+    every row, in the order of the release. Files of another Parquet library have the same."""
+    found = sha256()
+    for config in load(release).configs:
+        for split in config.splits:
+            if config.roles is None:
+                continue
+            one = ChosenSplit(config.name, config.roles, split)
+            columns = ["id", one.columns.prompt, one.columns.targets]
+            for row in one.rows(release, columns):
+                told = [config.name, split.name, *(row[name] for name in columns)]
+                found.update(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+    return found.hexdigest()
+
+
+def share(options: Options, scores: Scores, to: Path) -> Path:
+    """Write predictions that were scored as a folder of results below `to`; that folder.
+
+    The address of a server and fields of a prediction that nobody reads are left out.
+    `UserError`: what is left has a key, a path or an address in it.
+    """
+    about: Any = {}
+    if (file := beside(options.file)).is_file() and file != options.file:
+        about = json.loads(file.read_bytes())
+    asked = {name: value for name, value in about.items() if name not in _ELSEWHERE}
+    if isinstance(asked.get("settings"), dict):
+        asked["settings"].pop("base_url", None)
+    results = _results(options, scores, asked, str(about.get("code_version", "")))
+    folder = to / results.name
+    rows = []
+    for number, row in numbered_rows(options.file):
+        _refuse(msgspec.to_builtins(row), options.file, number)
+        rows.append(row)
+    _refuse(_said(results), file, an_address=_ADDRESS, a_path=_PATH)
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder / ANSWERS, rows)
+        with replacing(folder / FILE) as path:
+            path.write_text(_text(results), encoding="utf-8")
+    return folder
+
+
+def _results(
+    options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
+) -> Results:
+    if unknown := scores.counts["unknown"]:
+        raise UserError(f"{unknown:,} answers are of unknown rows", where=shown(options.file))
+    model = Model.read(scores.folder)
+    times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
+    try:
+        return Results(
+            model=model.name,
+            dataset=model.summary["dataset"],
+            version=model.summary["version"],
+            rows_sha256=rows_sha256(options.release),
+            code_version=code or factdrift.__version__,
+            asked=asked,
+            configs=options.configs,
+            cutoff=options.cutoff,
+            partial=options.partial,
+            knowledge=scores.stop and scores.stop._asdict(),
+            table=tuple(
+                mean
+                for mean in scores.table
+                if mean.split is None
+                and (mean.stratum == "all" or (mean.config, mean.stratum) == (model.whole, *times))
+            ),
+        )
+    except ValidationError as error:
+        raise UserError(_first(error), where=shown(options.file)) from None
+
+
+def _text(results: Results) -> str:
+    """`results.json`: a mean a line, for who reads a difference."""
+    value = results.model_dump(mode="json")
+    table = value.pop("table")
+    rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False)}" for row in table)
+    head = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    return f'{head.removesuffix("}").rstrip()},\n  "table": [\n{rows}\n  ]\n}}\n'
+
+
+def check(folder: Path, release: Path) -> Results:
+    """Score the answers of a folder again; its results.
+
+    `UserError`: other files in it; a key, path, address or control character; unknown rows; another
+    release, or its version with other rows; figures that the answers do not give.
+    """
+    results = read(folder)
+    manifest = load(release)
+    theirs, ours = ((one.dataset, one.version) for one in (results, manifest))
+    if theirs != ours:
+        text = f"these results are of {' '.join(theirs)}, and the release is {' '.join(ours)}"
+        raise UserError(text, where=shown(folder / FILE))
+    if rows_sha256(release) != results.rows_sha256:
+        raise UserError(
+            f"made on other rows than this {' '.join(ours)} has (rows_sha256)",
+            where=shown(folder / FILE),
+            hint="build the release from the same inputs, or ask the model again",
+        )
+    with TemporaryDirectory() as scratch:
+        options = Options(
+            release=release,
+            file=folder / ANSWERS,
+            out=Path(scratch),
+            configs=results.configs,
+            cutoff=results.cutoff,
+            model=results.model,
+            partial=results.partial,
+            say=lambda _: None,
+        )
+        again = _results(options, score(options), results.asked, results.code_version)
+    for field in Results.model_fields:
+        if (said := getattr(results, field)) != (found := getattr(again, field)):
+            if field == "table":
+                said, found = next(
+                    ((a, b) for a, b in zip(said, found, strict=False) if a != b),
+                    (f"{len(said)} means", f"{len(found)} means"),
+                )
+            text = f"{field}: the answers give {found}, and not {said}"
+            raise UserError(text, where=shown(folder / FILE))
+    return results
+
+
+def check_all(folders: list[Path], release: Path) -> Iterator[str]:
+    """Check folders of results; a line of each."""
+    for folder in folders:
+        one = check(folder, release)
+        until = one.knowledge["last_known"] if one.knowledge else "–"
+        yield f"{one.model}: {one.dataset} {one.version}, knows what changed until {until}: fits"
+
+
+def read(folder: Path) -> Results:
+    """The results of a folder by their form alone. `UserError`: see `check`."""
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        raise UserError.of_disk(error, folder) from error
+    if names != [ANSWERS, FILE]:
+        what = f"a folder of results has {ANSWERS} and {FILE} alone"
+        raise UserError(f"{what}; here are {', '.join(names) or 'no files'}", where=shown(folder))
+    for path in (folder / ANSWERS, folder / FILE):
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
+            raise UserError(f"not a file of at most {LARGEST:,} bytes", where=shown(path))
+    try:
+        results = Results.model_validate_json((folder / FILE).read_bytes())
+    except ValidationError as error:
+        raise UserError(_first(error), where=shown(folder / FILE)) from None
+    _refuse(_said(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
+    encoder = msgspec.json.Encoder()
+    with (folder / ANSWERS).open("rb") as lines:
+        for number, row in numbered_rows(folder / ANSWERS):
+            _refuse(msgspec.to_builtins(row), folder / ANSWERS, number)
+            if next(lines, b"").rstrip(b"\n") != encoder.encode(row):
+                text = "not as `score --share` writes it: other fields, spaces or an empty line"
+                raise UserError(text, where=shown(folder / ANSWERS), line=number)
+    return results
+
+
+def _said(results: Results) -> object:
+    """All of `results.json` but hashes."""
+    return results.model_dump(mode="json", exclude={"rows_sha256"})
+
+
+def _refuse(value: object, file: Path, line: int | None = None, **more: re.Pattern[str]) -> None:
+    """`UserError`: a text in plain data, names of fields too, is not to be shared."""
+    for text in _texts(value):
+        for what, pattern in {"a_control_character": _CONTROL, "a_key": _SECRET, **more}.items():
+            if pattern.search(text):
+                raise UserError(
+                    f"{what.replace('_', ' ')} is in {text[:60]!r}",
+                    where=shown(file),
+                    line=line,
+                    hint="what is shared has no keys, paths, addresses or codes of a terminal",
+                )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from (*_texts(name), *_texts(one))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+def _first(error: ValidationError) -> str:
+    one = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
