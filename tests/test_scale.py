@@ -20,7 +20,7 @@ DUMP = "wikidata-20261109-all.json.gz"
 def test_a_line_goes_through_its_points() -> None:
     assert fit((1, 2, 4), (3, 5, 9), 100) == pytest.approx((201, 0), abs=1e-9)
     level = fit((1, 2, 4), (9, 5, 3), 100)
-    assert level.whole < 12
+    assert level.full < 12
     assert level.off > 0
 
 
