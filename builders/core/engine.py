@@ -86,9 +86,12 @@ class Engine(ABC):
             return [row for batch in batches for row in batch.to_pylist()]
 
     def keep(self, expr: ir.Table) -> ir.Table:
-        """The same table, computed once and kept in scratch until the engine closes."""
+        """The same table, computed once and kept in scratch until the engine closes.
+
+        Its columns have the types that the expression declares: engines differ in those of counts.
+        """
         self._kept += 1
-        return self._keep(expr, f"kept_{self._kept}")
+        return self._keep(expr, f"kept_{self._kept}").cast(expr.schema())
 
     @abstractmethod
     def _read(self, files: list[str]) -> ir.Table: ...

@@ -55,8 +55,10 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     given["statements"] = given["statements"].unique().sort()
     made = {}
     for name, kind in CANDIDATE.items():
-        value = given.get(name, ibis.literal([] if kind.is_array() else None, kind))
-        made[name] = ibis.literal(value) if isinstance(value, str) else value
+        value = given.get(name, ibis.null(kind))
+        value = ibis.literal(value) if isinstance(value, str) else value
+        # Spark gives an empty literal its type only beside a column that has one.
+        made[name] = value.fill_null(ibis.literal([], kind)) if kind.is_array() else value
     return table.select(**made).cast(CANDIDATE)
 
 
