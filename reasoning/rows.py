@@ -51,6 +51,7 @@ class ReasoningQuestion:
     roles: ClassVar = ColumnRoles(
         choices="choices",
         answer_index="answer_index",
+        free=True,
         time=("as_of",),
         subject="subject",
         strata=(*_STRATA, "path"),

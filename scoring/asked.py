@@ -105,6 +105,8 @@ class Asked:
     targets: Lists
     choices: Lists
     """What may be chosen of, in numbers of `names`; none where the rows have no choices."""
+    offered: NDArray[np.bool_]
+    """Whether a row is only asked with its choices, so that writing one is choosing it."""
     previous: Lists
     """What was right before, in numbers of `names`, as `targets`."""
     later: Lists
@@ -233,6 +235,7 @@ def read_asked(
         later=later,
         neutral=neutral,
         choices=choices,
+        offered=(choices.sizes > 0) & np.repeat(*_alone(parts)),
         day=np.concatenate([part.day for part in parts]),
         subject=_codes(subject),
         subjects=subject.dictionary,
@@ -352,6 +355,11 @@ class _Part:
         places = [len(ranked) * n // len(QUINTILES) for n in range(1, len(QUINTILES))]
         codes = np.searchsorted(ranked[places], values, side="right")
         return [Stratum("popularity", QUINTILES, _one_each(codes, values >= 0))]
+
+
+def _alone(parts: Sequence[_Part]) -> tuple[list[bool], list[int]]:
+    """Whether rows are not asked without their choices, and of how many rows, part by part."""
+    return [not part.asking.free for part in parts], [part.size for part in parts]
 
 
 def _names(parts: Sequence[_Part]) -> tuple[list[Lists], pa.Array]:

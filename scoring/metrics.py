@@ -113,7 +113,7 @@ class Scorer:
         answerable = self._answerable[rows]
         right |= abstained & ~answerable
         self._count(words.texts, which)
-        offered = self._asked.choices.sizes[rows] > 0
+        offered = self._asked.offered[rows]
         if offered.any():
             self._put("accuracy", rows[offered], right[offered])
             self._guesses(rows[offered], *self._choices(rows[offered]))
@@ -158,8 +158,9 @@ class Scorer:
             return None
         rows = np.flatnonzero(self.verdicts != NONE)
         key = found(pa.array([text]), self._asked.keys)
-        right = (key >= 0) & self._among(self._asked.targets, rows, np.repeat(key, len(rows)))
-        return Repeated(text, times, every, int(right.sum()))
+        found_right = (key >= 0) & self._among(self._asked.targets, rows, np.repeat(key, len(rows)))
+        right = int(found_right.sum())
+        return Repeated(text, times, every, right) if times > 2 * right else None
 
     def candidates(self, rows: Ints, lists: pa.Array) -> None:
         """Score answers in order, the best first; the first one is the prediction, too."""
@@ -200,6 +201,7 @@ class Scorer:
     def choices(self, rows: Ints, lists: pa.Array) -> None:
         """Score numbers for the choices of each row: the highest, the first of equals, is chosen.
 
+        Where all of several are equal, none is.
         `UserError`: not as many numbers as the row has choices.
         """
         _, owners, flat = _spread(lists)
@@ -219,7 +221,10 @@ class Scorer:
         begins = np.cumsum(sizes) - sizes
         chosen = order[begins] - begins
         offers = self._choices(rows)
-        self._choose(rows, offers[1][offers[0][:-1] + chosen])
+        key = offers[1][offers[0][:-1] + chosen]
+        least = np.minimum.reduceat(numbers, begins)
+        none = (numbers[order[begins]] == least) & (sizes > 1)
+        self._choose(rows, np.where(none, -1, key))
         self._guesses(rows, *offers)
 
     def _choices(self, rows: Ints) -> tuple[Ints, Ints, Ints]:

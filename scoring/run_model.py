@@ -259,13 +259,16 @@ def _chosen(manifest: Manifest, order: Order, view: View) -> list[ChosenSplit]:
         name
         for name, columns in asks.items()
         if (columns.choices is not None) == (view == "choices")
+        or (columns.free and view == "generate")
     ]
     for name in order.configs:
         if name not in asks:
             _refuse(f"no config {name!r} whose rows ask something", name, asks, order.release)
     configs = [c for c in manifest.configs if c.name in (order.configs or suited)]
     if not configs:
-        raise UserError(f"no config for the view {view!r}", where=shown(order.release))
+        others = "choices" if any(one.choices for one in asks.values()) else "generate"
+        hint = f"its configs suit the view {others!r}" if asks else "none of its configs asks"
+        raise UserError(f"no config for the view {view!r}", where=shown(order.release), hint=hint)
     splits = {split.name for config in configs for split in config.splits}
     for name in order.splits:
         if name not in splits:

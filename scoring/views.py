@@ -141,8 +141,10 @@ class Asking:
                 return Prediction(**known, choice_scores=[score for _, score in per])
             return Prediction(**known, scores=dict(per))
         text = self._read(said.text or "")
-        if text and self.view == "choices":
-            text = chosen(text, row.choices)
+        if self.view == "choices":
+            place = chosen(text or "", row.choices)
+            numbers = [float(place == n) for n in range(len(row.choices))]
+            return Prediction(**known, choice_scores=numbers)
         return Prediction(**known, prediction=text)
 
     def _read(self, written: str) -> str | None:
@@ -157,11 +159,16 @@ class Asking:
 _LETTERS = string.ascii_uppercase
 
 
-def chosen(text: str, choices: Sequence[str]) -> str:
-    """The choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`; else the text."""
+def chosen(text: str, choices: Sequence[str]) -> int | None:
+    """The place of the choice whose letter a text is or begins with, `B`, `(b)` or `B. Paris`.
+
+    Else of the choice that it is itself; None where it is none.
+    """
     found = re.match(r"\W*([A-Za-z])\s*(?:[.):,]|$)", text)
     place = _LETTERS.find(found[1].upper()) if found else -1
-    return choices[place] if 0 <= place < len(choices) else text
+    if 0 <= place < len(choices):
+        return place
+    return next((n for n, one in enumerate(choices) if normal(one) == normal(text)), None)
 
 
 def names(value: Any) -> list[str]:

@@ -14,6 +14,7 @@ from factdrift.builders.core.schema import batches
 from factdrift.builders.release.publish import Published, write_release
 from factdrift.builders.rows import Answer, Cloze, Dropped, Segment, Split
 from factdrift.builders.text.prompts import in_period, targets
+from factdrift.reasoning.rows import ReasoningQuestion
 
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
 PERIODS = ("2021Q3", "2021Q4")
@@ -112,7 +113,8 @@ def dataset(sample: Sample) -> Dataset:
     """The sample as a builder would hand it over."""
     tables = []
     for name, splits in sample.rows.items():
-        row = Segment if name == "segments" else Cloze
+        known = {"segments": Segment, "questions": ReasoningQuestion}
+        row = known.get(name, Cloze)
         sources = {split: from_rows(row, rows) for split, rows in splits.items()}
         tables.append(Table(name, row, f"Rows that are `{name}`.", sources))
     sizes = {"unchanged": {"2021Q3": 5, "2021Q4": 5}, "updated": {"2021Q3": 1, "2021Q4": 0}}

@@ -16,11 +16,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
-from factdrift.builders.rows.frames import read_frames
+from factdrift.builders.rows.frames import Frames, read_frames
 from factdrift.scoring.askers import Probing, Scorer
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import Order, run_model
-from factdrift.scoring.views import Asking
+from factdrift.scoring.views import Asking, Row, Said
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import ROOT, run
@@ -133,6 +133,25 @@ def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> N
     assert {row["prediction"] for row in rows} == {"Ann Lee Bo"}
 
 
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("B", 1),
+        ("(b) no", 1),
+        ("A. Rome", 0),
+        ("the paris.", 1),
+        ("E.", None),
+        ("Oslo", None),
+        ("", None),
+    ],
+)
+def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
+    asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
+    row = Row(id="a", config="c", split="s", prompt="?", targets=("x",), choices=("Rome", "Paris"))
+    found = asking.prediction(row, asking.question(row), Said(said))
+    assert found.choice_scores == [float(n == place) for n in range(2)]
+
+
 def test_known_answers(release: Path, tmp_path: Path) -> None:
     """A table of words that follow: Answer : Ann Lee and then a line's end it cannot write."""
     table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"</s>": 1.0}}
@@ -147,6 +166,7 @@ def test_known_answers(release: Path, tmp_path: Path) -> None:
         ("causal", {"view": "mask"}, "a causal model has no view 'mask'"),
         ("masked", {"view": "generate"}, "a masked model has no view 'generate'"),
         ("causal", {"view": "choices"}, "no config for the view 'choices'"),
+        ("causal", {"view": "choices"}, "its configs suit the view 'generate'"),
         ("causal", {"configs": ["updates"]}, "did you mean updated"),
         ("causal", {"configs": ["segments"]}, "no config 'segments' whose rows ask something"),
         ("causal", {"splits": ["2021Q9"]}, "no split '2021Q9'"),

@@ -13,6 +13,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.text.squad import exact_match, f1
+from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from factdrift.scoring.score import Options, Scores, score
 from samples.quarters.simulated import asked_rows, predict, stops_on
@@ -203,6 +204,68 @@ def test_choosing_stands_beside_what_needs_no_knowledge(
     (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
     got = tuple(found.get(name) for name in ("accuracy", "chance", "shortest", "before"))
     assert got == tuple(one if one is None else pytest.approx(one, abs=1e-6) for one in expected)
+
+
+def question(n: int, choices: tuple[str, ...]) -> ReasoningQuestion:
+    one = cloze(n)
+    return ReasoningQuestion(
+        id=one.id,
+        prompt=one.prompt,
+        targets=one.targets,
+        question=one.prompt,
+        question_id=one.id,
+        context="",
+        family="neighbour",
+        hops=1,
+        wording="neighbour",
+        subject=one.subject,
+        subject_label=one.subject_label,
+        relation=one.relation,
+        path=one.relation,
+        as_of=one.period_last,
+        answer_kind="item",
+        answer_ids=(),
+        choices=choices,
+        answer_index=choices.index(one.targets[0]),
+        statements=(),
+        evidence=(),
+        shortcut_newest=None,
+        shortcut_longest=None,
+        shortcut_first_hop=None,
+        changed=one.period_first,
+        changed_since=False,
+        sitelinks=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "metric", "value"),
+    [
+        ({"prediction": "Club 7"}, "exact_match", 1),
+        ({"prediction": "Club 8"}, "exact_match", 0),
+        ({"choice_scores": [0, 1, 0]}, "accuracy", 1),
+        ({"choice_scores": [1, 0, 0]}, "accuracy", 0),
+        ({"choice_scores": [0, 0, 0]}, "accuracy", 0),  # none is chosen
+        ({"choice_scores": [0, 1, 1]}, "accuracy", 1),
+    ],
+)
+def test_rows_that_are_asked_both_ways(
+    tmp_path: Path, said: dict[str, Any], metric: str, value: int
+) -> None:
+    row = question(7, ("Club 9", "Club 7", "Club 8"))
+    release = publish(tmp_path, Sample({"questions": {"test": [row]}})).folder
+    scored(release, lines(tmp_path / "p.jsonl", {"id": row.id, **said}))
+    (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
+    assert found[metric] == value
+    assert ("f1" in found, "accuracy" in found) == (metric == "exact_match", metric == "accuracy")
+
+
+def test_the_right_answer_again_and_again_is_not_told(release: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    rows = [row for _, _, row in asked_rows(release) if row["subject"] == "Q3"]
+    file = lines(tmp_path / "p.jsonl", *({"id": r["id"], "prediction": "C3"} for r in rows))
+    scored(release, file, say=told.append, partial=True)
+    assert not any("example of its prompt" in line for line in told)
 
 
 def test_an_answer_again_and_again_is_told(release: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from random import Random
 
+import ibis
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,10 +20,17 @@ from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
+from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
+from factdrift.reasoning.families import FAMILIES
+from factdrift.reasoning.families.base import Scope
+from factdrift.reasoning.rows import Drawn
+from factdrift.reasoning.selection import select
+from factdrift.reasoning.states import knowledge
 from tests import random_histories
 from tests.histories import fact, parquet
 from tests.history_tables import tables
+from tests.test_reasoning import RELATIONS, histories
 
 SNAPSHOT, OLDER = date(2022, 9, 15), date(2021, 6, 1)
 PAIRS = 3_000
@@ -82,6 +90,29 @@ def test_same_rows_and_bytes_as_duckdb(spark: Engine, tmp_path: Path) -> None:
         paths = [tmp_path / e / f"{name}.parquet" for e in ("duckdb", "spark")]
         assert pq.read_table(paths[0]).equals(pq.read_table(paths[1])), name
         assert paths[0].read_bytes() == paths[1].read_bytes(), name
+
+
+@pytest.mark.slow
+def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
+    """Candidates of every family: empty lists, counts and draws are the same on both engines."""
+    segments, gaps = histories(1, 20)
+    relations = dict.fromkeys(Phrases.model_fields, RELATIONS)
+    scope = Scope(date(2004, 1, 1), date(2023, 12, 31), relations)
+    files = (
+        (parquet(tmp_path / "segments.parquet", Segment, segments), Segment),
+        (parquet(tmp_path / "gaps.parquet", Gap, gaps), Gap),
+    )
+
+    def drawn(eng: Engine, out: Path) -> bytes:
+        tables = [eng.read(path, row) for path, row in files]
+        known = knowledge(tables[0], tables[1], date(1900, 1, 1), scope.last, 5, 400)
+        every = ibis.union(*(eng.keep(one.table(known, scope)) for one in FAMILIES.values()))
+        assert eng.write(select(every, 5, 40, 3, 0.5), out, Drawn, ("family", "hops", "id")) > 50
+        return out.read_bytes()
+
+    with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
+        expected = drawn(duck, tmp_path / "duckdb.parquet")
+    assert drawn(spark, tmp_path / "spark.parquet") == expected
 
 
 @pytest.mark.slow

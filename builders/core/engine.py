@@ -88,10 +88,11 @@ class Engine(ABC):
     def keep(self, expr: ir.Table) -> ir.Table:
         """The same table, computed once and kept in scratch until the engine closes.
 
-        Its columns have the types that the expression declares: engines differ in those of counts.
+        Its numbers have the types that the expression declares: engines differ in those of counts.
         """
         self._kept += 1
-        return self._keep(expr, f"kept_{self._kept}").cast(expr.schema())
+        numbers = {n: k.copy(nullable=True) for n, k in expr.schema().items() if k.is_numeric()}
+        return self._keep(expr, f"kept_{self._kept}").cast(numbers)
 
     @abstractmethod
     def _read(self, files: list[str]) -> ir.Table: ...

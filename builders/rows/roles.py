@@ -40,6 +40,9 @@ class ColumnRoles:
     """What there is to choose of, one of them right: `list<string>`."""
     answer_index: Column | None = None
     """The place of the right one among `choices`, from 0: `int64`."""
+    free: bool = False
+    """Whether rows that have choices are also asked without them, so that an answer that is
+    written counts as written."""
     time: tuple[Column, ...] = ()
     """The last day asked about, of which the lag behind a model's cut-off is counted: `date32`,
     or `int64` in seconds since 1970. Of several the first that is not null; none: no time matters.
