@@ -353,7 +353,7 @@ def test_make_hits_from_the_sample(name: str, sample: Path, tmp_path: Path) -> N
     if name == "ckl_expert":
         words += ["--until", "2020-04-30"]
     if name in PAGED:
-        (pages,) = (sample / "build").glob("pages-*/pages.parquet")
+        pages = sample / "releases/timeqa/1.0.0/data/pages"
         words += ["--pages", pages]
     done = run(*words)
     folder = tmp_path / "hits" / name / "0001"

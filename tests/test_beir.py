@@ -63,8 +63,8 @@ def test_news(news: Path) -> None:
         for query, passage, score in rows
         if score
     ]
-    # of one question in a hundred the sentence names the answer otherwise: Blatter
-    assert sum(right) >= 0.98 * len(right)
+    # of three questions in a hundred the sentence names the answer otherwise: British
+    assert sum(right) >= 0.97 * len(right)
     for query, passage, _ in rows:
         asked = queries[query]["metadata"]["day"]
         assert passages[passage]["metadata"]["day"] <= asked
@@ -152,7 +152,7 @@ def test_a_run_that_is_none(tiny: Path, text: str, said: str) -> None:
 def test_what_an_export_lacks(sample: Path, tmp_path: Path) -> None:
     words = ("--format", "beir", "--to", tmp_path / "b")
     said = run("export", sample / "releases/streamingqa/1.0.0", *words, ok=False).stderr
-    assert "questions over news need their passages" in said
+    assert "the text of news is not in the release" in said
     said = run("export", sample / "releases/invariant-lama/1.0.0", *words, ok=False).stderr
     assert "has nothing for the format beir" in said
     said = run("score", tmp_path, ok=False).stderr

@@ -425,7 +425,7 @@ class _Asker:
         """One hard question about years near the pair's own in which nothing is known to hold.
 
         None, where the page states a date there in the sections of the evidence, or one between
-        there and the end of the pair.
+        there and the year in which the pair ends: what a page says of this year tells its end.
         """
         draws = Draws(bits(self.own_key, "window", len(self.questions)))
         for _ in range(self.settings.tries * _WINDOWS):
@@ -439,7 +439,10 @@ class _Asker:
             if time is None:
                 return
             first, last = (d.toordinal() for d in time.days() if d)
-            begin = date.fromordinal(self.line.last + 1 if first > self.line.last else first)
+            if first > self.line.last:
+                new_year = date(date.fromordinal(self.line.last).year + 1, 1, 1).toordinal()
+                first = min(first, new_year)
+            begin = date.fromordinal(first)
             if time in self.seen or is_stated(
                 self.pair.near_evidence, begin, date.fromordinal(last)
             ):

@@ -58,11 +58,15 @@ class PageStates:
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
-        """The folded words of each paragraph, of its section's titles and of what it links to."""
-        return [
-            frozenset(name_words(" ".join((p.text, p.section, *(k.target for k in p.links)))))
-            for p in self.page.page.paragraphs
-        ]
+        """The folded words of each paragraph, of its section's titles and of what it links to.
+
+        A word with an s stands without it, too: Republicans name a Republican.
+        """
+        found = []
+        for p in self.page.page.paragraphs:
+            words = set(name_words(" ".join((p.text, p.section, *(k.target for k in p.links)))))
+            found.append(frozenset(words | {word[:-1] for word in words if word.endswith("s")}))
+        return found
 
     def naming(self, segment: rows.AlignedSegment, subject: str) -> frozenset[int]:
         """The paragraphs that may name an object (`Naming`)."""
