@@ -35,7 +35,7 @@ from factdrift.builders.text.names import names_of
 from factdrift.builders.text.words import fold
 from factdrift.builders.timeqa.alignment import Alignment, ObjectNames, align_page
 from factdrift.builders.timeqa.evidence import near, stated
-from factdrift.builders.timeqa.mentions import Mention, PageText
+from factdrift.builders.timeqa.mentions import PageMention, PageText
 
 DEVELOP = 0.7
 """Share of the pages whose errors may be read."""
@@ -168,7 +168,7 @@ class AlignedCase(NamedTuple):
     part: str
     row: rows.AlignedSegment
     text: PageText
-    mentions: list[Mention]
+    mentions: list[PageMention]
     several: bool
     recurring: bool
 
@@ -230,7 +230,7 @@ def counted(found: Sequence[AlignedCase]) -> dict[str, Counter[str]]:
             count[f"{kind}: exact span"] += belongs and exact
         count["first: top 1"] += first is not None and first.paragraph in wanted
         if first and best and row.start_stated is not None:
-            marks = [Mention(*m) for m in case.marks]
+            marks = [PageMention(*m) for m in case.marks]
             count["start stated: nearest"] += row.start_stated
             count["start stated: first"] += bool(stated(near(one.text, first), case.segment)[0])
             count["start stated: people"] += any(

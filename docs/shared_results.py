@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from factdrift.builders.release.card import escape
 from factdrift.scoring.figures import WIDTHS, Point, lines
 from factdrift.scoring.report import TIMES
-from factdrift.scoring.results import ANSWERS, Results, read
+from factdrift.scoring.results import ANSWERS, SharedResults, read
 from factdrift.scoring.score import sortable
 from factdrift.scoring.summary import CHOSEN, cell
 
@@ -29,7 +29,7 @@ is made and sent in stands in [Contributing](contributing.md#share-results).
 """
 
 
-def releases() -> Iterator[tuple[str, list[tuple[Path, Results]]]]:
+def releases() -> Iterator[tuple[str, list[tuple[Path, SharedResults]]]]:
     """Release -> the folders of its results, by their names."""
     folders = sorted(path.parent for path in FOLDER.glob(f"*/*/{ANSWERS}"))
     for release, some in groupby(folders, key=lambda folder: folder.parent.name):
@@ -40,7 +40,7 @@ MANY = 12
 """Periods above which a curve shows years: some rows of each period say too little."""
 
 
-def _curve_of(results: Results, metric: str, years: bool) -> dict[str, Point]:
+def _curve_of(results: SharedResults, metric: str, years: bool) -> dict[str, Point]:
     means = [m for m in results.table if m.metric == metric and m.stratum in TIMES]
     if not years:
         return {m.value: Point(m.mean, m.low, m.high) for m in means}
@@ -51,7 +51,7 @@ def _curve_of(results: Results, metric: str, years: bool) -> dict[str, Point]:
     return found
 
 
-def curve(every: Sequence[Results], metric: str, width: float) -> bytes | None:
+def curve(every: Sequence[SharedResults], metric: str, width: float) -> bytes | None:
     """The picture of the curves by period; none where no model has two of them."""
     periods = {m.value for one in every for m in one.table if m.stratum in TIMES}
     series = {one.model: _curve_of(one, metric, len(periods) > MANY) for one in every}
@@ -71,7 +71,7 @@ def pictures() -> Iterator[tuple[str, bytes]]:
             yield f"results/{release}.png", found
 
 
-def _table(some: Sequence[tuple[Path, Results]], names: Sequence[str]) -> Iterator[str]:
+def _table(some: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> Iterator[str]:
     found = []
     for folder, one in some:
         overall = [mean for mean in one.table if mean.stratum == "all"]

@@ -12,7 +12,7 @@ from factdrift.builders.text.render import phrase
 
 
 @dataclass(frozen=True)
-class Names:
+class Verbalizer:
     """Entities by item id, and phrases by property id."""
 
     entities: Mapping[str, rows.Entity]

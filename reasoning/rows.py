@@ -15,7 +15,7 @@ _STRATA = ("family", "hops", "answer_kind", "relation")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class QuestionCandidate:
     """One question before it is written (an intermediate table).
 
     `wording` names the template of the family; `items` and `relations` are what it speaks of, in
@@ -89,7 +89,7 @@ class ReasoningQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn(Candidate):
+class Drawn(QuestionCandidate):
     """A candidate that is asked (an intermediate table)."""
 
     id: Annotated[str, "content hash of what is asked"]
@@ -98,7 +98,7 @@ class Drawn(Candidate):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CandidateCount:
     """How many questions could be asked with certainty (an intermediate table)."""
 
     family: Annotated[Family, "what has to be worked out"]

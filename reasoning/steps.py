@@ -15,8 +15,8 @@ from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Drawn, Found, ReasoningQuestion
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import CandidateCount, Drawn, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import PAIR, knowledge
 from factdrift.reasoning.writing import Writer
@@ -74,7 +74,7 @@ class ReasoningCandidates(Step):
             order = ("family", "hops", "id")
             eng.write(chosen, out / "candidates.parquet", Drawn, order)
             found = every.group_by(["family", "relation"]).agg(found=every.count())
-            eng.write(found, out / "found.parquet", Found, ("family", "relation"))
+            eng.write(found, out / "found.parquet", CandidateCount, ("family", "relation"))
             stated = chosen.select(statement=chosen.statements.unnest()).distinct()
             each = segments.mutate(statement=segments.statements.unnest())
             pairs = each.semi_join(stated, "statement").select(*PAIR).distinct()
@@ -133,5 +133,5 @@ class ReasoningRows(Step):
             if phrases[one.relation].was and {one.subject, one.object} <= entities.keys():
                 terms |= dict.fromkeys(one.statements, one)
                 pool[one.relation].append(one.object)
-        names = Names(entities, phrases)
+        names = Verbalizer(entities, phrases)
         return Writer(names, pool, terms, self.recent, self.candidates.seed, self.facts)

@@ -10,7 +10,7 @@ from factdrift.builders.rows import Dropped, Segment
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.reasoning.families import FAMILIES
-from factdrift.reasoning.names import Names
+from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import Drawn, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
@@ -26,7 +26,7 @@ class Writer:
     a context.
     """
 
-    names: Names
+    names: Verbalizer
     pool: Mapping[str, Sequence[str]]
     terms: Mapping[str, Segment]
     recent: date

@@ -10,10 +10,10 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import PromptedModel, identity_of
 from factdrift.builders.generate.protocol import Result, Usage
 from factdrift.builders.generate.transformers_models import Kind, Transformers, as_chat, load
-from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
-from factdrift.scoring.views import Question, Said, View
+from factdrift.scoring.local_models import PLL, Masked, TokenGap, Writing
+from factdrift.scoring.views import ModelAnswer, ModelQuestion, View
 
-Done = Callable[[Mapping[int, Said]], None]
+Done = Callable[[Mapping[int, ModelAnswer]], None]
 """Called with what is known, by the places of the questions, as soon as it is."""
 _CALLS = 64
 """Calls of a server for each of those that run at a time, before the next rows are read."""
@@ -39,12 +39,12 @@ class Asker(Protocol):
     """Questions at a time; answers may depend on which ones they are."""
     usage: Usage
 
-    def ask(self, questions: Sequence[Question], done: Done) -> None:
+    def ask(self, questions: Sequence[ModelQuestion], done: Done) -> None:
         """Ask at most `batch` questions; each answer is handed to `done`."""
         ...
 
 
-class Writer:
+class TextAsker:
     """A model that writes, here or on a server. What is no text at all is not handed on."""
 
     def __init__(self, settings: Transformers | OpenAI, seed: int) -> None:
@@ -57,22 +57,22 @@ class Writer:
         else:
             self.batch = _CALLS * settings.concurrency
 
-    def ask(self, questions: Sequence[Question], done: Done) -> None:
+    def ask(self, questions: Sequence[ModelQuestion], done: Done) -> None:
         """Ask; answers of a model here are handed on together, for they were made together."""
-        found: dict[int, Said] = {}
+        found: dict[int, ModelAnswer] = {}
 
         def take(place: int, result: Result) -> None:
             if result.text is not None and self._whole:
-                found[place] = Said(text=result.text)
+                found[place] = ModelAnswer(text=result.text)
             elif result.text is not None:
-                done({place: Said(text=result.text)})
+                done({place: ModelAnswer(text=result.text)})
 
         self._model.complete([question.text for question in questions], take)
         if found:
             done(found)
 
 
-class Scorer:
+class LikelihoodAsker:
     """A model on this machine that gives numbers; its weights are loaded when it is asked first."""
 
     def __init__(self, settings: Transformers, view: View, kind: Kind, how: Probing) -> None:
@@ -90,7 +90,7 @@ class Scorer:
         )
         self._model: Masked | Writing | None = None
 
-    def ask(self, questions: Sequence[Question], done: Done) -> None:
+    def ask(self, questions: Sequence[ModelQuestion], done: Done) -> None:
         """Ask; the answers are handed on together."""
         model = self._model = self._model or self._load()
         found = (
@@ -106,16 +106,18 @@ class Scorer:
             return Masked(loaded, self.batch, self.usage)
         return Writing(loaded, self.batch, self.usage, self.how.blank)
 
-    def _of_masked(self, model: Masked, questions: Sequence[Question]) -> list[Said]:
-        gaps = [Gap(question.text, question.after) for question in questions]
+    def _of_masked(self, model: Masked, questions: Sequence[ModelQuestion]) -> list[ModelAnswer]:
+        gaps = [TokenGap(question.text, question.after) for question in questions]
         if self.view == "rank":
-            return [Said(candidates=tuple(some)) for some in model.rank(gaps, self.how.top)]
+            return [ModelAnswer(candidates=tuple(some)) for some in model.rank(gaps, self.how.top)]
         if self.view == "mask":
-            return [Said(candidates=tuple(some)) for some in model.fill(gaps, self.how.masks)]
+            return [
+                ModelAnswer(candidates=tuple(some)) for some in model.fill(gaps, self.how.masks)
+            ]
         pairs = [(g, o) for g, q in zip(gaps, questions, strict=True) for o in q.options]
         return _shared(questions, model.likelihoods(pairs, self.how.pll))
 
-    def _of_writing(self, model: Writing, questions: Sequence[Question]) -> list[Said]:
+    def _of_writing(self, model: Writing, questions: Sequence[ModelQuestion]) -> list[ModelAnswer]:
         chat = self.settings.chat
         pairs = []
         for question in questions:
@@ -126,11 +128,13 @@ class Scorer:
         return _shared(questions, model.likelihoods(pairs, special=not chat))
 
 
-def _shared(questions: Sequence[Question], scores: Sequence[float | None]) -> list[Said]:
+def _shared(
+    questions: Sequence[ModelQuestion], scores: Sequence[float | None]
+) -> list[ModelAnswer]:
     """Numbers in order as those of each question's options, to 6 decimals."""
     flow = iter(scores)
     return [
-        Said(scores=tuple(None if s is None else round(s, 6) for s in some))
+        ModelAnswer(scores=tuple(None if s is None else round(s, 6) for s in some))
         for some in ([next(flow) for _ in question.options] for question in questions)
     ]
 

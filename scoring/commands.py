@@ -263,7 +263,7 @@ def run_model(
 ) -> None:
     """Ask a model about the rows of a release, and write its predictions."""
     from factdrift.scoring.askers import Probing
-    from factdrift.scoring.run_model import Order, settings_of
+    from factdrift.scoring.run_model import ModelOrder, settings_of
     from factdrift.scoring.run_model import run_model as run
 
     common = {
@@ -280,7 +280,7 @@ def run_model(
     keys.grant(key_variable, base_url)
     settings = settings_of(backend, common | (server if backend == "openai" else local))
     run(
-        Order(
+        ModelOrder(
             release=release,
             settings=settings,
             say=say,

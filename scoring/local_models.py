@@ -20,14 +20,14 @@ PLL = Literal["original", "within_answer"]
 (Kauf and Ivanova 2023), so that the rest of a name does not give its beginning away."""
 
 
-class Gap(NamedTuple):
+class TokenGap(NamedTuple):
     """A statement around its gap."""
 
     before: str
     after: str
 
 
-class _Text(NamedTuple):
+class _TokenText(NamedTuple):
     """A text in tokens, and the places of those that are asked about."""
 
     ids: list[int]
@@ -45,7 +45,9 @@ class _Local:
                 hint="take a model with a fast tokenizer (a tokenizer.json)",
             )
 
-    def _tokens(self, before: str, middle: str, after: str = "", special: bool = True) -> _Text:
+    def _tokens(
+        self, before: str, middle: str, after: str = "", special: bool = True
+    ) -> _TokenText:
         """A text in tokens, and the places of those that hold something of its middle."""
         found = self.tokenizer(
             before + middle + after,
@@ -64,14 +66,14 @@ class _Local:
         ]
         return self._fitted(ids, places)
 
-    def _fitted(self, ids: list[int], places: list[int]) -> _Text:
+    def _fitted(self, ids: list[int], places: list[int]) -> _TokenText:
         """What the model has room for up to the last place, or to the end where there is none."""
         if len(ids) <= self.room:
-            return _Text(ids, places)
+            return _TokenText(ids, places)
         self.usage.add(calls=0, cut=1)
         low = max(places[-1] + 1 if places else len(ids), self.room) - self.room
         ids = ids[low : low + self.room]
-        return _Text(ids, [place - low for place in places if place > low])
+        return _TokenText(ids, [place - low for place in places if place > low])
 
     def _padded(self, rows: Sequence[Sequence[int]]) -> dict[str, Any]:
         longest = max(map(len, rows))
@@ -99,7 +101,7 @@ class Masked(_Local):
             raise UserError("its tokenizer has no mask token", hint="take a masked model")
         self._no_words = sorted(set(self.tokenizer.all_special_ids))
 
-    def fill(self, gaps: Sequence[Gap], most: int) -> list[list[str]]:
+    def fill(self, gaps: Sequence[TokenGap], most: int) -> list[list[str]]:
         """Texts for each gap, the best first: of 1 to `most` masks, filled from left to right.
 
         Each mask takes the likeliest token, given those before it. Texts are ranked by the mean
@@ -124,7 +126,7 @@ class Masked(_Local):
                     found[n][written] = max(found[n].get(written, mean), mean)
         return [sorted(one, key=lambda text: (-one[text], text)) for one in found]
 
-    def rank(self, gaps: Sequence[Gap], top: int) -> list[list[str]]:
+    def rank(self, gaps: Sequence[TokenGap], top: int) -> list[list[str]]:
         """The `top` likeliest words of one token for each gap, the best first, each once."""
         texts = [self._with_masks(gap, 1) for gap in gaps]
         found: list[list[str]] = [[] for _ in gaps]
@@ -136,7 +138,7 @@ class Masked(_Local):
         return found
 
     def likelihoods(
-        self, asked: Sequence[tuple[Gap, str]], how: PLL = "original"
+        self, asked: Sequence[tuple[TokenGap, str]], how: PLL = "original"
     ) -> list[float | None]:
         """The pseudo-log-likelihood of each text in its gap; None where the model cannot write it.
 
@@ -165,7 +167,7 @@ class Masked(_Local):
             for text, total in zip(texts, totals, strict=True)
         ]
 
-    def _with_masks(self, gap: Gap, number: int) -> _Text:
+    def _with_masks(self, gap: TokenGap, number: int) -> _TokenText:
         """A statement with masks in its gap, and their places."""
         masks = self.tokenizer.mask_token * number
         ids = self.tokenizer(self._plain(gap.before) + masks + self._plain(gap.after))["input_ids"]
@@ -223,7 +225,7 @@ class Writing(_Local):
         places = groupby(range(len(asked)), key=lambda n: asked[n][0])
         return [sum_ for _, some in places for sum_ in self._of_one([texts[n] for n in some])]
 
-    def _of_one(self, texts: Sequence[_Text]) -> list[float | None]:
+    def _of_one(self, texts: Sequence[_TokenText]) -> list[float | None]:
         """The log-likelihoods of texts that begin alike: their beginning is read once."""
         lowest = min((text.places[0] for text in texts if text.places), default=1)
         columns = zip(*(text.ids[: lowest - 1] for text in texts), strict=False)
@@ -256,7 +258,7 @@ class Writing(_Local):
         cache = getattr(read, "past_key_values", None)
         return cache if hasattr(cache, "batch_repeat_interleave") else None
 
-    def _after(self, first: str, second: str, special: bool) -> _Text:
+    def _after(self, first: str, second: str, special: bool) -> _TokenText:
         """Both texts in tokens; the first of all has one before it, of which it is told."""
         text = self._tokens(first, second, special=special)
         if not text.places or text.places[0] > 0:
@@ -264,8 +266,8 @@ class Writing(_Local):
         begin = self.tokenizer.bos_token_id
         begin = self.tokenizer.eos_token_id if begin is None else begin
         if begin is None:
-            return _Text(text.ids, text.places[1:])
-        return _Text([begin, *text.ids], [place + 1 for place in text.places])
+            return _TokenText(text.ids, text.places[1:])
+        return _TokenText([begin, *text.ids], [place + 1 for place in text.places])
 
     def _of_seq2seq(self, asked: Sequence[tuple[str, str]], special: bool) -> list[float | None]:
         lead = [] if self._blank is None else [self._blank]

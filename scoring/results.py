@@ -39,7 +39,7 @@ _ELSEWHERE = ("model", "dataset", "version", "code_version")
 """What a file beside predictions says that has a field of its own."""
 
 
-class Results(Strict):
+class SharedResults(Strict):
     """What `results.json` says. `rows_sha256`: of the rows that the release asks, see
     `rows_sha256`; `asked`: how the model was asked, as `run-model` wrote it beside its predictions;
     `table`: overall means of each config, and by period of all together."""
@@ -107,13 +107,13 @@ def share(options: Options, scores: Scores, to: Path) -> Path:
 
 def _results(
     options: Options, scores: Scores, asked: Mapping[str, JsonValue], code: str
-) -> Results:
+) -> SharedResults:
     if unknown := scores.counts["unknown"]:
         raise UserError(f"{unknown:,} answers are of unknown rows", where=shown(options.file))
     model = Model.read(scores.folder)
     times = [one for one in TIMES if any(mean.stratum == one for mean in scores.table)][:1]
     try:
-        return Results(
+        return SharedResults(
             model=model.name,
             dataset=model.summary["dataset"],
             version=model.summary["version"],
@@ -135,7 +135,7 @@ def _results(
         raise UserError(_first(error), where=shown(options.file)) from None
 
 
-def _text(results: Results) -> str:
+def _text(results: SharedResults) -> str:
     """`results.json`: a mean a line, for who reads a difference."""
     value = results.model_dump(mode="json")
     table = value.pop("table")
@@ -144,7 +144,7 @@ def _text(results: Results) -> str:
     return f'{head.removesuffix("}").rstrip()},\n  "table": [\n{rows}\n  ]\n}}\n'
 
 
-def check(folder: Path, release: Path) -> Results:
+def check(folder: Path, release: Path) -> SharedResults:
     """Score the answers of a folder again; its results.
 
     `UserError`: other files in it; a key, path, address or control character; unknown rows; another
@@ -174,7 +174,7 @@ def check(folder: Path, release: Path) -> Results:
             say=lambda _: None,
         )
         again = _results(options, score(options), results.asked, results.code_version)
-    for field in Results.model_fields:
+    for field in SharedResults.model_fields:
         if (said := getattr(results, field)) != (found := getattr(again, field)):
             if field == "table":
                 said, found = next(
@@ -194,7 +194,7 @@ def check_all(folders: list[Path], release: Path) -> Iterator[str]:
         yield f"{one.model}: {one.dataset} {one.version}, knows what changed until {until}: fits"
 
 
-def read(folder: Path) -> Results:
+def read(folder: Path) -> SharedResults:
     """The results of a folder by their form alone. `UserError`: see `check`."""
     try:
         names = sorted(path.name for path in folder.iterdir())
@@ -207,7 +207,7 @@ def read(folder: Path) -> Results:
         if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
             raise UserError(f"not a file of at most {LARGEST:,} bytes", where=shown(path))
     try:
-        results = Results.model_validate_json((folder / FILE).read_bytes())
+        results = SharedResults.model_validate_json((folder / FILE).read_bytes())
     except ValidationError as error:
         raise UserError(_first(error), where=shown(folder / FILE)) from None
     _refuse(_said(results), folder / FILE, an_address=_ADDRESS, a_path=_PATH)
@@ -221,7 +221,7 @@ def read(folder: Path) -> Results:
     return results
 
 
-def _said(results: Results) -> object:
+def _said(results: SharedResults) -> object:
     """All of `results.json` but hashes."""
     return results.model_dump(mode="json", exclude={"rows_sha256"})
 

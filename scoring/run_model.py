@@ -26,17 +26,17 @@ from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
-from factdrift.scoring.askers import Asker, Probing, Scorer, Writer
+from factdrift.scoring.askers import Asker, LikelihoodAsker, Probing, TextAsker
 from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
-from factdrift.scoring.views import Asking, Question, Row, Said, View, names
+from factdrift.scoring.views import Asking, ModelAnswer, ModelQuestion, Row, View, names
 
 WINDOW = 512
 """Rows in memory at most; also a server's, whose calls run side by side."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class ModelOrder:
     """What `factdrift run-model` is asked for.
 
     `configs`, `splits`: all that suit the view where none is named; `limit`: rows of each config,
@@ -72,7 +72,7 @@ def settings_of(backend: str, values: Mapping[str, object]) -> Transformers | Op
         raise UserError(f"--{option}: {first['msg']}") from None
 
 
-def run_model(order: Order) -> Path:
+def run_model(order: ModelOrder) -> Path:
     """Ask the model and write the predictions; their file.
 
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
@@ -120,7 +120,7 @@ class _Run:
 
     def __init__(
         self,
-        order: Order,
+        order: ModelOrder,
         asking: Asking,
         asker: Asker,
         chosen: Sequence[ChosenSplit],
@@ -154,7 +154,7 @@ class _Run:
             asked = [self.asking.question(row) for row in window]
             said = self._said(asked, bar)
             for row, question in zip(window, asked, strict=True):
-                one = said.get(question.key(self.asker.identity), Said())
+                one = said.get(question.key(self.asker.identity), ModelAnswer())
                 yield self.asking.prediction(row, question, one)
 
     def rows(self, one: ChosenSplit) -> Iterator[Row]:
@@ -200,17 +200,17 @@ class _Run:
         wrong = self._distractors.of(row["id"], relation_of(row, one), taken, number)
         return each_once(own, wrong)
 
-    def _said(self, asked: Sequence[Question], bar: Progress) -> dict[str, Said]:
+    def _said(self, asked: Sequence[ModelQuestion], bar: Progress) -> dict[str, ModelAnswer]:
         """What is kept, and what the model says to the rest.
 
         Batches are formed of all questions of a window, those of one length together, so that a
         run that goes on after a kill forms the same ones.
         """
-        found: dict[str, Said] = {}
+        found: dict[str, ModelAnswer] = {}
         every = {question.key(self.asker.identity): question for question in asked}
         for key in every:
             if (known := self._cache.get(key)) is not None:
-                found[key] = msgspec.json.decode(known, type=Said)
+                found[key] = msgspec.json.decode(known, type=ModelAnswer)
         self.kept += sum(question.key(self.asker.identity) in found for question in asked)
         bar.advance(sum(question.key(self.asker.identity) in found for question in asked))
         order = sorted(every, key=lambda key: (len(every[key].text), key))
@@ -222,10 +222,10 @@ class _Run:
                 where = self._cache.path
                 raise UserError("an answer is not kept", where=where, hint="leave out --offline")
 
-            def keep(said: Mapping[int, Said], missing: Sequence[str] = missing) -> None:
+            def keep(said: Mapping[int, ModelAnswer], missing: Sequence[str] = missing) -> None:
                 texts = {missing[n]: msgspec.json.encode(one).decode() for n, one in said.items()}
                 for key, text in self._cache.keep_all(texts).items():
-                    found[key] = msgspec.json.decode(text, type=Said)
+                    found[key] = msgspec.json.decode(text, type=ModelAnswer)
                 bar.advance(len(said))
 
             self.asker.ask([every[key] for key in missing], keep)
@@ -237,7 +237,7 @@ def _kind(settings: Transformers | OpenAI) -> Kind:
     return "causal" if isinstance(settings, OpenAI) else kind_of(settings)
 
 
-def _check(order: Order, view: View, kind: Kind) -> None:
+def _check(order: ModelOrder, view: View, kind: Kind) -> None:
     """`UserError` where a view is nothing for this model."""
     suited: dict[str, tuple[View, ...]] = {
         "masked": ("mask", "rank", "likelihood", "choices"),
@@ -252,7 +252,7 @@ def _check(order: Order, view: View, kind: Kind) -> None:
         raise UserError(f"{what} has no view {view!r}", hint=f"its views are {', '.join(views)}")
 
 
-def _chosen(manifest: Manifest, order: Order, view: View) -> list[ChosenSplit]:
+def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSplit]:
     """The configs and splits that are asked."""
     asks = {config.name: config.roles for config in manifest.configs if config.roles}
     suited = [
@@ -287,14 +287,14 @@ def _refuse(message: str, name: str, known: Iterable[str], where: Path) -> NoRet
     raise UserError(message, where=shown(where), hint=hint)
 
 
-def _asker(order: Order, view: View, kind: Kind) -> Asker:
+def _asker(order: ModelOrder, view: View, kind: Kind) -> Asker:
     settings = order.settings
     if isinstance(settings, OpenAI) or view == "generate":
-        return Writer(settings, order.seed)
-    return Scorer(settings, view, kind, order.probing)
+        return TextAsker(settings, order.seed)
+    return LikelihoodAsker(settings, view, kind, order.probing)
 
 
-def _path(manifest: Manifest, order: Order, view: View) -> Path:
+def _path(manifest: Manifest, order: ModelOrder, view: View) -> Path:
     """Where predictions go; no dot but those of the suffix, for a file beside has its stem."""
     release = f"{manifest.dataset}-{manifest.version}"
     model = Path(order.settings.model).name
@@ -303,7 +303,7 @@ def _path(manifest: Manifest, order: Order, view: View) -> Path:
 
 
 def _say_beside(
-    path: Path, manifest: Manifest, order: Order, asking: Asking, kind: Kind, count: int
+    path: Path, manifest: Manifest, order: ModelOrder, asking: Asking, kind: Kind, count: int
 ) -> None:
     """Write the file that says what the predictions are of; no path and no key is in it."""
     settings = order.settings.model_dump(mode="json", exclude={"prompts", "key_variable", "model"})

@@ -43,7 +43,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelQuestion:
     """What one model is asked: to go on from `text`, or about each option in it.
 
     `after` is what follows the answer: all of the statement behind its gap, if it has one.
@@ -59,7 +59,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelAnswer:
     """What a model said: a text, texts in order, or a number for each option."""
 
     text: str | None = None
@@ -84,7 +84,7 @@ class Asking:
     writes: bool = False
     """Whether the model can only write, so that it is asked for the letter of a choice."""
 
-    def question(self, row: Row) -> Question:
+    def question(self, row: Row) -> ModelQuestion:
         """What the model is asked about a row. `UserError` where the view does not suit it."""
         options: tuple[str, ...] = ()
         if self.view == "choices":
@@ -99,16 +99,16 @@ class Asking:
                 hint = "a masked model fills gaps: take configs with statements"
                 raise _unsuited(row, "has no gap", hint)
             before, _, after = row.prompt.partition(gap)
-            return Question(before, after, options)
+            return ModelQuestion(before, after, options)
         if self.writes and options:
-            return Question(self._framed(row, gap, self.frames.choices, options))
+            return ModelQuestion(self._framed(row, gap, self.frames.choices, options))
         text = self._framed(row, gap, frame)
         if not options:
-            return Question(text)
+            return ModelQuestion(text)
         if frame == BARE_FRAME and gap is not None and self.blank is None:
             before, _, after = text.partition(gap)
-            return Question(before, after, options)
-        return Question(text, "", tuple(f" {option}" for option in options))
+            return ModelQuestion(before, after, options)
+        return ModelQuestion(text, "", tuple(f" {option}" for option in options))
 
     def _framed(self, row: Row, gap: str | None, frame: Frame, choices: Sequence[str] = ()) -> str:
         lines = [f"{letter}. {text}" for letter, text in zip(_LETTERS, choices, strict=False)]
@@ -123,7 +123,7 @@ class Asking:
             }
         )
 
-    def prediction(self, row: Row, asked: Question, said: Said) -> Prediction:
+    def prediction(self, row: Row, asked: ModelQuestion, said: ModelAnswer) -> Prediction:
         """What the model said, as a prediction of the row."""
         known: dict[str, Any] = {
             "id": row.id,

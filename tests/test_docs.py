@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.house import imports, ranks, repeated_classes
 
 
 @pytest.mark.slow
@@ -46,6 +47,11 @@ def test_the_house_is_as_it_is_described() -> None:
     named = {name for line in described for name in line.replace("/", "").split()}
     folders = {path.parent.name for path in (ROOT / "builders").glob("*/__init__.py")}
     assert named == folders
+
+
+def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
+    assert repeated_classes() == {}
+    assert max(ranks(imports()).values()) > 10
 
 
 def test_make_targets_that_documents_name_are_there() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI, content_of
 from factdrift.builders.generate.protocol import WAITING, Result
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions, is_answer
@@ -79,7 +79,7 @@ FAILED: list[tuple[dict[str, Any], bool]] = [
 def test_what_failed_in_a_batch_is_asked_again(
     tmp_path: Path, answer: dict[str, Any], again: bool
 ) -> None:
-    settings = Batch(model="m", folder=tmp_path)
+    settings = BatchChat(model="m", folder=tmp_path)
     assert settings.open(1).complete(["T"])[0].reason == WAITING
     (line,) = (tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()
     name = json.loads(line)["custom_id"]
@@ -102,7 +102,7 @@ def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
         *(f"Ada Lovelace{n} met Charles Babbage in London in 18{n}." for n in range(20, 40))
     )
     draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
-    model = Batch(model="m", folder=tmp_path).open(1)
+    model = BatchChat(model="m", folder=tmp_path).open(1)
     made = generate_questions(
         [text], {text.id: [draw]}, GenerateSettings(kept=2), 1, finder=FINDER, backend=model
     )

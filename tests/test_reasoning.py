@@ -15,8 +15,8 @@ from factdrift.builders.core.engine import engine
 from factdrift.builders.facts.relations import Phrases
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from tests.conftest import ROOT, run
@@ -94,8 +94,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
         found = []
         for number, family in enumerate(FAMILIES.values()):
             path = folder / f"{number}.parquet"
-            order = [name for name in Candidate.__dataclass_fields__ if name not in _LISTS]
-            eng.write(family.table(known, scope), path, Candidate, order)
+            order = [name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS]
+            eng.write(family.table(known, scope), path, QuestionCandidate, order)
             found += pq.read_table(path).to_pylist()
     plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
     return found, worlds(*plain, 10)
@@ -196,9 +196,9 @@ PHRASES = Phrases(
     count="How many people coached <the subject>",
 )
 ENTITIES = {i: rows.Entity(i, name, (), name, 1, 1, 1) for i, name in PEOPLE.items()}
-NAMES = Names(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
+NAMES = Verbalizer(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
 AT = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
-EMPTY = dict.fromkeys(Candidate.__dataclass_fields__)
+EMPTY = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_wording(
     text: str,
 ) -> None:
     given = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
-    row: Any = Candidate(**EMPTY | given)  # type: ignore[arg-type]
+    row: Any = QuestionCandidate(**EMPTY | given)  # type: ignore[arg-type]
     assert FAMILIES[family].question(row, NAMES) == text
 
 
@@ -278,9 +278,11 @@ def test_caps(
     share: float,
     most: int,
 ) -> None:
-    every = parquet(tmp_path / "c.parquet", Candidate, [Candidate(**row) for row in asked[0]])
+    every = parquet(
+        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in asked[0]]
+    )
     with engine("duckdb", tmp_path) as eng:
-        table = eng.read(every, Candidate)
+        table = eng.read(every, QuestionCandidate)
         chosen = list(_chosen(eng.rows(select(table, 5, per_family, per_subject, share))))
     families = Counter(row["family"] for row in chosen if row["family"] != "chain")
     subjects = Counter((row["family"], row["hops"], row["subject"]) for row in chosen)
@@ -300,9 +302,11 @@ def test_of_one_answer_alone_nothing_is_asked(
     path = ["P1", "P1"]
     every = [row for row in asked[0] if row["relations"] != path or row["answer"] in (None, lone)]
     assert any(row["relations"] == path and row["answer"] == lone for row in every)
-    table = parquet(tmp_path / "c.parquet", Candidate, [Candidate(**row) for row in every])
+    table = parquet(
+        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in every]
+    )
     with engine("duckdb", tmp_path) as eng:
-        found = list(eng.rows(select(eng.read(table, Candidate), 5, 500, 9, 1.0)))
+        found = list(eng.rows(select(eng.read(table, QuestionCandidate), 5, 500, 9, 1.0)))
     answers = Counter(row["answer"] for row in found if row["family"] == "order")
     assert answers["yes"] == answers["no"] > 0
     assert not [row for row in found if row["relations"] == path and row["answer"] == lone]

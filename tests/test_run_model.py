@@ -17,10 +17,10 @@ from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import Frames, read_frames
-from factdrift.scoring.askers import Probing, Scorer
+from factdrift.scoring.askers import LikelihoodAsker, Probing
 from factdrift.scoring.predictions import about, prompt_hash
-from factdrift.scoring.run_model import Order, run_model
-from factdrift.scoring.views import Asking, Row, Said
+from factdrift.scoring.run_model import ModelOrder, run_model
+from factdrift.scoring.views import Asking, ModelAnswer, Row
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import ROOT, run
@@ -51,7 +51,7 @@ def ordered(release: Path, model: Path | str, base: Path, **more: Any) -> list[d
     local = {"model": str(model), "batch": 4, "new_tokens": 6, **more.pop("settings", {})}
     told: list[str] = []
     values = {"out": base / "out.jsonl", "build": base / "build", "say": told.append, **more}
-    path = run_model(Order(release=release, settings=Transformers(**local), **values))
+    path = run_model(ModelOrder(release=release, settings=Transformers(**local), **values))
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     assert told[0].startswith(f"{len(rows)} predictions in ")
     return rows
@@ -148,7 +148,7 @@ def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> N
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
     row = Row(id="a", config="c", split="s", prompt="?", targets=("x",), choices=("Rome", "Paris"))
-    found = asking.prediction(row, asking.question(row), Said(said))
+    found = asking.prediction(row, asking.question(row), ModelAnswer(said))
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
 
@@ -329,7 +329,7 @@ def test_what_is_no_answer_is_told_and_not_kept(server: str, release: Path, tmp_
     told: list[str] = []
     settings = OpenAI(base_url=f"{server}/html/v1", model="m", retries=0)
     values: dict[str, Any] = {"configs": ["updated"], "build": tmp_path / "build"}
-    order = Order(
+    order = ModelOrder(
         release=release, settings=settings, say=told.append, out=tmp_path / "out.jsonl", **values
     )
     for _ in range(2):
@@ -359,10 +359,10 @@ def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) 
     rows = {"unchanged": {PERIODS[0]: [cloze(n) for n in range(1200)], PERIODS[1]: []}}
     release = publish(tmp_path / "releases", Sample({**BASE, **rows})).folder
     settings = Transformers(model=str(models["masked"]), batch=64)
-    order = Order(release=release, settings=settings, say=print, build=tmp_path, view="rank")
+    order = ModelOrder(release=release, settings=settings, say=print, build=tmp_path, view="rank")
     manifest = load(release)
     asking = Asking(view="rank", frames=read_frames(None), gaps=("_X_",), masked=True)
-    asker = Scorer(settings, "rank", "masked", Probing(masks=1, top=3))
+    asker = LikelihoodAsker(settings, "rank", "masked", Probing(masks=1, top=3))
     chosen = module._chosen(manifest, order, "rank")
     one = module._Run(order, asking, asker, chosen)
     with progress(None, "rows", "test") as bar:

@@ -11,7 +11,7 @@ from factdrift.builders.generate.transformers_models import Transformers, kind_o
 
 pytest.importorskip("torch")
 
-from factdrift.scoring.local_models import PLL, Gap, Masked, Writing
+from factdrift.scoring.local_models import PLL, Masked, TokenGap, Writing
 from tests import known_models as known
 from tests import tiny_model
 
@@ -55,7 +55,7 @@ def writing(tmp_path_factory: pytest.TempPathFactory) -> Writing:
     return model
 
 
-FIRST, THIRD = Gap("", " leads Acme."), Gap("Ann leads ", " now.")
+FIRST, THIRD = TokenGap("", " leads Acme."), TokenGap("Ann leads ", " now.")
 
 
 @pytest.mark.parametrize("how", ["original", "within_answer"])
@@ -68,14 +68,14 @@ FIRST, THIRD = Gap("", " leads Acme."), Gap("Ann leads ", " now.")
         (FIRST, "Bo Ek", log(0.25) + log(0.25)),
         (THIRD, "Acme", log(0.5)),
         (THIRD, "Bo Lee", log(0.125) + log(0.25)),
-        (Gap("Ann leads ", ""), "Acme Ek", log(0.5) + log(0.625)),
+        (TokenGap("Ann leads ", ""), "Acme Ek", log(0.5) + log(0.625)),
         (FIRST, "Zoe", None),
         (FIRST, "Ann Zoe", None),
         (FIRST, "", None),
     ],
 )
 def test_pseudo_log_likelihood(
-    masked: Masked, gap: Gap, text: str, expected: float | None, how: PLL
+    masked: Masked, gap: TokenGap, text: str, expected: float | None, how: PLL
 ) -> None:
     (found,) = masked.likelihoods([(gap, text)], how)
     assert found == (expected if expected is None else pytest.approx(expected, abs=1e-5))
@@ -109,9 +109,9 @@ def test_words_are_ranked(masked: Masked) -> None:
 
 
 def test_a_mask_in_a_text_is_no_gap(masked: Masked) -> None:
-    gap = Gap("Ann <mask> leads ", " <mask>.")
-    assert masked.fill([gap], 1) == masked.fill([Gap("Ann leads ", ".")], 1)
-    (told,) = masked.likelihoods([(Gap("<mask>", "."), "Ann")])
+    gap = TokenGap("Ann <mask> leads ", " <mask>.")
+    assert masked.fill([gap], 1) == masked.fill([TokenGap("Ann leads ", ".")], 1)
+    (told,) = masked.likelihoods([(TokenGap("<mask>", "."), "Ann")])
     assert told == pytest.approx(log(0.5), abs=1e-5)
 
 
@@ -119,10 +119,10 @@ def test_what_has_no_room_is_cut_and_counted(tmp_path: Path) -> None:
     model, usage = opened(known.masked(tmp_path, AT))
     assert isinstance(model, Masked)
     before = "X " * 30
-    assert model.fill([Gap(before, " now now now.")], 1)[0][0] in known.WORDS
-    model.likelihoods([(Gap(before, ""), "Ann")])
+    assert model.fill([TokenGap(before, " now now now.")], 1)[0][0] in known.WORDS
+    model.likelihoods([(TokenGap(before, ""), "Ann")])
     assert usage.cut == 2
-    model.likelihoods([(Gap("", " X" * 30), "Ann Lee")])
+    model.likelihoods([(TokenGap("", " X" * 30), "Ann Lee")])
     assert usage.cut == 3
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factdrift.builders.core.dates import PartialDate
-from factdrift.builders.wikidata.sparql_client import Row, Term
+from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
 from factdrift.builders.wikidata.sparql_rows import (
     ENTITY,
     ONTOLOGY,
@@ -101,25 +101,30 @@ def test_what_rdf_does_not_keep(
     assert written_point(written, precision, GREGORIAN) == in_rdf
 
 
-def _row(predicate: str, value: Term, **more: str) -> Row:
-    row = {"statement": Term("uri", f"{STATEMENT}Q1-a"), "predicate": Term("uri", predicate)}
-    return row | {"value": value} | {name: Term("literal", text) for name, text in more.items()}
+def _row(predicate: str, value: SparqlTerm, **more: str) -> Row:
+    row = {
+        "statement": SparqlTerm("uri", f"{STATEMENT}Q1-a"),
+        "predicate": SparqlTerm("uri", predicate),
+    }
+    return (
+        row | {"value": value} | {name: SparqlTerm("literal", text) for name, text in more.items()}
+    )
 
 
 def test_a_statement_without_a_rank_is_gone() -> None:
-    rows = [_row(f"{PROPERTY}statement/P39", Term("uri", f"{ENTITY}Q2"))]
+    rows = [_row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2"))]
     assert read_statements("P39", {f"{STATEMENT}Q1-a": "Q1"}, rows) == []
 
 
 def test_a_time_without_its_full_value_is_not_lost() -> None:
     """A store may lack the node of a value: the qualifier is there, and its day unknown."""
     rows = [
-        _row(f"{ONTOLOGY}rank", Term("uri", f"{ONTOLOGY}NormalRank")),
-        _row(f"{PROPERTY}qualifier/P580", Term("literal", "2019-01-01T00:00:00Z")),
-        _row(f"{PROPERTY}qualifier/P580", Term("literal", "2020-01-01T00:00:00Z")),
+        _row(f"{ONTOLOGY}rank", SparqlTerm("uri", f"{ONTOLOGY}NormalRank")),
+        _row(f"{PROPERTY}qualifier/P580", SparqlTerm("literal", "2019-01-01T00:00:00Z")),
+        _row(f"{PROPERTY}qualifier/P580", SparqlTerm("literal", "2020-01-01T00:00:00Z")),
         _row(
             f"{PROPERTY}qualifier/value/P580",
-            Term("literal", "2020-01-01T00:00:00Z"),
+            SparqlTerm("literal", "2020-01-01T00:00:00Z"),
             precision="9",
             calendar=GREGORIAN,
         ),
@@ -131,8 +136,12 @@ def test_a_time_without_its_full_value_is_not_lost() -> None:
 
 def test_counts_stand_on_the_item_or_on_its_document() -> None:
     def row(part: str, value: str) -> Row:
-        item = Term("uri", f"{ENTITY}Q1")
-        return {"item": item, "part": Term("literal", part), "value": Term("literal", value)}
+        item = SparqlTerm("uri", f"{ENTITY}Q1")
+        return {
+            "item": item,
+            "part": SparqlTerm("literal", part),
+            "value": SparqlTerm("literal", value),
+        }
 
     (entity,) = read_entities(
         [row("statements", "7"), row("sitelinks", "3"), row("sitelinks", "3")]

@@ -19,7 +19,7 @@ from factdrift.builders.core.run import Run
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate.backends import Cached, Parsed, open_model
-from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.candidates import Finder, open_finder
 from factdrift.builders.generate.mentions import sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
@@ -91,7 +91,7 @@ class RecentArticles(Step):
         """Ask about every article, and list its names and dates."""
         finder = open_finder(self.generate.candidates)
         settings, answers = self.generate.model, at.work("answers")
-        if isinstance(settings, Batch):
+        if isinstance(settings, BatchChat):
             text = "the backend `batch` is for `streamingqa`"
             raise UserError(text, hint="take `openai` here")
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None

@@ -14,7 +14,7 @@ from factdrift.builders.core.cache import AnswerCache
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.generate.batch_files import Batch
+from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.prompts import PromptedModel, Read
 from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape
@@ -23,7 +23,7 @@ from factdrift.builders.generate.transformers_models import Transformers
 ModelSettings = Annotated[Transformers | OpenAI, Field(discriminator="backend")]
 """Settings of the language models that answer at once."""
 
-AnyModel = Annotated[Transformers | OpenAI | Batch, Field(discriminator="backend")]
+AnyModel = Annotated[Transformers | OpenAI | BatchChat, Field(discriminator="backend")]
 """Settings of every language model."""
 
 
@@ -44,12 +44,12 @@ class Grounded(Strict):
     backend: Literal["facts"] = "facts"
     share: float = Field(default=0.25, gt=0, le=1)
     otherwise: (
-        Annotated[Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")] | None
+        Annotated[Parsed | Transformers | OpenAI | BatchChat, Field(discriminator="backend")] | None
     ) = Parsed()
 
 
 BackendSettings = Annotated[
-    Grounded | Parsed | Transformers | OpenAI | Batch, Field(discriminator="backend")
+    Grounded | Parsed | Transformers | OpenAI | BatchChat, Field(discriminator="backend")
 ]
 """Settings of every backend; in a recipe `backend` names it."""
 

@@ -18,14 +18,14 @@ from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.http import message_in
 from factdrift.builders.core.steps import NOT_IN_KEY
 from factdrift.builders.generate import prompts as p
-from factdrift.builders.generate.openai_servers import Chat, Said, content_of
+from factdrift.builders.generate.openai_servers import Chat, Completion, content_of
 from factdrift.builders.generate.protocol import WAITING, Done, Result, Shape, Usage
 
 _URL = "/v1/chat/completions"
 _COMPLETION = "/v1/completions"
 
 
-class Batch(Chat):
+class BatchChat(Chat):
     """A folder in which calls are written, and into which you put the files of results."""
 
     backend: Literal["batch"] = "batch"
@@ -48,7 +48,7 @@ class BatchBackend(p.PromptedModel):
 
     waits = True
 
-    def __init__(self, settings: Batch, seed: int) -> None:
+    def __init__(self, settings: BatchChat, seed: int) -> None:
         self.settings, self.seed = settings, seed
         self.prompts = p.read(settings.prompts)
         self.characters, self.at_once = settings.characters, settings.at_once
@@ -57,7 +57,7 @@ class BatchBackend(p.PromptedModel):
         self.usage = Usage()
         self._waiting: dict[str, None] = {}
         self._paths: list[Path] = []
-        self._known: dict[str, Said] | None = None
+        self._known: dict[str, Completion] | None = None
 
     def complete(
         self,
@@ -113,7 +113,7 @@ class BatchBackend(p.PromptedModel):
             )
 
 
-def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Said | None]]:
+def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Completion | None]]:
     """The results that lie in a folder, by the name of their call."""
     for path in sorted(folder.glob("*.jsonl")):
         if path.name.startswith("requests-"):
@@ -124,7 +124,7 @@ def _results(folder: Path, usage: Usage) -> Iterator[tuple[str, Said | None]]:
                     yield _result(line, path, number, usage)
 
 
-def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Said | None]:
+def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Completion | None]:
     """What a batch says to a call, None: it is to be asked again."""
     try:
         data: Any = json.loads(line)
@@ -140,7 +140,7 @@ def _result(line: str, path: Path, number: int, usage: Usage) -> tuple[str, Said
         if status is None or status == 429 or (isinstance(status, int) and status >= 500):
             return name, None
         text = message_in(json.dumps(body or data).encode()) or str(data.get("error"))
-        return name, Said(text[:160], "server_refused", {})
+        return name, Completion(text[:160], "server_refused", {})
     read, written = (said.tokens.get(f"{name}_tokens") for name in ("prompt", "completion"))
     usage.add(read=int(read or 0), written=int(written or 0))
     return name, said

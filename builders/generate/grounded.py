@@ -78,7 +78,7 @@ _SERVES = re.compile(r"serv\w+|remain\w*|current(?:ly)?|incumbent|new|now|still|
 Side = Literal["object", "subject"]
 
 
-class Term(NamedTuple):
+class HeldTerm(NamedTuple):
     """A stretch of a timeline or a gap: one side's item id seen from the other, and its days."""
 
     id: str
@@ -99,7 +99,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entity:
+class NamedEntity:
     """What a question needs of an item."""
 
     label: str
@@ -110,11 +110,11 @@ class Entity:
 class Known:
     """Timelines of the pairs that a batch of articles names, and the names of who is in them."""
 
-    terms: dict[tuple[Side, str, str], list[Term]] = field(default_factory=dict)
-    entities: dict[str, Entity] = field(default_factory=dict)
+    terms: dict[tuple[Side, str, str], list[HeldTerm]] = field(default_factory=dict)
+    entities: dict[str, NamedEntity] = field(default_factory=dict)
 
 
-class Found(NamedTuple):
+class GroundedFact(NamedTuple):
     """A fact that a sentence states: the spans of both names in it."""
 
     relation: str
@@ -160,7 +160,9 @@ class StatedFacts:
         sides = "select subject from terms where sure union select object from terms where sure"
         self.names = EntityNames(db, entities, sides)
 
-    def found(self, articles: Iterable[Article]) -> Iterator[tuple[Article, list[Found], Known]]:
+    def found(
+        self, articles: Iterable[Article]
+    ) -> Iterator[tuple[Article, list[GroundedFact], Known]]:
         """Each article with the facts that its sentences state, in their order."""
         for group in batches(articles, _AT_ONCE):
             parts = [sentences(article) for article in group]
@@ -196,7 +198,7 @@ class StatedFacts:
                 where relation in ({chosen}) and {of} <> '' order by all
             """  # noqa: S608 - names of columns and of relations
             for relation, one, *rest in self._rows(query):
-                term = Term._make((*rest[:-1], tuple(rest[-1])))
+                term = HeldTerm._make((*rest[:-1], tuple(rest[-1])))
                 known.terms.setdefault((side, relation, one), []).append(term)
         ids = {key[2] for key in known.terms} | {t.id for ts in known.terms.values() for t in ts}
         self._register("ids", sorted((i,) for i in ids), "id")
@@ -205,7 +207,7 @@ class StatedFacts:
             "semi join ids using (id) where label != ''"
         )
         for id_, label, aliases in self._rows(query):
-            known.entities[id_] = Entity(label, tuple(aliases or ()))
+            known.entities[id_] = NamedEntity(label, tuple(aliases or ()))
         return known, facts
 
     def _register(self, name: str, rows: Sequence[tuple[str, ...]], *columns: str) -> None:
@@ -229,7 +231,7 @@ class StatedFacts:
         mentions: Sequence[Mention],
         facts: Mapping[tuple[str, str], Sequence[str]],
         known: Known,
-    ) -> Iterator[Found]:
+    ) -> Iterator[GroundedFact]:
         """The facts that sentences state and that surely hold on the article's day."""
         for first, second in _pairs(mentions):
             sentence = texts[first.sentence]
@@ -245,7 +247,9 @@ class StatedFacts:
                         cue = _joined(sentence.text, *spans, phrases.cues, phrases.changes)
                         if cue is not None:
                             changes = _joined(sentence.text, *spans, phrases.changes) is not None
-                            yield Found(relation, subject, thing, sentence, *spans, cue, changes)
+                            yield GroundedFact(
+                                relation, subject, thing, sentence, *spans, cue, changes
+                            )
 
 
 def _pairs(mentions: Sequence[Mention]) -> Iterator[tuple[Mention, Mention]]:
@@ -332,7 +336,7 @@ def _title(text: str, at: int, wanted: re.Pattern[str]) -> str | None:
 
 def questions(
     article: Article,
-    found: Sequence[Found],
+    found: Sequence[GroundedFact],
     draw: Draw,
     known: Known,
     snapshot: date,
@@ -352,7 +356,7 @@ class _Asking(NamedTuple):
     """One stated fact, asked about on the day of one draw."""
 
     article: Article
-    fact: Found
+    fact: GroundedFact
     draw: Draw
     known: Known
     snapshot: date
@@ -406,8 +410,8 @@ class _Asking(NamedTuple):
         about: About,
         template: str,
         time: str,
-        holders: Sequence[Term],
-        line: Sequence[Term],
+        holders: Sequence[HeldTerm],
+        line: Sequence[HeldTerm],
         span: tuple[int, int],
         *,
         recent: bool,
@@ -466,7 +470,7 @@ class _Asking(NamedTuple):
         id_ = row_id(self.draw.id, FACTS, text, start)
         return Question(id_, self.draw, text, answer, FACTS, spec, recent, grounding)
 
-    def _state(self, line: Sequence[Term], *, recent: bool) -> tuple[str, Sequence[Term]]:
+    def _state(self, line: Sequence[HeldTerm], *, recent: bool) -> tuple[str, Sequence[HeldTerm]]:
         """When a state is asked for, and who is in it then; nobody where no time is certain.
 
         Without a time where it is recent, asked soon, and the same on both days; else in the month
@@ -482,14 +486,14 @@ class _Asking(NamedTuple):
         return asked("on", written(day)), _holders(line, day - _DAY, day + _DAY) or []
 
 
-def _holders(line: Sequence[Term], first: date, last: date) -> list[Term] | None:
+def _holders(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm] | None:
     """All that hold throughout a stretch; None where it is in doubt who does."""
     sure = [t for t in line if t.within(first, last)]
     ids = {t.id for t in sure}
     return None if any(t.touches(first, last) and t.id not in ids for t in line) else sure
 
 
-def _began(line: Sequence[Term], first: date, last: date) -> list[Term]:
+def _began(line: Sequence[HeldTerm], first: date, last: date) -> list[HeldTerm]:
     """All that surely began in a stretch; none where another may have."""
     sure = [t for t in line if t.sure and first <= t.start_first and t.start_last <= last]
     ids = {t.id for t in sure}
@@ -497,7 +501,7 @@ def _began(line: Sequence[Term], first: date, last: date) -> list[Term]:
     return [] if any(t.start_first <= last and t.start_last >= first for t in others) else sure
 
 
-def _date_of(text: str, term: Term) -> Written | None:
+def _date_of(text: str, term: HeldTerm) -> Written | None:
     """The date in a sentence that says when a term began, to the month at least."""
     if (term.start_last - term.start_first).days > 31:
         return None
@@ -508,7 +512,7 @@ def _date_of(text: str, term: Term) -> Written | None:
     return None
 
 
-def _day_forms(term: Term) -> tuple[str, ...]:
+def _day_forms(term: HeldTerm) -> tuple[str, ...]:
     """How the day or month on which a term began may be written, the most exact first."""
     day = term.start_first
     month = written(day, "month")

@@ -262,7 +262,7 @@ class _Chat:
             raise UserError("stopped", where=self._url)
 
 
-class Said(NamedTuple):
+class Completion(NamedTuple):
     """What a server answered: the text, why there is none, its tokens, whether it was cut off."""
 
     text: str
@@ -279,7 +279,7 @@ class Said(NamedTuple):
         return Result(text)
 
 
-def content_of(data: Any) -> Said | None:
+def content_of(data: Any) -> Completion | None:
     """What a chat answer or a completion says; None where there is no answer.
 
     Without a text, what the model says of its refusal stands for it; parts are joined, those of
@@ -299,18 +299,18 @@ def content_of(data: Any) -> Said | None:
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
     tokens = data.get("usage")
-    return Said(text, None, tokens if isinstance(tokens, dict) else {}, cut)
+    return Completion(text, None, tokens if isinstance(tokens, dict) else {}, cut)
 
 
-def _text_of(reply: Reply) -> Said:
+def _text_of(reply: Reply) -> Completion:
     """What a reply says."""
     text = reply.body.decode("utf-8", "replace")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
-        return Said(text, "html" if html else "not_json", {})
-    return content_of(data) or Said(message_in(reply.body) or str(data), "no_choice", {})
+        return Completion(text, "html" if html else "not_json", {})
+    return content_of(data) or Completion(message_in(reply.body) or str(data), "no_choice", {})
 
 
 def _read(reply: Reply, client: JsonClient, *, whole: bool) -> Result:

@@ -56,7 +56,7 @@ _CLAUSES = ("advcl", "ccomp", "conj", "parataxis", "relcl", "acl", "xcomp")
 _MODIFIERS = frozenset(("of", "in", "for", "at", "on", "between", "to", "from", "against", "with"))
 
 
-class Asked(NamedTuple):
+class PatternQuestion(NamedTuple):
     """One question: the answer's span in the article, and the days that its clause is about."""
 
     question: str
@@ -78,7 +78,7 @@ class _Clause(NamedTuple):
     written: Written
 
 
-def questions(article: Article) -> list[Asked]:
+def questions(article: Article) -> list[PatternQuestion]:
     """Every question, in the order of the sentences; of a sentence one is to be asked."""
     wanted = [
         s
@@ -91,7 +91,7 @@ def questions(article: Article) -> list[Asked]:
     if not wanted:
         return []
     nlp = pipeline()
-    found: list[Asked] = []
+    found: list[PatternQuestion] = []
     with nlp.memory_zone():
         for sentence, doc in zip(wanted, nlp.pipe([s.text for s in wanted]), strict=True):
             clause = _clause(sentence, doc)
@@ -178,7 +178,7 @@ def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
     return True
 
 
-def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
+def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     """Every question about a clause."""
     root, subject = clause.root, clause.subject
     name = list(subject.subtree)
@@ -196,7 +196,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
         label: str | None,
         *,
         timed: bool = True,
-    ) -> Iterator[Asked]:
+    ) -> Iterator[PatternQuestion]:
         question = " ".join(text.split()) + "?"
         question = question[0].upper() + question[1:]
         if not _covers(question, clause, span) or re.search(r"\bv\.|\bet al\b", question):
@@ -205,7 +205,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[Asked]:
         end = clause.sentence.start + span[-1].idx + len(span[-1])
         words_ = clause.sentence.text[span[0].idx : span[-1].idx + len(span[-1])]
         answer = Candidate(start, end, words_, kind, label, clause.sentence.line)
-        yield Asked(question, answer, clause.written, timed)
+        yield PatternQuestion(question, answer, clause.written, timed)
 
     late = [p for p in clause.parts if p[0].i > root.i]
     rest = _text([t for p in late for t in p])

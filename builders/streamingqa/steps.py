@@ -146,12 +146,12 @@ class StatedQuestions(Step):
 
 def _parsed(
     articles: Sequence[rows.Article],
-) -> list[tuple[rows.Article, list[patterns.Asked]]]:
+) -> list[tuple[rows.Article, list[patterns.PatternQuestion]]]:
     return [(article, patterns.questions(article)) for article in articles]
 
 
 def _of_clauses(
-    asked: Sequence[patterns.Asked], draws: Sequence[rows.Draw]
+    asked: Sequence[patterns.PatternQuestion], draws: Sequence[rows.Draw]
 ) -> Iterator[rows.Question]:
     """The questions of clauses for every draw of their article."""
     for draw in draws:

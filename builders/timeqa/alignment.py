@@ -31,7 +31,7 @@ from factdrift.builders.text.names import Name, is_name, names_of, other_forms
 from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.evidence import evidence_columns, evidence_of
 from factdrift.builders.timeqa.in_order import RowsInOrder
-from factdrift.builders.timeqa.mentions import Mention, PageText, Passages
+from factdrift.builders.timeqa.mentions import PageMention, PageText, Passages
 
 PAGES = 32
 """Subjects of a piece of work."""
@@ -76,7 +76,7 @@ def align_page(
     by_object: dict[str, list[rows.Segment]] = {}
     for segment, _ in segments:
         by_object.setdefault(segment.object, []).append(segment)
-    found: dict[rows.Segment, tuple[rows.AlignmentRule, Mention | None]] = {}
+    found: dict[rows.Segment, tuple[rows.AlignmentRule, PageMention | None]] = {}
     titles = {s.object: n.title for s, n in segments}
     for object_, own in by_object.items():
         title = titles[object_]
@@ -121,7 +121,7 @@ def _sole(
 
 
 def _link_texts(
-    text: PageText, linked: Sequence[Mention], names: Mapping[str, Sequence[Name]]
+    text: PageText, linked: Sequence[PageMention], names: Mapping[str, Sequence[Name]]
 ) -> list[Name]:
     """The texts of the links to an object that look like names and name no other object."""
     known = {n.words for own in names.values() for n in own}
@@ -134,7 +134,7 @@ def _link_texts(
     return list(found.values())
 
 
-def _joined(linked: Sequence[Mention], named: Sequence[Mention]) -> list[Mention]:
+def _joined(linked: Sequence[PageMention], named: Sequence[PageMention]) -> list[PageMention]:
     """Links, and the names that do not overlap them."""
     return [
         *linked,
@@ -153,7 +153,7 @@ def _aligned(
     segment: rows.Segment,
     names: ObjectNames,
     rule: rows.AlignmentRule,
-    best: Mention | None,
+    best: PageMention | None,
 ) -> rows.AlignedSegment:
     evidence = evidence_columns(text, best, segment)
     return rows.AlignedSegment(

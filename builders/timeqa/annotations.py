@@ -30,7 +30,7 @@ from factdrift.builders.text.given_away import names, side_by_side
 from factdrift.builders.text.words import word_tokens
 from factdrift.builders.timeqa.evidence import evidence_columns
 from factdrift.builders.timeqa.in_order import RowsInOrder
-from factdrift.builders.timeqa.mentions import Mention, PageText
+from factdrift.builders.timeqa.mentions import PageMention, PageText
 from factdrift.builders.timeqa.question_tables import (
     LINE_END,
     AskSettings,
@@ -349,7 +349,7 @@ class _Reviser:
 
     def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
         paragraph, start, end, text = marked
-        evidence = evidence_columns(self._page_text, Mention(paragraph, start, end), segment)
+        evidence = evidence_columns(self._page_text, PageMention(paragraph, start, end), segment)
         place = {"paragraph": paragraph, "start": start, "end": end, "mention": text}
         return {"rule": "name", "score": None, **place, **evidence}
 

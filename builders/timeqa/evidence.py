@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.text.dates import Dates, DayInterval, Written, of_birth, touches
-from factdrift.builders.timeqa.mentions import Mention, PageText
+from factdrift.builders.timeqa.mentions import PageMention, PageText
 
 _PLACE: Final = {"text": 0.0, "list": 0.75, "infobox": 0.75, "table": 1.0}
 """What a mention loses by the kind of its paragraph."""
@@ -54,7 +54,7 @@ class Near(NamedTuple):
     paragraph: Sequence[Written]
 
 
-def near(page: PageText, mention: Mention) -> Near:
+def near(page: PageText, mention: PageMention) -> Near:
     """The dates around a mention."""
     n = mention.paragraph
     text, starts = page.texts[n], page.sentences(n)
@@ -81,8 +81,8 @@ def near(page: PageText, mention: Mention) -> Near:
 
 
 def evidence_of(
-    page: PageText, mentions: Sequence[Mention], segments: Sequence[rows.Segment]
-) -> list[Mention | None]:
+    page: PageText, mentions: Sequence[PageMention], segments: Sequence[rows.Segment]
+) -> list[PageMention | None]:
     """The best mention of each segment of one object; None: there is none.
 
     Of mentions with one score the first. Several segments may have one mention.
@@ -91,7 +91,7 @@ def evidence_of(
     order = sorted(range(len(mentions)), key=lambda i: (_PLACE[kinds[i]], mentions[i][:2]))
     every = [near(page, m) for m in mentions]
     opening = min((s.start_first or date.min for s in segments), default=date.min)
-    found: list[Mention | None] = []
+    found: list[PageMention | None] = []
     for segment in segments:
         is_opening = (segment.start_first or date.min) == opening
         scores = [
@@ -105,7 +105,7 @@ def evidence_of(
     return found
 
 
-def _score(mention: Mention, dates: Near, segment: rows.Segment) -> float:
+def _score(mention: PageMention, dates: Near, segment: rows.Segment) -> float:
     start, end = boundaries(segment)
     inside = dates.sentence.written
     score = _LINKED * mention.linked
@@ -149,7 +149,7 @@ def _states(written: Sequence[Written], boundary: DayInterval) -> bool:
 
 
 def evidence_columns(
-    page: PageText, mention: Mention | None, segment: rows.Segment
+    page: PageText, mention: PageMention | None, segment: rows.Segment
 ) -> dict[str, Any]:
     """The columns of an aligned segment that say what stands beside its mention."""
     if mention is None:
@@ -165,7 +165,7 @@ def evidence_columns(
     }
 
 
-def differs(mention: Mention, dates: Near, segment: rows.Segment) -> bool:
+def differs(mention: PageMention, dates: Near, segment: rows.Segment) -> bool:
     """Whether a date that stands directly beside a mention is not the segment's.
 
     `Leeds (2003-2009)`, `2003: Leeds`: none of these touches the segment.
@@ -179,7 +179,7 @@ def differs(mention: Mention, dates: Near, segment: rows.Segment) -> bool:
     return bool(own) and not any(w.first <= last and first <= w.last for w in own)
 
 
-def _beside(mention: Mention, written: Sequence[Written]) -> list[Written]:
+def _beside(mention: PageMention, written: Sequence[Written]) -> list[Written]:
     """The dates directly before or behind a mention, and those directly behind these."""
     found: list[Written] = []
     end = mention.end
@@ -206,6 +206,6 @@ def _year(boundary: DayInterval) -> DayInterval:
     return date(first.year, 1, 1), date(first.year, 12, 31)
 
 
-def _distance(written: Written, mention: Mention) -> int:
+def _distance(written: Written, mention: PageMention) -> int:
     """Characters between a date and a mention in one paragraph."""
     return max(0, written.start - mention.end, mention.start - written.end)

@@ -57,7 +57,7 @@ FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 """The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 
 
-class Mention(NamedTuple):
+class PageMention(NamedTuple):
     """`paragraphs[paragraph].text[start:end]` names the object.
 
     `score`: the similarity, of a mention that rule (c) found.
@@ -134,26 +134,26 @@ class PageText:
         return 0, range(0)
 
     @cached_property
-    def _links(self) -> Mapping[str, Sequence[Mention]]:
-        found: dict[str, list[Mention]] = {}
+    def _links(self) -> Mapping[str, Sequence[PageMention]]:
+        found: dict[str, list[PageMention]] = {}
         for n, paragraph in enumerate(self.page.paragraphs):
             for link in paragraph.links:
                 if link.start < link.end:
-                    at = Mention(n, link.start, link.end, linked=True)
+                    at = PageMention(n, link.start, link.end, linked=True)
                     found.setdefault(link.target, []).append(at)
         return found
 
-    def linked(self, title: str | None) -> Sequence[Mention]:
+    def linked(self, title: str | None) -> Sequence[PageMention]:
         """Rule (a): the links to the page of this title, in order."""
         return self._links.get(title, ()) if title else ()
 
-    def named(self, names: Sequence[Name], title: str | None) -> list[Mention]:
+    def named(self, names: Sequence[Name], title: str | None) -> list[PageMention]:
         """Rule (b): the mentions by these names, in order; of overlapping ones the longest.
 
         `title`: of the object's page; links to it do not count as the name of something else.
         """
         known = {n.words for n in names}
-        found: list[Mention] = []
+        found: list[PageMention] = []
         for name in names:
             if "".join(name.words) in self._squeezed:
                 for place in self._places_of(name):
@@ -161,9 +161,9 @@ class PageText:
                     start, end = self.span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
                         end = self._with_mark(name, paragraph, end)
-                        found.append(Mention(paragraph, start, end, weak=name.weak))
+                        found.append(PageMention(paragraph, start, end, weak=name.weak))
         found.sort(key=lambda m: (m.paragraph, m.start, -m.end, m.weak))
-        kept: list[Mention] = []
+        kept: list[PageMention] = []
         for one in found:
             last = kept[-1] if kept else None
             if not last or last.paragraph != one.paragraph or last.end <= one.start:
@@ -254,7 +254,7 @@ class Passages:
         self._idf = {word: log(count / (1 + n)) + 1 for word, n in holding.items()}
         self._unknown = log(count) + 1
 
-    def most_similar(self, names: Sequence[Name], least: float) -> Mention | None:
+    def most_similar(self, names: Sequence[Name], least: float) -> PageMention | None:
         """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
 
         A passage that shares one word with a name, or at most half of its words, is not similar to
@@ -276,7 +276,7 @@ class Passages:
         if not found:
             return None
         negative, n, wanted = min(found, key=lambda f: f[:2])
-        return Mention(*self._window(n, wanted), score=min(1.0, round(-negative, 6)))
+        return PageMention(*self._window(n, wanted), score=min(1.0, round(-negative, 6)))
 
     def _weight(self, word: str) -> float:
         return self._idf.get(word, self._unknown)

@@ -33,7 +33,7 @@ _LARGEST_ANSWER = 128 << 20
 """Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
 
-class Term(msgspec.Struct, frozen=True):
+class SparqlTerm(msgspec.Struct, frozen=True):
     """One value of an answer; `type` is uri, bnode, literal or typed-literal."""
 
     type: str
@@ -41,7 +41,7 @@ class Term(msgspec.Struct, frozen=True):
     lang: str = msgspec.field(default="", name="xml:lang")
 
 
-Row = dict[str, Term]
+Row = dict[str, SparqlTerm]
 
 
 class _Bindings(msgspec.Struct):

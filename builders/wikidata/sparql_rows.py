@@ -27,7 +27,7 @@ from factdrift.builders.text.references import label as cleaned
 from factdrift.builders.wikidata.claims import Claims, usable_rank
 from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.parts import RawEntity, kind_of, write_part
-from factdrift.builders.wikidata.sparql_client import Row, Term
+from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
 from factdrift.builders.wikidata.sparql_pages import Shape
 from factdrift.builders.wikidata.statements import TIMES, Kind, LifeDate, Snak, life
 from factdrift.builders.wikidata.times import point, rdf_point
@@ -210,7 +210,7 @@ def written_point(time: str, precision: int, calendar: str) -> PartialDate | Non
     return rdf_point(time, precision) if precision >= _YEAR else point(time, precision, calendar)
 
 
-def _no_value(statement: RdfStatement, relation: str, value: Term) -> None:
+def _no_value(statement: RdfStatement, relation: str, value: SparqlTerm) -> None:
     """Classes of a statement: `wdno:P582` says that P582 has no value."""
     name = value.value.removeprefix(f"{PROPERTY}novalue/")
     if name == relation:
@@ -219,13 +219,13 @@ def _no_value(statement: RdfStatement, relation: str, value: Term) -> None:
         statement.times[name].append(Snak("novalue", None))
 
 
-def _unknown(value: Term) -> bool:
+def _unknown(value: SparqlTerm) -> bool:
     return value.type == "bnode" or (value.type == "uri" and "/.well-known/genid/" in value.value)
 
 
 def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
     """The entities that rows are about, in no order."""
-    found: dict[str, dict[str, set[Term]]] = {}
+    found: dict[str, dict[str, set[SparqlTerm]]] = {}
     lives: dict[str, dict[str, list[LifeDate]]] = {}
     for row in rows:
         name, part = row["item"].value.removeprefix(ENTITY), row["part"].value
@@ -265,11 +265,11 @@ def _dated(row: Row) -> LifeDate:
     return LifeDate(rank, Snak("value", written_point(row["time"].value, precision, calendar)))
 
 
-def _locals(parts: Mapping[str, set[Term]], part: str) -> set[str]:
+def _locals(parts: Mapping[str, set[SparqlTerm]], part: str) -> set[str]:
     return {term.value.removeprefix(ENTITY) for term in parts.get(part, ())}
 
 
-def _number(parts: Mapping[str, set[Term]], part: str) -> int:
+def _number(parts: Mapping[str, set[SparqlTerm]], part: str) -> int:
     return max((int(term.value) for term in parts.get(part, ())), default=0)
 
 

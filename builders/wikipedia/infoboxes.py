@@ -23,7 +23,7 @@ _UNSHOWN = re.compile("|".join(part.strip() for part in _LISTED["unshown"].split
 _NUMBERED = re.compile(r"([A-Za-z()/ -]*?)[ ]?(\d{1,3})(start|end)?")
 
 
-class _Part(NamedTuple):
+class _TemplatePart(NamedTuple):
     """A parameter of a unit: its place in the line, its name without number, its value."""
 
     place: int
@@ -48,7 +48,7 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         for stem, number, _ in stems.values()
         if (number or stem not in _TOGETHER_ONLY) and len(places := _PLACE.get(stem, _NOWHERE)) == 1
     }
-    found: dict[tuple[str, str], list[_Part]] = {}
+    found: dict[tuple[str, str], list[_TemplatePart]] = {}
     for name, value in given.items():
         stem, number, label = stems[name]
         places = _PLACE.get(stem, _NOWHERE)
@@ -56,9 +56,9 @@ def in_units(given: Mapping[str, str]) -> Iterable[tuple[str, str]]:
         if at is None and places and (number or stem not in _TOGETHER_ONLY):
             at = places[0]
         if at is None:
-            found["", name] = [_Part(0, name.replace("_", " "), value)]
+            found["", name] = [_TemplatePart(0, name.replace("_", " "), value)]
         else:
-            found.setdefault((at[0], number), []).append(_Part(at[1], label, value))
+            found.setdefault((at[0], number), []).append(_TemplatePart(at[1], label, value))
     for (unit, _), parts in found.items():
         if not unit:
             yield parts[0].name, parts[0].value
@@ -79,13 +79,13 @@ def _stem(name: str) -> tuple[str, str, str]:
     return label.lower(), number, label
 
 
-def _line(parts: list[_Part]) -> tuple[str, str]:
+def _line(parts: list[_TemplatePart]) -> tuple[str, str]:
     """A unit as one value."""
     first, *rest = _spanned(sorted(parts))
     return _joined([(first.name, first.value), *((p.name, _flat(p.value)) for p in rest)])
 
 
-def _spanned(parts: list[_Part]) -> list[_Part]:
+def _spanned(parts: list[_TemplatePart]) -> list[_TemplatePart]:
     """Start and end as one stretch of time; where one is missing the other as it is."""
     by_name = {p.name: p for p in parts}
     gone = set()

@@ -17,7 +17,7 @@ from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.generate.grounded import Found, Known, StatedFacts
+from factdrift.builders.generate.grounded import GroundedFact, Known, StatedFacts
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.timeqa.steps import Alignments
@@ -26,7 +26,7 @@ from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
 from factdrift.reasoning.families.base import Scope, at_quarter_end
-from factdrift.reasoning.names import Names, day_in_words, written
+from factdrift.reasoning.names import Verbalizer, day_in_words, written
 from factdrift.reasoning.selection import first_rows
 from factdrift.reasoning.states import PAIR, knowledge
 
@@ -144,7 +144,7 @@ class NewsStatements(Step):
                 passages.append(passage)
 
 
-def _of_news(article: rows.Article, one: Found, known: Known) -> DatedPassage:
+def _of_news(article: rows.Article, one: GroundedFact, known: Known) -> DatedPassage:
     """A sentence of an article that states a fact."""
     terms = known.terms["object", one.relation, one.subject]
     day, text = article.day, one.sentence.text.strip()
@@ -269,7 +269,7 @@ class AsOfRows(Step):
         """Put histories into words, ask of the drawn days what the passages answer."""
         folder = at.folder(self.evolving)
         entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
-        names = Names(entities, self.evolving.phrases)
+        names = Verbalizer(entities, self.evolving.phrases)
         terms = _grouped(typed_rows(folder / "terms.parquet", rows.Segment))
         stated = [self._statement(one, names) for history in terms.values() for one in history]
         for step in (self.news, self.pages):
@@ -310,7 +310,7 @@ class AsOfRows(Step):
             drawn = one_of(later, self.evolving.seed, one.subject, one.relation, one.as_of)
             yield (first + (1 + drawn)).last
 
-    def _statement(self, one: rows.Segment, names: Names) -> DatedPassage:
+    def _statement(self, one: rows.Segment, names: Verbalizer) -> DatedPassage:
         """A segment in words, on the day when it surely had begun, or late."""
         since = one.start_last
         assert since is not None  # of no other history is asked
@@ -342,7 +342,7 @@ class AsOfRows(Step):
 class _History(NamedTuple):
     """The segments of a subject and relation, and the passages that state them, by day."""
 
-    names: Names
+    names: Verbalizer
     terms: Sequence[rows.Segment]
     passages: Sequence[DatedPassage]
 

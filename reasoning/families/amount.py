@@ -12,8 +12,8 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -82,7 +82,7 @@ class Duration:
         )
         return without(made, "longest")
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """How many years, or which of two."""
         (relation,) = row.relations
         if row.wording == "years":
@@ -136,7 +136,7 @@ class Count:
             changed=found.changed,
         )
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """How many, and the first and last year."""
         asked = names.phrase("count", row.relations[0], names.name(row.items[0]))
         assert row.since is not None

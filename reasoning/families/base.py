@@ -11,8 +11,8 @@ import pyarrow as pa
 from ibis import schema
 
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 DAY = ibis.interval(days=1)
@@ -34,12 +34,12 @@ class Family(Protocol):
         """Candidates: the columns of `rows.Candidate`; most come from `candidate`."""
         ...
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """The question of a candidate."""
         ...
 
 
-CANDIDATE = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(Candidate)]))
+CANDIDATE = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(QuestionCandidate)]))
 _OWN = ("subject", "relation", "statements", "newest", "longest", "first_hop", "others")
 
 

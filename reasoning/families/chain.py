@@ -10,8 +10,8 @@ from factdrift.reasoning.families.base import (
     candidate,
     without,
 )
-from factdrift.reasoning.names import Names, day_in_words
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer, day_in_words
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -96,7 +96,7 @@ class Chain:
         made = made.filter(~made.answers.contains(made.subject))
         return without(made, "newest", "longest", "first_hop")
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """The last relation asked of a noun phrase that holds the other ones."""
         thing = names.name(row.items[0])
         for relation in row.relations[:-1]:

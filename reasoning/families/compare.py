@@ -4,8 +4,8 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.reasoning.families.base import Scope, array, candidate, draw, starts
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import Knowledge
 
 _COPIED = ("subject", "object", "start_first", "start_last", "end_first", "end_last", "statements")
@@ -54,7 +54,7 @@ class Order:
         both = both.filter(both.start_last < both.o_start_first)
         return _made(both, "order", ~both.turned)
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """The first event as a question, before the second."""
         a, b, c, d = map(names.name, row.items)
         first, second = row.relations
@@ -77,7 +77,7 @@ class Overlap:
         both = both.mutate(yes=yes)
         return _made(both.filter(yes | no), "overlap", both.filter(yes | no).yes)
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """Both terms as one time."""
         a, b, c, d = map(names.name, row.items)
         first, second = row.relations

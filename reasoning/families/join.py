@@ -14,8 +14,8 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 _NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
@@ -61,7 +61,7 @@ class Join:
         )
         return without(made, "newest", "longest")
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """What was asked, and the event."""
         about, subject, thing = row.items
         asked = names.ask(row.relations[0], names.name(about))
@@ -109,7 +109,7 @@ class Offset:
         )
         return without(made, "newest", "longest")
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """What was asked, so many years before or after the event."""
         subject, thing = map(names.name, row.items)
         (relation,) = row.relations

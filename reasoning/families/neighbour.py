@@ -10,8 +10,8 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
-from factdrift.reasoning.names import Names
-from factdrift.reasoning.rows import Candidate
+from factdrift.reasoning.names import Verbalizer
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 
@@ -50,7 +50,7 @@ class Neighbour:
         ]
         return without(ibis.union(*found), "newest", "longest")
 
-    def question(self, row: Candidate, names: Names) -> str:
+    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
         """What is asked, and whose neighbour."""
         subject, thing = map(names.name, row.items)
         return f"{names.ask(row.relations[0], subject)} directly {row.wording} {thing}?"

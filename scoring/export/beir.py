@@ -33,7 +33,7 @@ SPLITS = {"eval": "test", "valid": "dev"}
 _PASSAGES = "passages.parquet"
 
 
-class Query(NamedTuple):
+class RetrievalQuery(NamedTuple):
     """A question with its judgments: `relevant` passages, and `stale` ones with what they name."""
 
     split: str
@@ -85,7 +85,9 @@ def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | Non
     )
 
 
-def _of_news(release: Release, corpus: Path | None, notes: Notes) -> tuple[int, list[Query]]:
+def _of_news(
+    release: Release, corpus: Path | None, notes: Notes
+) -> tuple[int, list[RetrievalQuery]]:
     configs = release.configs(NewsQuestion)
     whole = next((config for config in configs if config.name == "all"), configs[0])
     passages = news_passages(corpus)
@@ -104,11 +106,13 @@ def _of_news(release: Release, corpus: Path | None, notes: Notes) -> tuple[int, 
     return count, [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
 
 
-def _of_article(split: str, row: Row) -> Query:
+def _of_article(split: str, row: Row) -> RetrievalQuery:
     day = datetime.fromtimestamp(row["question_ts"], UTC).date()
     about = {"day": day.isoformat(), "targets": row["targets"], "relation": row["relation"]}
     passage = f"{row['evidence_id']}_{row['evidence_sentence'] // SENTENCES}"
-    return Query(split, row["id"], question_prefix(day) + row["question"], about, [passage])
+    return RetrievalQuery(
+        split, row["id"], question_prefix(day) + row["question"], about, [passage]
+    )
 
 
 def _known(passages: Path, names: set[str]) -> set[str]:
@@ -119,7 +123,7 @@ def _known(passages: Path, names: set[str]) -> set[str]:
         return {name for (name,) in found.fetchall()}
 
 
-def _of_pages(release: Release, notes: Notes) -> tuple[int, list[Query]]:
+def _of_pages(release: Release, notes: Notes) -> tuple[int, list[RetrievalQuery]]:
     (pages,) = release.configs(Page)
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
     named = {"pages": [pages], "segments": segments}
@@ -128,7 +132,7 @@ def _of_pages(release: Release, notes: Notes) -> tuple[int, list[Query]]:
     if not count:
         hint = "make it with `text: true`, or put its text back with factdrift corpus --release"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
-    queries: list[Query] = []
+    queries: list[RetrievalQuery] = []
     for config in release.configs(TimeQuestion):
         for split in config.splits:
             name = config.name if len(config.splits) == 1 else f"{config.name}-{split.name}"
@@ -203,7 +207,7 @@ _TEXTS = """(
 )"""
 
 
-def _of_days(release: Release, corpus: Path | None) -> tuple[int, list[Query]]:
+def _of_days(release: Release, corpus: Path | None) -> tuple[int, list[RetrievalQuery]]:
     (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
     named = {"passages": [passages], "asked": [asked]}
     texts, file = dated_passages(release, corpus)
@@ -227,10 +231,10 @@ _DAYS = """
 """
 
 
-def _query(split: str, row: Row, days: Row) -> Query:
+def _query(split: str, row: Row, days: Row) -> RetrievalQuery:
     about = {**days, "targets": row["targets"], "relation": row["relation"]}
     stale = [(one["id"], one["answer"]) for one in row["stale"] or ()]
-    return Query(split, row["id"], row["question"], about, row["relevant"], stale)
+    return RetrievalQuery(split, row["id"], row["question"], about, row["relevant"], stale)
 
 
 def _lines(
