@@ -21,8 +21,9 @@ INTRODUCTION = """# Results
 
 Each line is a folder of `docs/results`: the raw answers of a model, how it was asked, and the
 figures that follow, in per cent with 95 % intervals by subject. Figures of writing and of choosing
-are not to be compared. Lines that know nothing are a floor; where one of them has a time at which
-its knowledge stops, it is that its answers are of facts that held long.
+are not to be compared; the columns of a config have its rows alone. Lines that know nothing are a
+floor; where one of them has a time at which its knowledge stops, it is that its answers are of
+facts that held long.
 
 `factdrift results RELEASE FOLDER` scores the answers again and refuses what differs. How a folder
 is made and sent in stands in [Contributing](contributing.md#share-results).
@@ -77,20 +78,23 @@ def _table(some: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> 
         overall = [mean for mean in one.table if mean.stratum == "all"]
         whole = None if any(mean.config is None for mean in overall) else overall[0].config
         means = {mean.metric: mean for mean in overall if mean.config == whole}
+        parts = {m.config: m for m in overall if m.config != whole and m.metric == names[0]}
         if names[0] in means:
-            found.append((folder, one, means))
-    shown = [name for name in names if any(name in means for *_, means in found)]
+            found.append((folder, one, means, parts))
+    shown = [name for name in names if any(name in means for *_, means, _ in found)]
+    configs = list(dict.fromkeys(config for *_, parts in found for config in parts if config))
     if not found:
         return
     heads = [
         "model",
         "asked",
         *(name.replace("_", " ") for name in shown),
+        *(f"of `{config}`" for config in configs),
         "knows what changed until",
     ]
     yield f"| {' | '.join(heads)} |"
-    yield f"|:--|:--|{'--:|' * len(shown)}:--|"
-    for folder, one, means in found:
+    yield f"|:--|:--|{'--:|' * len(shown + configs)}:--|"
+    for folder, one, means, parts in found:
         stop = one.knowledge
         until = f"{stop['last_known']} ({stop['low']} to {stop['high']})" if stop else "–"
         how = f"{means[names[0]].n:,} rows"
@@ -99,6 +103,7 @@ def _table(some: Sequence[tuple[Path, SharedResults]], names: Sequence[str]) -> 
         place = f"results/{folder.parent.name}/{folder.name}/{ANSWERS}"
         asked = f"[answers]({place}): {escape(how)}, factdrift {escape(one.code_version)}"
         cells = [cell(means.get(name)).replace(" [", "<br>[") for name in shown]
+        cells += [cell(parts.get(config)).partition(" [")[0] for config in configs]
         yield f"| {' | '.join([escape(one.model), asked, *cells, escape(until)])} |"
     yield ""
 
