@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from factdrift.builders.core.hashing import row_id
+from factdrift.builders.generate.protocol import Result
 from factdrift.builders.rows import Article
 from factdrift.builders.text.words import tokens
 from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.duplicate_question import DuplicateQuestion
+from factdrift.filters.lm_judge import LMJudge
 from factdrift.filters.round_trip import agreement
 from factdrift.filters.wording import (
     AnswerInQuestion,
@@ -231,3 +233,16 @@ def test_duplicates(also: Any, kept: int) -> None:
 )
 def test_agreement(kind: Any, answer: str, other: str | None, score: float) -> None:
     assert agreement(answer, other, kind) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (Result("yes"), None),
+        (Result("no: one_answer"), "several_answers"),
+        (Result(None, "cut_off", "it went on"), "no_verdict"),
+    ],
+)
+def test_what_a_judge_says(said: Result, reason: str | None) -> None:
+    verdict = LMJudge()._one(said)
+    assert (verdict.keep, verdict.reason) == (reason is None, reason or "")

@@ -152,6 +152,20 @@ def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
 
+@pytest.mark.parametrize(
+    ("blank", "after", "option"),
+    [(None, " is right.", "Rome"), ("____", "", " Rome")],
+)
+def test_a_statement_is_asked_whole_unless_its_gap_is_written(
+    blank: str | None, after: str, option: str
+) -> None:
+    asking = Asking(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
+    told: dict[str, Any] = {"id": "a", "config": "c", "split": "s", "targets": ("Rome",)}
+    row = Row(**told, prompt="I say _X_ is right.", candidates=("Rome",))
+    asked = asking.question(row)
+    assert (asked.after, asked.options) == (after, (option,))
+
+
 def test_known_answers(release: Path, tmp_path: Path) -> None:
     """A table of words that follow: Answer : Ann Lee and then a line's end it cannot write."""
     table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"</s>": 1.0}}
