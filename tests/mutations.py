@@ -2,8 +2,9 @@
 
 `python -m tests.mutations` draws changes by a seed (a comparison turned, `and` for `or`, a
 condition negated, a whole number raised by one), makes each in a copy of the tree, and runs the
-tests that import the changed module, nearest first. Results are kept in `build/mutations.jsonl`:
-a run that was stopped goes on. A change that no test sees wants a case, or is code that can go.
+tests that import the changed module, nearest first; with `--whole`, all tests where these see
+nothing. Results are kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that
+no test sees wants a case, or is code that can go.
 """
 
 import ast
@@ -157,36 +158,45 @@ def copied_tree(folder: Path) -> None:
             shutil.copy2(source, target, follow_symlinks=False)
 
 
-def passes(tree: Path, tests: Sequence[str]) -> tuple[bool, str]:
-    """Whether tests pass in a tree, and the first that does not."""
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow", "-p"]
-    words += ["no:cacheprovider", "--no-header", "--tb=no", "-rf", *tests]
+def failed(tree: Path, words: Sequence[str], without: Sequence[str]) -> str | None:
+    """The first test that does not pass in a tree, empty if none could be told; null: all pass."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p"]
+    command += ["no:cacheprovider", "--no-header", "--tb=no", "-rf", *words]
+    command += [f"--deselect={name}" for name in without]
     env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            words, cwd=tree, capture_output=True, text=True, env=env, timeout=_SECONDS
+            command, cwd=tree, capture_output=True, text=True, env=env, timeout=_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return False, ""
+        return ""
+    if done.returncode in (0, 5):
+        return None
     first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.M)
-    return done.returncode in (0, 5), first[1] if first else ""
+    return first[1] if first else ""
 
 
-def tried(tree: Path, one: Mutation) -> str:
-    """`seen`, `unseen`, or `broken`: the tests fail without the change, too."""
+def tried(tree: Path, one: Mutation, known: list[str], whole: bool) -> str:
+    """`seen` or `unseen`, by the nearest tests and then, with `whole`, by all.
+
+    `known`: tests that fail without a change, which see nothing; those found are added.
+    """
     path = tree / one.path
     text = path.read_text("utf-8")
-    tests = chosen_tests(one.path)
-    if not tests:
-        return "unseen"
-    try:
-        path.write_text(one.applied(text), "utf-8")
-        good, first = passes(tree, tests)
-    finally:
-        path.write_text(text, "utf-8")
-    if good:
-        return "unseen"
-    return "seen" if not first or passes(tree, [first])[0] else "broken"
+    near = chosen_tests(one.path)
+    for words in ([*near, "-n", "0"] if near else [], ["tests"] if whole else []):
+        while words:
+            try:
+                path.write_text(one.applied(text), "utf-8")
+                first = failed(tree, words, known)
+            finally:
+                path.write_text(text, "utf-8")
+            if first is None:
+                break
+            if not first or failed(tree, [first, "-n", "0"], ()) is None:
+                return "seen"
+            known.append(first)
+    return "unseen"
 
 
 def known_results(path: Path) -> dict[str, str]:
@@ -201,17 +211,21 @@ def main() -> None:
     parser.add_argument("paths", nargs="*", help="only modules below these, as builders/core")
     parser.add_argument("--number", type=int, default=50, help="changes to try")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
+    parser.add_argument(
+        "--whole", action="store_true", help="ask all tests where the near see none"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS, help="what was tried before")
     given = parser.parse_args()
     known = known_results(given.results)
     given.results.parent.mkdir(parents=True, exist_ok=True)
-    counts = {"seen": 0, "unseen": 0, "broken": 0}
+    counts = {"seen": 0, "unseen": 0}
+    failing: list[str] = []
     with tempfile.TemporaryDirectory() as folder, given.results.open("a", encoding="utf-8") as log:
         tree = Path(folder)
         copied_tree(tree)
         for one in drawn(given.number, given.seed, given.paths):
             key = digest([one.path, one.start, one.new, (tree / one.path).read_text("utf-8")])
-            result = known.get(key) or tried(tree, one)
+            result = known.get(key) or tried(tree, one, failing, given.whole)
             if key not in known:
                 log.write(json.dumps({"key": key, "result": result, "change": one.title()}) + "\n")
                 log.flush()
