@@ -184,7 +184,8 @@ def tried(tree: Path, one: Mutation, known: list[str], whole: bool) -> str:
     path = tree / one.path
     text = path.read_text("utf-8")
     near = chosen_tests(one.path)
-    for words in ([*near, "-n", "0"] if near else [], ["tests"] if whole else []):
+    everything = ["tests", "--numprocesses", "auto", "--dist", "loadfile"]
+    for words in ([*near, "-n", "0"] if near else [], everything if whole else []):
         while words:
             try:
                 path.write_text(one.applied(text), "utf-8")
