@@ -54,6 +54,7 @@ class ReasoningQuestion:
         free=True,
         time=("as_of",),
         subject="subject",
+        group="question_id",
         strata=(*_STRATA, "path"),
         popularity=("sitelinks",),
     )

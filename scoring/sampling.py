@@ -41,15 +41,18 @@ class ChosenSplit(NamedTuple):
 def drawn(
     release: Path, splits: Sequence[ChosenSplit], limit: int, seed: int
 ) -> dict[str, set[str]]:
-    """Config -> ids of `limit` rows, evenly over its relations and periods as far as they go."""
+    """Config -> ids of `limit` rows, evenly over its relations and periods as far as they go.
+
+    Variants of a question are drawn alike, in whichever configs they stand.
+    """
     every: defaultdict[str, dict[tuple[Any, ...], list[tuple[int, str]]]] = defaultdict(dict)
     for one in splits:
         by = [name for name in (one.relation, one.columns.period) if name]
         found: defaultdict[tuple[Any, ...], list[tuple[int, str]]] = defaultdict(list)
-        for row in one.rows(release, ["id", *by]):
-            found[tuple(row[name] for name in by)].append(
-                (bits(seed, "limit", row["id"]), row["id"])
-            )
+        question = one.columns.group or "id"
+        for row in one.rows(release, ["id", question, *by]):
+            place = bits(seed, "limit", row[question] or row["id"])
+            found[tuple(row[name] for name in by)].append((place, row["id"]))
         strata = every[one.config]
         for stratum, some in found.items():
             strata[stratum] = nsmallest(limit, [*strata.get(stratum, []), *some])
