@@ -17,13 +17,12 @@ DATA = b"".join(b'{"id":"Q%d","type":"item"}\n' % n for n in range(20_000))
 
 
 def read(path: Path, threads: int = 0) -> bytes:
-    shard = open_shard(path, threads)
     buffer = memoryview(bytearray(100_000))
     found = b""
-    while n := shard.readinto(buffer, 0, len(buffer)):
-        found += buffer[:n]
-    assert shard.position() >= shard.size - 8  # the end of a bz2 file is counted in bits
-    shard.close()
+    with open_shard(path, threads) as shard:
+        while n := shard.readinto(buffer, 0, len(buffer)):
+            found += buffer[:n]
+        assert shard.position() >= shard.size - 8  # the end of a bz2 file is counted in bits
     return found
 
 
