@@ -147,7 +147,7 @@ def chosen_tests(path: str) -> list[str]:
 
 
 def copied_tree(folder: Path) -> None:
-    """What git knows or does not ignore, with the links of the package."""
+    """What git knows or does not ignore, with the links of the package, as a repository."""
     listed = subprocess.run(
         ["git", "ls-files", "-zco", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
     )
@@ -156,6 +156,8 @@ def copied_tree(folder: Path) -> None:
         if source.is_symlink() or source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 def failed(tree: Path, words: Sequence[str], without: Sequence[str]) -> str | None:
