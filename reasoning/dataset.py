@@ -1,6 +1,5 @@
 """The `temporal-reasoning` dataset: questions over several facts, alone and behind a table."""
 
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -8,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Dataset, FromParquet, Plot, Scalar, Statistics, Table
+from factdrift.builders.core.dataset import Dataset, FromParquet, Plot, Statistics, Table
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, Run
@@ -76,11 +75,7 @@ class TemporalReasoning(DatasetBuilder):
             tables=(
                 Table("questions", ReasoningQuestion, _ALONE, {"test": FromParquet(alone)}),
                 Table(
-                    "with_evidence",
-                    ReasoningQuestion,
-                    _BEHIND,
-                    {"test": FromParquet(behind)},
-                    4096,
+                    "with_evidence", ReasoningQuestion, _BEHIND, {"test": FromParquet(behind)}, 4096
                 ),
             ),
             dropped=(FromParquet(made / "dropped.parquet"),),
@@ -96,50 +91,38 @@ class TemporalReasoning(DatasetBuilder):
 def _families(rows: Path, found: Path) -> Statistics:
     """Rows of each family and number of hops, beside what could be asked with certainty."""
     query = """
-        select family, hops, count(*), any_value(n), avg(changed_since::int),
-            avg((len(answer_ids) > 1)::int)
+        select family, hops as "relations followed", count(*) as rows,
+            any_value(n) as "certain in all", avg(changed_since::int) as "share changed lately",
+            avg((len(answer_ids) > 1)::int) as "share with several answers"
         from read_parquet(?) join (select family, sum(found)::bigint as n from read_parquet(?)
             group by 1) using (family) group by 1, 2 order by 1, 2
     """
-    table: list[dict[str, Scalar]] = [
-        {
-            "family": family,
-            "relations followed": hops,
-            "rows": n,
-            "certain in all": certain,
-            "share changed lately": late,
-            "share with several answers": several,
-        }
-        for family, hops, n, certain, late, several in duck.query(query, [str(rows), str(found)])
-    ]
     caption = "`certain in all` counts every number of hops of the family, before it is drawn from."
-    return Statistics("families", "Families", table, caption)
-
-
-_GUESSES = {
-    "newest object": "list_contains(targets, shortcut_newest)",
-    "longest-held object": "list_contains(targets, shortcut_longest)",
-    "first hop": "list_contains(targets, shortcut_first_hop)",
-    "chance": "1.0 / len(choices)",
-    "first choice": "answer_index = 0",
-    "shortest choice": "choices[list_position(list_transform(choices, lambda c: len(c)), "
-    "list_min(list_transform(choices, lambda c: len(c))))] = choices[answer_index + 1]",
-}
+    return Statistics("families", "Families", duck.records(query, [rows, found]), caption)
 
 
 def _shortcuts(rows: Path) -> Statistics:
     """How often guessing without reasoning is right."""
-    columns = ", ".join(f"avg(coalesce({sql}, false)::double)" if "/" not in sql else f"avg({sql})"
-                        for sql in _GUESSES.values())  # fmt: skip
-    query = f"""
-        select family, {columns}, max(share) from (select *, count(*) over (partition by family,
-            targets[1]) / count(*) over (partition by family) as share from read_parquet(?))
-        group by 1 order by 1
-    """  # noqa: S608 - the columns are ours
-    names = [f"share {name}" for name in (*_GUESSES, "most frequent answer")]
-    table: list[dict[str, Scalar]] = [
-        {"family": family, **dict(zip(names, shares, strict=True))}
-        for family, *shares in duck.query(query, [str(rows)])
+    query = """
+        with asked as (
+            select *, list_transform(choices, lambda c: len(c)) as lengths, count(*) over
+                (partition by family, targets[1]) / count(*) over (partition by family) as share
+            from read_parquet(?)
+        ) select family,
+            avg(coalesce(list_contains(targets, shortcut_newest), false)::int) as "newest object",
+            avg(coalesce(list_contains(targets, shortcut_longest), false)::int)
+                as "longest-held object",
+            avg(coalesce(list_contains(targets, shortcut_first_hop), false)::int) as "first hop",
+            avg(1 / len(choices)) as chance,
+            avg((answer_index = 0)::int) as "first choice",
+            avg((answer_index + 1 = list_position(lengths, list_min(lengths)))::int)
+                as "shortest choice",
+            max(share) as "most frequent answer"
+        from asked group by 1 order by 1
+    """
+    table = [
+        {name if name == "family" else f"share {name}": value for name, value in row.items()}
+        for row in duck.records(query, [rows])
     ]
     caption = (
         "Right answers of models that know nothing. The first three are left out by construction, "
@@ -151,15 +134,10 @@ def _shortcuts(rows: Path) -> Statistics:
 def _plot(rows: Path) -> Plot:
     """Rows by family, and by the relation that gives the answer."""
     query = "select family, relation, count(*) from read_parquet(?) group by 1, 2 order by 1, 2"
-    counted: Sequence[tuple[str, str, int]] = duck.query(query, [str(rows)])
+    counted = duck.query(query, [rows])
     relations = sorted({relation for _, relation, _ in counted})
     data: dict[str, dict[str, int]] = {}
     for family, relation, n in counted:
         data.setdefault(family, dict.fromkeys(relations, 0))[relation] = n
-    return Plot(
-        "families",
-        "bars",
-        "Questions by family",
-        "Rows of each family, by the relation that gives the answer.",
-        data,
-    )
+    caption = "Rows of each family, by the relation that gives the answer."
+    return Plot("families", "bars", "Questions by family", caption, data)

@@ -1,18 +1,20 @@
 """The names of items, the phrases of relations with names in them, and dates in words."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.facts.relations import Phrases
-from factdrift.builders.text.dates import MONTHS
+from factdrift.builders.text.dates import written
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.render import phrase
+from factdrift.reasoning.rows import QuestionCandidate
+
+_NUMBERS = ("", "one year", "two years", "three years", "four years", "five years")
 
 
-@dataclass(frozen=True)
-class Verbalizer:
+class Verbalizer(NamedTuple):
     """Entities by item id, and phrases by property id."""
 
     entities: Mapping[str, rows.Entity]
@@ -31,40 +33,76 @@ class Verbalizer:
         """A phrase of a relation with names."""
         return phrase(getattr(self.phrases[relation], kind), subject, thing)
 
-    def ask(self, relation: str, subject: str) -> str:
-        """`Who was the head coach of Liverpool`: the question of a relation as a beginning."""
-        return capital(self.phrase("ask", relation, subject))
-
     def sentence(self, term: rows.Segment) -> str:
         """A fact with its dates, at the precision that they have."""
         was = self.phrase("was", term.relation, self.name(term.subject), self.name(term.object))
-        start = written(term.start_first, term.start_last) or "an unknown day"
-        end = "now" if term.end_open else written(term.end_first, term.end_last) or "an unknown day"
-        return f"{capital(was)} (from {start} to {end})."
+        start = boundary(term.start_first, term.start_last) or "an unknown day"
+        end = "now" if term.end_open else boundary(term.end_first, term.end_last)
+        return f"{_capital(was)} (from {start} to {end or 'an unknown day'})."
+
+    def question(self, template: str, row: QuestionCandidate) -> str:
+        """A template with the words of a candidate in its places.
+
+        `{was 1 2 3}` is the phrase `was` of its relation 1 with its items 2 and 3 (`{Was` begins
+        a sentence), `{name 2}` a name, `{day}` the day; `{path}` asks a chain of relations,
+        `{offset}` is `three years before`, `{months}` `January 2010 to December 2014`.
+        """
+        return template.format_map(_Places(self, row))
 
 
-def capital(text: str) -> str:
-    """A text with a capital in front."""
+class _Places:
+    """What the places of a template hold."""
+
+    def __init__(self, names: Verbalizer, row: QuestionCandidate) -> None:
+        self._names, self._row = names, row
+        self._items = [names.name(item) for item in row.items]
+
+    def __getitem__(self, place: str) -> str:
+        kind, *numbers = place.split()
+        row, names = self._row, self._names
+        if not numbers:
+            return str(getattr(self, f"_{kind}")())
+        if kind == "name":
+            return self._items[int(numbers[0])]
+        relation, *items = map(int, numbers)
+        things = [self._items[n] for n in items]
+        text = names.phrase(kind.lower(), row.relations[relation], *things)
+        return _capital(text) if kind[0].isupper() else text
+
+    def _day(self) -> str:
+        return written(self._row.as_of)
+
+    def _months(self) -> str:
+        days = self._row.since or self._row.as_of, self._row.as_of
+        return " to ".join(written(day, "month") for day in days)
+
+    def _offset(self) -> str:
+        number = self._row.number or 0
+        return f"{_NUMBERS[abs(number)]} {'before' if number < 0 else 'after'}"
+
+    def _path(self) -> str:
+        thing, row = self._items[0], self._row
+        for relation in row.relations[:-1]:
+            thing = self._names.phrase("noun", relation, thing)
+        return self._names.phrase("ask", row.relations[-1], thing)
+
+
+def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def day_in_words(day: date) -> str:
-    """`30 June 2023`."""
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-def written(first: date | None, last: date | None) -> str:
+def boundary(first: date | None, last: date | None) -> str:
     """A boundary at its precision; empty where nothing is known of it."""
     if first is None or last is None:
         known = first or last
         side = "at the earliest" if first else "at the latest"
-        return f"{day_in_words(known)} {side}" if known else ""
+        return f"{written(known)} {side}" if known else ""
     if first == last:
-        return day_in_words(first)
+        return written(first)
     ends_month = last == date.max or (last + timedelta(days=1)).day == 1
     if first.day == 1 and ends_month and first.year == last.year:
         if (first.month, last.month) == (1, 12):
-            return str(first.year)
+            return written(first, "year")
         if first.month == last.month:
-            return f"{MONTHS[first.month - 1]} {first.year}"
-    return f"a day between {day_in_words(first)} and {day_in_words(last)}"
+            return written(first, "month")
+    return f"a day between {written(first)} and {written(last)}"

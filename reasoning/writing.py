@@ -35,7 +35,7 @@ class Writer:
 
     def question(self, row: Drawn) -> ReasoningQuestion | Dropped:
         """The question of a candidate, or why it is not asked."""
-        text = FAMILIES[row.family].question(row, self.names)
+        text = self.names.question(FAMILIES[row.family].texts[row.wording], row)
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
         accepted = self.names.accepted(row.answers) or targets([label])
         right = {normal_or_all(name) for name in accepted}
@@ -118,16 +118,11 @@ class Writer:
         """The terms that the answer follows from; none where one of them has no sentence."""
         if any(statement not in self.terms for statement in row.statements):
             return []
-
-        def place(one: Segment) -> tuple[int, date, str]:
-            hop = (
-                row.relations.index(one.relation)
-                if one.relation in row.relations
-                else len(row.relations)
-            )
-            return hop, one.start_last or date.min, one.object
-
-        return sorted({self.terms[s] for s in row.statements}, key=place)
+        order = {relation: n for n, relation in reversed(list(enumerate(row.relations)))}
+        return sorted(
+            {self.terms[s] for s in row.statements},
+            key=lambda one: (order[one.relation], one.start_last or date.min, one.object),
+        )
 
     def _alike(self, row: Drawn, facts: Sequence[Segment]) -> bool:
         """Whether two items of the question, or of a chain's facts, share a name: Yahoo, Yahoo!

@@ -255,7 +255,7 @@ def test_wording(
 ) -> None:
     given = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
     row: Any = QuestionCandidate(**EMPTY | given)  # type: ignore[arg-type]
-    assert FAMILIES[family].question(row, NAMES) == text
+    assert NAMES.question(FAMILIES[family].texts[wording], row) == text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
+from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Table
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
@@ -110,56 +110,46 @@ class AsOf(DatasetBuilder):
 
 def _contents(passages: Path, questions: Path) -> Statistics:
     query = """
-        SELECT relation, histories, statements, late, news, pages, rows, superseded FROM (
-            SELECT relation, count(DISTINCT subject) AS histories,
-                count(*) FILTER (source = 'statement') AS statements,
-                count(*) FILTER (late) AS late, count(*) FILTER (source = 'news') AS news,
-                count(*) FILTER (source = 'page') AS pages
-            FROM read_parquet(?) GROUP BY relation
-        ) LEFT JOIN (
-            SELECT relation, count(*) AS rows, count(*) FILTER (superseded = 'yes') AS superseded
-            FROM read_parquet(?) GROUP BY relation
-        ) USING (relation) ORDER BY relation
+        select relation, histories, statements, late as "late ones", news as "sentences of news",
+            pages as "of pages", coalesce(asked, 0) as questions,
+            coalesce(superseded, 0) as "asked after a newer fact came"
+        from (
+            select relation, count(distinct subject) as histories,
+                count(*) filter (source = 'statement') as statements,
+                count(*) filter (late) as late, count(*) filter (source = 'news') as news,
+                count(*) filter (source = 'page') as pages
+            from read_parquet(?) group by relation
+        ) left join (
+            select relation, count(*) as asked, count(*) filter (superseded = 'yes') as superseded
+            from read_parquet(?) group by relation
+        ) using (relation) order by relation
     """
-    names = (
-        *("relation", "histories", "statements", "late ones", "sentences of news", "of pages"),
-        *("questions", "asked after a newer fact came"),
-    )
-    table: list[dict[str, Scalar]] = [
-        dict(zip(names, (n or 0 for n in row), strict=True))
-        for row in duck.query(query, [str(passages), str(questions)])
-    ]
+    table = duck.records(query, [passages, questions])
     return Statistics("contents", "Contents", table, "What was drawn of each relation.")
 
 
 def _memories(passages: Path, questions: Path) -> Statistics:
     """What memories would answer that hold of each history what they were given."""
     query = """
-        WITH known AS (
-            SELECT q.id, q.superseded, q.as_of, p.day, p.since, p.object, q.answer_ids
-            FROM read_parquet(?) q JOIN read_parquet(?) p USING (subject, relation)
-            WHERE p.day <= q.asked_on
-        ), chosen AS (
-            SELECT id, any_value(superseded) AS superseded, any_value(answer_ids) AS wanted,
-                arg_max(object, (day, object)) AS came, arg_max(object, (since, object)) AS newest,
-                arg_max(object, (since, object)) FILTER (since <= as_of) AS valid
-            FROM known GROUP BY id
+        with known as (
+            select q.id, q.superseded, q.as_of, p.day, p.since, p.object, q.answer_ids
+            from read_parquet(?) q join read_parquet(?) p using (subject, relation)
+            where p.day <= q.asked_on
+        ), chosen as (
+            select id, any_value(superseded) as superseded, any_value(answer_ids) as wanted,
+                arg_max(object, (day, object)) as came, arg_max(object, (since, object)) as newest,
+                arg_max(object, (since, object)) filter (since <= as_of) as valid
+            from known group by id
         )
-        SELECT superseded, count(*), avg(list_contains(wanted, came)::int),
-            avg(list_contains(wanted, newest)::int),
+        select superseded as "asked after a newer fact came", count(*) as questions,
+            avg(list_contains(wanted, came)::int) as "share right: what came last",
+            avg(list_contains(wanted, newest)::int) as "share right: what began last",
             avg(coalesce(list_contains(wanted, valid), false)::int)
-        FROM chosen GROUP BY superseded ORDER BY superseded
+                as "share right: what began last by the day asked about"
+        from chosen group by superseded order by superseded
     """
-    names = (
-        *("asked after a newer fact came", "questions", "share right: what came last"),
-        *("share right: what began last", "share right: what began last by the day asked about"),
-    )
-    table: list[dict[str, Scalar]] = [
-        dict(zip(names, row, strict=True))
-        for row in duck.query(query, [str(questions), str(passages)])
-    ]
     caption = (
         "Three memories that read every fact rightly: one keeps what it heard last, one what began "
         "last, one all that it heard with its days. The last one misses only where several hold."
     )
-    return Statistics("memories", "Memories", table, caption)
+    return Statistics("memories", "Memories", duck.records(query, [questions, passages]), caption)

@@ -18,6 +18,7 @@ from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import NewsPhrases, Phrases
 from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.generate.grounded import GroundedFact, Known, StatedFacts
+from factdrift.builders.text.dates import written
 from factdrift.builders.text.sentences import sentence_at, sentence_starts
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.timeqa.steps import Alignments
@@ -26,7 +27,7 @@ from factdrift.builders.wmt.read import read
 from factdrift.builders.wmt.steps import Articles
 from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPassage
 from factdrift.reasoning.families.base import Scope, at_quarter_end
-from factdrift.reasoning.names import Verbalizer, day_in_words, written
+from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.selection import first_rows
 from factdrift.reasoning.states import PAIR, knowledge
 
@@ -318,7 +319,7 @@ class AsOfRows(Step):
         day = since + timedelta(days=low + one_of(high - low, seed, "delay", *one.statements))
         late = day <= self.evolving.last and share(seed, "late", *one.statements) < self.late
         subject, thing = names.name(one.subject), names.name(one.object)
-        when = written(one.start_first, since)
+        when = boundary(one.start_first, since)
         exact = one.start_first == since or when.startswith("a day")
         event = names.phrase("event", one.relation, subject, thing)
         return DatedPassage(
@@ -350,7 +351,7 @@ class _History(NamedTuple):
         """What held on a day, asked on a day, or why it is not asked."""
         names = self.names
         asked = names.phrase("ask", one.relation, names.name(one.subject))
-        question = f"On {day_in_words(one.as_of)}, {asked}?"
+        question = f"On {written(one.as_of)}, {asked}?"
         answers = names.accepted(one.objects)
         right, said = {normal_or_all(name) for name in answers}, set(one.statements)
         known = [p for p in self.passages if p.day <= on]

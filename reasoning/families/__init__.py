@@ -2,20 +2,16 @@
 
 from collections.abc import Mapping
 
-from factdrift.reasoning.families.amount import Count, Duration
+from factdrift.reasoning.families import holders, terms
 from factdrift.reasoning.families.base import Family
-from factdrift.reasoning.families.chain import Chain
-from factdrift.reasoning.families.compare import Order, Overlap
-from factdrift.reasoning.families.join import Join, Offset
-from factdrift.reasoning.families.neighbour import Neighbour
 
 FAMILIES: Mapping[str, Family] = {
-    "chain": Chain(),
-    "join": Join(),
-    "neighbour": Neighbour(),
-    "order": Order(),
-    "overlap": Overlap(),
-    "duration": Duration(),
-    "offset": Offset(),
-    "count": Count(),
+    "chain": holders.CHAIN,
+    "join": holders.JOIN,
+    "neighbour": holders.NEIGHBOUR,
+    "order": terms.ORDER,
+    "overlap": terms.OVERLAP,
+    "duration": terms.DURATION,
+    "offset": holders.OFFSET,
+    "count": terms.COUNT,
 }

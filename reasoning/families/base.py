@@ -1,9 +1,8 @@
 """What every family of questions has, and what their tables share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import ibis
 import ibis.expr.types as ir
@@ -11,32 +10,33 @@ import pyarrow as pa
 from ibis import schema
 
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.reasoning.names import Verbalizer
 from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.states import PAIR, Knowledge
 
 DAY = ibis.interval(days=1)
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """What is asked about: days, and the relations that have a phrase, by its name."""
 
     first: date
     last: date
     having: Mapping[str, Sequence[str]]
 
+    def of(self, table: ir.Table, phrase: str) -> ir.Table:
+        """The rows of the relations that have a phrase."""
+        return table.filter(table.relation.isin(list(self.having[phrase])))
 
-class Family(Protocol):
-    """One family: a table of candidates, and the wording of each."""
 
-    def table(self, known: Knowledge, scope: Scope) -> ir.Table:
-        """Candidates: the columns of `rows.Candidate`; most come from `candidate`."""
-        ...
+class Family(NamedTuple):
+    """One family of questions.
 
-    def question(self, row: QuestionCandidate, names: Verbalizer) -> str:
-        """The question of a candidate."""
-        ...
+    `table` gives its candidates (`QuestionCandidate`, most made by `candidate`); `texts` the
+    template of each wording (see `Verbalizer.question`).
+    """
+
+    table: Callable[[Knowledge, Scope], ir.Table]
+    texts: Mapping[str, str]
 
 
 CANDIDATE = schema(pa.schema([pa.field(f.name, f.type) for f in arrow_schema(QuestionCandidate)]))
@@ -44,7 +44,7 @@ _OWN = ("subject", "relation", "statements", "newest", "longest", "first_hop", "
 
 
 def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
-    """A table with the columns of `rows.Candidate`.
+    """A table with the columns of `QuestionCandidate`.
 
     One that is not given is the table's own where `_OWN` names it, else empty; `wording` is the
     family's name, `relations` the one relation.
@@ -119,4 +119,4 @@ def starts(known: Knowledge, scope: Scope) -> ir.Table:
     t = known.terms
     near = t.start_first.delta(t.start_last, unit="day").abs() <= 366
     inside = (t.start_first >= scope.first) & (t.start_last <= scope.last)
-    return t.filter(inside & near & t.once & t.relation.isin(list(scope.having["event"])))
+    return scope.of(t.filter(inside & near & t.once), "event")
