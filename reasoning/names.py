@@ -45,7 +45,8 @@ class Verbalizer(NamedTuple):
 
         `{was 1 2 3}` is the phrase `was` of its relation 1 with its items 2 and 3 (`{Was` begins
         a sentence), `{name 2}` a name, `{day}` the day; `{path}` asks a chain of relations,
-        `{offset}` is `three years before`, `{months}` `January 2010 to December 2014`.
+        `{offset}` is `three years before`, `{longer}` asks who held for longer, `{months}` is
+        `January 2010 to December 2014`.
         """
         return template.format_map(_Places(self, row))
 
@@ -58,16 +59,19 @@ class _Places:
         self._items = [names.name(item) for item in row.items]
 
     def __getitem__(self, place: str) -> str:
-        kind, *numbers = place.split()
-        row, names = self._row, self._names
+        kind, *numbers = place.lower().split()
         if not numbers:
-            return str(getattr(self, f"_{kind}")())
-        if kind == "name":
-            return self._items[int(numbers[0])]
-        relation, *items = map(int, numbers)
+            text = str(getattr(self, f"_{kind}")())
+        elif kind == "name":
+            text = self._items[int(numbers[0])]
+        else:
+            relation, *items = map(int, numbers)
+            text = self._phrase(kind, relation, *items)
+        return _capital(text) if place[0].isupper() else text
+
+    def _phrase(self, kind: str, relation: int, *items: int) -> str:
         things = [self._items[n] for n in items]
-        text = names.phrase(kind.lower(), row.relations[relation], *things)
-        return _capital(text) if kind[0].isupper() else text
+        return self._names.phrase(kind, self._row.relations[relation], *things)
 
     def _day(self) -> str:
         return written(self._row.as_of)
@@ -79,6 +83,10 @@ class _Places:
     def _offset(self) -> str:
         number = self._row.number or 0
         return f"{_NUMBERS[abs(number)]} {'before' if number < 0 else 'after'}"
+
+    def _longer(self) -> str:
+        asked = self._phrase("ask", 0, 0)
+        return f"{asked} longer" if asked.endswith(" for") else f"{asked} for longer"
 
     def _path(self) -> str:
         thing, row = self._items[0], self._row

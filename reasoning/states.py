@@ -7,6 +7,8 @@ import ibis
 import ibis.expr.types as ir
 
 PAIR = ["subject", "relation"]
+INTERIM = 92
+"""Days: an interim holder holds for less, and may stand between two holders further apart."""
 _FIRST, _LAST = ibis.literal(date.min), ibis.literal(date.max)
 
 
@@ -17,7 +19,8 @@ class Knowledge(NamedTuple):
     not change: `first` to `last`, `objects` (sorted), `statements`, `since` (the last possible day
     on which one of them began). `terms`: the segments of pairs without gaps and rivals, unknown
     boundaries as the ends of the calendar; `once`: the object has no other one; `closed`: its end
-    is stated. `shortcuts`: the `newest` and the `longest` object of each pair, and all `others`.
+    is stated; `lasting`: it surely held for longer than an interim. `shortcuts`: the `newest` and
+    the `longest` object of each pair, and all `others`.
     """
 
     states: ir.Table
@@ -115,6 +118,8 @@ def terms(segments: ir.Table, gaps: ir.Table) -> ir.Table:
         end_last=sure.end_last.fill_null(_LAST),
         closed=~sure.end_open & ~sure.end_inferred,
         once=sure.count().over(of_object) == 1,
+        lasting=sure.end_first.fill_null(_LAST).delta(sure.start_last.fill_null(_LAST), unit="day")
+        >= INTERIM,
     )
 
 

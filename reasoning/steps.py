@@ -107,8 +107,11 @@ class ReasoningRows(Step):
 
     def make(self, out: Path, at: Workspace) -> None:
         """Write every candidate that reads well."""
-        folder = at.folder(self.candidates)
-        writer = self._writer(folder)
+        folder, given = at.folder(self.candidates), self.candidates
+        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
+        segments = typed_rows(folder / "terms.parquet", rows.Segment)
+        names = Verbalizer(entities, given.phrases)
+        writer = Writer(names, segments, self.recent, given.seed, self.facts)
         with (
             writing(out / "questions.parquet", ReasoningQuestion) as questions,
             writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
@@ -123,15 +126,3 @@ class ReasoningRows(Step):
                 questions.append(made)
                 behind = writer.in_context(row, made)
                 (dropped if isinstance(behind, rows.Dropped) else contexts).append(behind)
-
-    def _writer(self, folder: Path) -> Writer:
-        phrases = self.candidates.phrases
-        entities = {one.id: one for one in typed_rows(folder / "entities.parquet", rows.Entity)}
-        terms: dict[str, rows.Segment] = {}
-        pool: dict[str, list[str]] = {relation: [] for relation in phrases}
-        for one in typed_rows(folder / "terms.parquet", rows.Segment):
-            if phrases[one.relation].was and {one.subject, one.object} <= entities.keys():
-                terms |= dict.fromkeys(one.statements, one)
-                pool[one.relation].append(one.object)
-        names = Verbalizer(entities, phrases)
-        return Writer(names, pool, terms, self.recent, self.candidates.seed, self.facts)

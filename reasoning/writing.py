@@ -1,11 +1,13 @@
 """Rows out of candidates: the question, its choices, and its facts in words."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
-from itertools import permutations
+from itertools import chain, permutations
+from typing import TypeVar
 
-from factdrift.builders.core.hashing import bits, row_id
+from factdrift.builders.core.hashing import bits, one_of, row_id
 from factdrift.builders.rows import Dropped, Segment
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
@@ -15,23 +17,34 @@ from factdrift.reasoning.rows import Drawn, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
 _YES_NO = ("yes", "no")
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
 class Writer:
     """Writes the rows of one release.
 
-    `pool`: objects by relation, for wrong choices; `terms`: the segments of every pair that a row
-    needs, by statement; `recent`: the first day that counts for `changed_since`; `size`: facts in
-    a context.
+    `segments`: those of every pair that a row needs; `recent`: the first day that counts for
+    `changed_since`; `size`: facts in a context.
     """
 
-    names: Verbalizer
-    pool: Mapping[str, Sequence[str]]
-    terms: Mapping[str, Segment]
-    recent: date
-    seed: int
-    size: int
+    def __init__(
+        self, names: Verbalizer, segments: Iterable[Segment], recent: date, seed: int, size: int
+    ) -> None:
+        self.names, self.recent, self.seed, self.size = names, recent, seed, size
+        self.terms: dict[str, Segment] = {}
+        self.pairs: dict[tuple[str, str], list[Segment]] = defaultdict(list)
+        self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.pool: dict[str, dict[str, None]] = defaultdict(dict)
+        for one in segments:
+            if (
+                names.phrases[one.relation].was
+                and {one.subject, one.object} <= names.entities.keys()
+            ):
+                self.terms |= dict.fromkeys(one.statements, one)
+                self.pairs[one.subject, one.relation].append(one)
+                self.holders[one.object, one.relation].append(one.subject)
+                self.pool[one.relation][one.object] = None
+        self.every = list(dict.fromkeys(self.terms.values()))
 
     def question(self, row: Drawn) -> ReasoningQuestion | Dropped:
         """The question of a candidate, or why it is not asked."""
@@ -94,14 +107,10 @@ class Writer:
         lines = dict.fromkeys(asked.evidence)
         if len(lines) > self.size:
             return _drop(row, "many_facts", asked.question)
-        needed = {self.terms[s] for s in row.statements}
-        pairs = {(one.subject, one.relation) for one in needed}
-
-        def order(one: Segment) -> tuple[bool, int]:
-            other = (one.subject, one.relation) not in pairs
-            return other, bits(self.seed, row.id, *one.statements)
-
-        for one in sorted(set(self.terms.values()) - needed, key=order):
+        pairs = {(self.terms[s].subject, self.terms[s].relation): None for s in row.statements}
+        near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
+        near.sort(key=lambda one: bits(self.seed, row.id, *one.statements))
+        for one in chain(near, self._from_somewhere(row, self.every)):
             if len(lines) == self.size:
                 break
             lines.setdefault(self.names.sentence(one))
@@ -136,22 +145,41 @@ class Writer:
         return len(set(forms)) < len(forms)
 
     def _wrong(self, row: Drawn, right: set[str]) -> list[str]:
-        """Up to three wrong choices: of the same timeline, then of others of the relation."""
+        """Up to three wrong choices; the nearest timelines come first."""
         if row.answer in _YES_NO:
             return [one for one in _YES_NO if one != row.answer]
         if row.answer:
             number = int(row.answer)
             near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
             return [str(n) for n in sorted(near, key=lambda n: bits(self.seed, row.id, n))[:3]]
-        pool = () if row.wording == "longer" else self.pool[row.relation]
+        given, groups = {*row.answers, *row.items}, self._near(row)
+        if row.wording == "longer":
+            given, groups = {*row.answers}, iter([row.others])
         found: dict[str, str] = {}
-        for group in (set(row.others), set(pool) - set(row.others)):
-            for item in sorted(group, key=lambda item: bits(self.seed, row.id, item)):
-                if item in self.names.entities and item not in (*row.answers, row.items[0]):
-                    label = self.names.name(item)
-                    if (form := normal_or_all(label)) not in right:
-                        found.setdefault(form, label)
-        return list(found.values())[: 1 if row.wording == "longer" else 3]
+        for item in chain.from_iterable(groups):
+            if item in self.names.entities and item not in given:
+                label = self.names.name(item)
+                if (form := normal_or_all(label)) not in right:
+                    found.setdefault(form, label)
+            if len(found) == (1 if row.wording == "longer" else 3):
+                break
+        return list(found.values())
+
+    def _near(self, row: Drawn) -> Iterator[Iterable[str]]:
+        """Objects of the same timeline, of those that share one with it, and of the relation."""
+
+        def drawn(items: Iterable[str]) -> list[str]:
+            return sorted(items, key=lambda item: bits(self.seed, row.id, item))
+
+        yield drawn(row.others)
+        shared = {s for o in (*row.others, *row.answers) for s in self.holders[o, row.relation]}
+        yield drawn({one.object for s in shared for one in self.pairs[s, row.relation]})
+        yield self._from_somewhere(row, list(self.pool[row.relation]))
+
+    def _from_somewhere(self, row: Drawn, items: Sequence[T]) -> Iterator[T]:
+        """All items, from a drawn one on."""
+        start = one_of(len(items), self.seed, row.id) if items else 0
+        return chain(items[start:], items[:start])
 
 
 def _drop(row: Drawn, reason: str, detail: str) -> Dropped:

@@ -115,8 +115,8 @@ def at_quarter_end(states: ir.Table, scope: Scope, seed: int, draws: int = 1) ->
 
 
 def starts(known: Knowledge, scope: Scope) -> ir.Table:
-    """The terms whose start is an event: a year or less in doubt, within the scope."""
+    """The terms whose start is an event: of those that last, a year or less in doubt, in scope."""
     t = known.terms
     near = t.start_first.delta(t.start_last, unit="day").abs() <= 366
     inside = (t.start_first >= scope.first) & (t.start_last <= scope.last)
-    return scope.of(t.filter(inside & near & t.once), "event")
+    return scope.of(t.filter(inside & near & t.once & t.lasting), "event")

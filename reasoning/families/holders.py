@@ -15,7 +15,7 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
-from factdrift.reasoning.states import PAIR, Knowledge
+from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
 _YEARS = (-4, -3, -2, 2, 3, 4)
 """How far an offset goes from its event."""
@@ -161,12 +161,14 @@ def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
     """
     t = scope.of(known.terms, "count")
     by = ibis.window(group_by=PAIR, order_by=["start_first", "start_last", "object"])
-    names = ("object", "start_first", "start_last", "statements", "end_last", "once")
+    names = ("object", "start_first", "start_last", "statements", "end_last", "once", "lasting")
     t = t.mutate(**{f"next_{name}": t[name].lead().over(by) for name in names})
     follows = (t.start_last < t.next_start_first) & (t.end_last <= t.next_start_last)
     t = t.mutate(row=(follows | t.next_object.isnull()).all().over(ibis.window(group_by=PAIR)))
     near = t.next_start_last.delta(t.end_first, unit="day") <= 366
+    near &= t.next_start_first.delta(t.end_last, unit="day") <= INTERIM
     t = t.filter(t.row & near & t.next_object.notnull() & t.once & t.next_once)
+    t = t.filter(t.lasting & t.next_lasting)
     inside = (t.next_start_first >= scope.first) & (t.next_start_last <= scope.last)
     t = with_shortcuts(t.filter(inside & (t.start_first >= scope.first)), known)
     sides = (("before", t.object, t.next_object), ("after", t.next_object, t.object))
@@ -189,7 +191,7 @@ def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
 
 CHAIN = Family(_chains, {"chain": "On {day}, {path}?"})
 JOIN = Family(_joins, {"when": "{Ask 0 0} when {event 1 1 2}?"})
-OFFSET = Family(_offsets, {"years": "{Ask 0 0} {offset} {began 0 0 1}?"})
+OFFSET = Family(_offsets, {"years": "{Offset} {began 0 0 1}, {ask 0 0}?"})
 NEIGHBOUR = Family(
     _neighbours,
     {

@@ -14,7 +14,7 @@ from factdrift.reasoning.families.base import (
     with_shortcuts,
     without,
 )
-from factdrift.reasoning.states import PAIR, Knowledge
+from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
 _TERM = ("object", "start_first", "start_last", "end_first", "end_last", "statements")
 
@@ -27,7 +27,9 @@ def _couples(terms: ir.Table, seed: int) -> ir.Table:
     by = ibis.window(group_by="relation", order_by=["start_last", "subject", "object"])
     couples = []
     for step in (1, 5, 30):
-        others = {f"o_{name}": terms[name].lead(step).over(by) for name in ("subject", *_TERM)}
+        others = {
+            f"o_{name}": terms[name].lead(step).over(by) for name in ("subject", "closed", *_TERM)
+        }
         couples.append(terms.mutate(**others))
     both = ibis.union(*couples)
     both = both.filter((both.subject != both.o_subject) & (both.object != both.o_object))
@@ -59,13 +61,13 @@ def _orders(known: Knowledge, scope: Scope) -> ir.Table:
 
 
 def _overlaps(known: Knowledge, scope: Scope) -> ir.Table:
-    """Two terms that surely share a day, or surely do not; each the only one of its object."""
+    """Two terms that surely share a day, or surely do not; one at least has ended."""
     both = _couples(scope.of(starts(known, scope), "was"), known.seed + 1)
     yes = ibis.greatest(both.start_last, both.o_start_last) <= ibis.least(
         both.end_first, both.o_end_first
     )
     no = (both.end_last < both.o_start_first) | (both.o_end_last < both.start_first)
-    both = both.mutate(yes=yes).filter(yes | no)
+    both = both.mutate(yes=yes).filter((yes | no) & (both.closed | both.o_closed))
     return _compared(both, "overlap", both.yes)
 
 
@@ -133,8 +135,8 @@ def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
 def _counts(known: Knowledge, scope: Scope) -> ir.Table:
     """Windows of years in which as many objects surely held as may have held, without holes.
 
-    Somebody holds on the first day, and nobody begins more than a quarter after all before
-    have ended: else the source may lack somebody.
+    Somebody holds on the first day, and nobody begins long after all before have ended, nor for
+    short: else the source may lack somebody, or some may not count an interim holder.
     """
     t = scope.of(known.terms, "count")
     span = scope.last.year - scope.first.year - 4
@@ -151,15 +153,17 @@ def _counts(known: Knowledge, scope: Scope) -> ir.Table:
     )
     before = ibis.window(group_by=PAIR, order_by=["start_first", "object"], rows=(None, -1))
     reached = ibis.greatest(t.end_first.max().over(before), t.low).fill_null(t.low)
-    t = t.mutate(hole=t.start_last.delta(reached, unit="day") > 92)
+    t = t.mutate(hole=t.start_last.delta(reached, unit="day") > INTERIM)
     found = t.filter(t.maybe).group_by([*PAIR, "low", "high"]).agg(
         sure=t.object.nunique(where=t.surely),
         most=t.object.nunique(),
-        whole=~t.hole.any() & (t.start_last <= t.low).any() & (t.end_first >= t.high).any(),
+        whole=(t.lasting & ~t.hole).all() & (t.start_last <= t.low).any(),
+        reached=t.end_first.max(),
         statements=t.statements.collect(),
         changed=t.start_last.max(),
     )  # fmt: skip
-    found = found.filter(found.whole & (found.sure == found.most) & (found.most > 1))
+    found = found.filter(found.whole & (found.reached >= found.high))
+    found = found.filter((found.sure == found.most) & (found.most > 1))
     return candidate(
         found,
         "count",
@@ -177,6 +181,6 @@ ORDER = Family(_orders, {"order": "{did 0 0 1} before {event 1 2 3}?"})
 OVERLAP = Family(_overlaps, {"overlap": "Was there a time when {was 0 0 1} and {was 1 2 3}?"})
 DURATION = Family(
     _durations,
-    {"years": "{long 0 0 1}?", "longer": "{Ask 0 0} longer: {name 1} or {name 2}?"},
+    {"years": "{long 0 0 1}?", "longer": "{Longer}: {name 1} or {name 2}?"},
 )
-COUNT = Family(_counts, {"window": "{Count 0 0} at some time from {months}?"})
+COUNT = Family(_counts, {"window": "{Count 0 0} at any point from {months}?"})
