@@ -21,7 +21,7 @@ from factdrift.builders.facts.timeline import timeline
 from factdrift.builders.rows import Fact
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.rows import Drawn
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 
@@ -41,15 +41,11 @@ def ours(folder: str, out: str, name: str, ask: str = "") -> int:
         segments, gaps = eng.keep(made.segments), eng.keep(made.gaps)
         if not ask:
             return int(eng.rows(segments.agg(n=segments.count()))[0]["n"])
-        known = knowledge(segments, gaps, date(1900, 1, 1), _SCOPE.last, 7, 400)
-        known = known._replace(
-            states=eng.keep(known.states),
-            terms=eng.keep(known.terms),
-            shortcuts=eng.keep(known.shortcuts),
-        )
+        known = knowledge(eng, segments, gaps, _SCOPE.last, 7)
         every = ibis.union(*(eng.keep(one.table(known, _SCOPE)) for one in FAMILIES.values()))
         chosen = eng.keep(select(every, 7, 500, 2, 0.25))
-        return eng.write(chosen, Path(out, "chosen.parquet"), Drawn, ("family", "hops", "id"))
+        path = Path(out, "chosen.parquet")
+        return eng.write(chosen, path, QuestionCandidate, ("family", "hops", "id"))
 
 
 def main(words: list[str]) -> int:

@@ -69,7 +69,6 @@ class TemporalReasoning(DatasetBuilder):
         )
         recent = (Period.of(last, "quarter") + (1 - self.recent)).first
         made = run.folder(ReasoningRows(candidates=candidates, recent=recent, facts=self.facts))
-        found = run.folder(candidates) / "found.parquet"
         alone, behind = made / "questions.parquet", made / "with_evidence.parquet"
         return Dataset(
             tables=(
@@ -80,7 +79,7 @@ class TemporalReasoning(DatasetBuilder):
             ),
             dropped=(FromParquet(made / "dropped.parquet"),),
             statistics=(
-                _families(alone, found),
+                _families(alone),
                 _shortcuts(alone),
                 mining({"dump": run.folder(facts)}),
             ),
@@ -88,17 +87,15 @@ class TemporalReasoning(DatasetBuilder):
         )
 
 
-def _families(rows: Path, found: Path) -> Statistics:
-    """Rows of each family and number of hops, beside what could be asked with certainty."""
+def _families(rows: Path) -> Statistics:
+    """Rows of each family and number of hops."""
     query = """
         select family, hops as "relations followed", count(*) as rows,
-            any_value(n) as "certain in all", avg(changed_since::int) as "share changed lately",
+            avg(changed_since::int) as "share changed lately",
             avg((len(answer_ids) > 1)::int) as "share with several answers"
-        from read_parquet(?) join (select family, sum(found)::bigint as n from read_parquet(?)
-            group by 1) using (family) group by 1, 2 order by 1, 2
+        from read_parquet(?) group by 1, 2 order by 1, 2
     """
-    caption = "`certain in all` counts every number of hops of the family, before it is drawn from."
-    return Statistics("families", "Families", duck.records(query, [rows, found]), caption)
+    return Statistics("families", "Families", duck.records(query, [rows]))
 
 
 def _shortcuts(rows: Path) -> Statistics:

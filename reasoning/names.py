@@ -45,8 +45,8 @@ class Verbalizer(NamedTuple):
 
         `{was 1 2 3}` is the phrase `was` of its relation 1 with its items 2 and 3 (`{Was` begins
         a sentence), `{name 2}` a name, `{day}` the day; `{path}` asks a chain of relations,
-        `{offset}` is `three years before`, `{longer}` asks who held for longer, `{months}` is
-        `January 2010 to December 2014`.
+        `{offset}` is `three years before`, `{months}` `January 2010 to December 2014`, `{year}` the
+        year in which it began.
         """
         return template.format_map(_Places(self, row))
 
@@ -76,6 +76,9 @@ class _Places:
     def _day(self) -> str:
         return written(self._row.as_of)
 
+    def _year(self) -> str:
+        return written(self._row.since or self._row.as_of, "year")
+
     def _months(self) -> str:
         days = self._row.since or self._row.as_of, self._row.as_of
         return " to ".join(written(day, "month") for day in days)
@@ -83,10 +86,6 @@ class _Places:
     def _offset(self) -> str:
         number = self._row.number or 0
         return f"{_NUMBERS[abs(number)]} {'before' if number < 0 else 'after'}"
-
-    def _longer(self) -> str:
-        asked = self._phrase("ask", 0, 0)
-        return f"{asked} longer" if asked.endswith(" for") else f"{asked} for longer"
 
     def _path(self) -> str:
         thing, row = self._items[0], self._row

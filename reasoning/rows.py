@@ -22,10 +22,13 @@ class QuestionCandidate:
     the order of the template's places.
     """
 
+    id: Annotated[str, "content hash of what is asked"]
     family: Annotated[Family, "what has to be worked out"]
+    hops: Annotated[int, "how many relations are followed, one after the other"]
     wording: Annotated[str, "name of the template among those of the family"]
     subject: Annotated[str, "item id of the subject that the question starts from"]
     relation: Annotated[str, "property id of the relation that gives the answer"]
+    path: Annotated[str, "the relations of the question, from the subject on: `P54 P286`"]
     items: Annotated[tuple[str, ...], "item ids in the order of the template's places"]
     relations: Annotated[tuple[str, ...], "property ids in the order of the template's places"]
     as_of: Annotated[date, "the day that the question is about; of a stretch its last day"]
@@ -87,21 +90,3 @@ class ReasoningQuestion:
         bool, "whether that lies within the last periods of the window, as the recipe says"
     ]
     sitelinks: Annotated[int, "number of sitelinks of the subject (popularity)", MEASURED]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn(QuestionCandidate):
-    """A candidate that is asked (an intermediate table)."""
-
-    id: Annotated[str, "content hash of what is asked"]
-    path: Annotated[str, "the relations, from the subject on"]
-    hops: Annotated[int, "how many relations are followed"]
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateCount:
-    """How many questions could be asked with certainty (an intermediate table)."""
-
-    family: Annotated[Family, "what has to be worked out"]
-    relation: Annotated[str, "property id of the relation that gives the answer"]
-    found: Annotated[int, "candidates"]

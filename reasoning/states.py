@@ -6,9 +6,12 @@ from typing import NamedTuple
 import ibis
 import ibis.expr.types as ir
 
+from factdrift.builders.core.engine import Engine
+
 PAIR = ["subject", "relation"]
 INTERIM = 92
 """Days: an interim holder holds for less, and may stand between two holders further apart."""
+EARLY = date(1900, 1, 1)
 _FIRST, _LAST = ibis.literal(date.min), ibis.literal(date.max)
 
 
@@ -30,9 +33,9 @@ class Knowledge(NamedTuple):
 
 
 def knowledge(
-    segments: ir.Table, gaps: ir.Table, first: date, last: date, seed: int, most: int
+    eng: Engine, segments: ir.Table, gaps: ir.Table, last: date, seed: int, most: int = 400
 ) -> Knowledge:
-    """The tables for the days from `first` to `last`.
+    """The tables for the days up to `last`, kept.
 
     `segments`, `gaps`: `rows.Segment`, `rows.Gap`. Pairs of more than `most` segments and gaps are
     left out, for a pair's stretches are met with all of them.
@@ -42,7 +45,10 @@ def knowledge(
     segments = segments.semi_join(few, PAIR).select(segments.columns)
     gaps = gaps.semi_join(few, PAIR).select(gaps.columns)
     return Knowledge(
-        states(segments, gaps, first, last), terms(segments, gaps), shortcuts(segments), seed
+        eng.keep(states(segments, gaps, EARLY, last)),
+        eng.keep(terms(segments, gaps)),
+        eng.keep(shortcuts(segments)),
+        seed,
     )
 
 

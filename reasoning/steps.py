@@ -16,22 +16,19 @@ from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
 from factdrift.reasoning.names import Verbalizer
-from factdrift.reasoning.rows import CandidateCount, Drawn, ReasoningQuestion
+from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import PAIR, knowledge
 from factdrift.reasoning.writing import Writer
 
 _SEGMENTS = (*PAIR, "object", "start_first", "start_last", "end_first", "end_last", "statements")
-_BEFORE = date(1900, 1, 1)
-_MANY = 400
-"""Segments and gaps of a pair at most: a stretch of days is met with all of them."""
 
 
 class ReasoningCandidates(Step):
     """What can be asked with certainty, and of that what is drawn.
 
-    `candidates.parquet` (`Candidate` with `id`, `path` and `hops`), `terms.parquet` (`rows.Segment`
-    of every pair in them), `entities.parquet` (their names), `found.parquet` (counts by family).
+    `candidates.parquet` (`QuestionCandidate`), `terms.parquet` (`rows.Segment`
+    of every pair in them), `entities.parquet` (their names).
     """
 
     name: ClassVar[str] = "reasoning-candidates"
@@ -60,21 +57,14 @@ class ReasoningCandidates(Step):
             paged = entities.filter(entities.enwiki.notnull())
             segments = segments.semi_join(paged, segments.subject == paged.id)
             segments = segments.select([one.name for one in fields(rows.Segment)])
-            known = knowledge(segments, gaps, _BEFORE, self.last, self.seed, _MANY)
-            known = known._replace(
-                states=eng.keep(known.states),
-                terms=eng.keep(known.terms),
-                shortcuts=eng.keep(known.shortcuts),
-            )
+            known = knowledge(eng, segments, gaps, self.last, self.seed)
             tables = [eng.keep(FAMILIES[f].table(known, scope)) for f in self.families]
             every = union(*tables) if len(tables) > 1 else tables[0]
             chosen = eng.keep(
                 select(every, self.seed, self.per_family, self.per_subject, self.per_path)
             )
             order = ("family", "hops", "id")
-            eng.write(chosen, out / "candidates.parquet", Drawn, order)
-            found = every.group_by(["family", "relation"]).agg(found=every.count())
-            eng.write(found, out / "found.parquet", CandidateCount, ("family", "relation"))
+            eng.write(chosen, out / "candidates.parquet", QuestionCandidate, order)
             stated = chosen.select(statement=chosen.statements.unnest()).distinct()
             each = segments.mutate(statement=segments.statements.unnest())
             pairs = each.semi_join(stated, "statement").select(*PAIR).distinct()
@@ -117,7 +107,7 @@ class ReasoningRows(Step):
             writing(out / "with_evidence.parquet", ReasoningQuestion) as contexts,
             writing(out / "dropped.parquet", rows.Dropped) as dropped,
         ):
-            asked = typed_rows(folder / "candidates.parquet", Drawn)
+            asked = typed_rows(folder / "candidates.parquet", QuestionCandidate)
             for row in sorted(asked, key=lambda one: one.id):
                 made = writer.question(row)
                 if isinstance(made, rows.Dropped):

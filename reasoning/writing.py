@@ -13,7 +13,7 @@ from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.names import Verbalizer
-from factdrift.reasoning.rows import Drawn, ReasoningQuestion
+from factdrift.reasoning.rows import QuestionCandidate, ReasoningQuestion
 
 _INTRODUCTION = "Answer the question with a name, a number, yes or no."
 _YES_NO = ("yes", "no")
@@ -46,7 +46,7 @@ class Writer:
                 self.pool[one.relation][one.object] = None
         self.every = list(dict.fromkeys(self.terms.values()))
 
-    def question(self, row: Drawn) -> ReasoningQuestion | Dropped:
+    def question(self, row: QuestionCandidate) -> ReasoningQuestion | Dropped:
         """The question of a candidate, or why it is not asked."""
         text = self.names.question(FAMILIES[row.family].texts[row.wording], row)
         label = self.names.name(row.answers[0]) if row.answers else row.answer or ""
@@ -102,7 +102,9 @@ class Writer:
             sitelinks=self.names.entities[row.subject].sitelinks,
         )
 
-    def in_context(self, row: Drawn, asked: ReasoningQuestion) -> ReasoningQuestion | Dropped:
+    def in_context(
+        self, row: QuestionCandidate, asked: ReasoningQuestion
+    ) -> ReasoningQuestion | Dropped:
         """The same question behind facts: those it needs, of the same timelines, then of others."""
         lines = dict.fromkeys(asked.evidence)
         if len(lines) > self.size:
@@ -123,7 +125,7 @@ class Writer:
             context=context,
         )
 
-    def _facts(self, row: Drawn) -> list[Segment]:
+    def _facts(self, row: QuestionCandidate) -> list[Segment]:
         """The terms that the answer follows from; none where one of them has no sentence."""
         if any(statement not in self.terms for statement in row.statements):
             return []
@@ -133,18 +135,17 @@ class Writer:
             key=lambda one: (order[one.relation], one.start_last or date.min, one.object),
         )
 
-    def _alike(self, row: Drawn, facts: Sequence[Segment]) -> bool:
-        """Whether two items of the question, or of a chain's facts, share a name: Yahoo, Yahoo!
-        Inc.; in a chain it is enough that one's holds the other's."""
+    def _alike(self, row: QuestionCandidate, facts: Sequence[Segment]) -> bool:
+        """Whether two items of the question, or of a chain's facts, have one name, or in questions
+        for an item one's name holds the other's."""
         items = set(row.items)
         if row.family == "chain":
             items |= {item for one in facts for item in (one.subject, one.object)}
         forms = [normal_or_all(self.names.name(item)) for item in items]
-        if row.family == "chain":
-            return any(f" {a} " in f" {b} " for a, b in permutations(forms, 2))
-        return len(set(forms)) < len(forms)
+        within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
+        return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
-    def _wrong(self, row: Drawn, right: set[str]) -> list[str]:
+    def _wrong(self, row: QuestionCandidate, right: set[str]) -> list[str]:
         """Up to three wrong choices; the nearest timelines come first."""
         if row.answer in _YES_NO:
             return [one for one in _YES_NO if one != row.answer]
@@ -165,7 +166,7 @@ class Writer:
                 break
         return list(found.values())
 
-    def _near(self, row: Drawn) -> Iterator[Iterable[str]]:
+    def _near(self, row: QuestionCandidate) -> Iterator[Iterable[str]]:
         """Objects of the same timeline, of those that share one with it, and of the relation."""
 
         def drawn(items: Iterable[str]) -> list[str]:
@@ -176,13 +177,13 @@ class Writer:
         yield drawn({one.object for s in shared for one in self.pairs[s, row.relation]})
         yield self._from_somewhere(row, list(self.pool[row.relation]))
 
-    def _from_somewhere(self, row: Drawn, items: Sequence[T]) -> Iterator[T]:
+    def _from_somewhere(self, row: QuestionCandidate, items: Sequence[T]) -> Iterator[T]:
         """All items, from a drawn one on."""
         start = one_of(len(items), self.seed, row.id) if items else 0
         return chain(items[start:], items[:start])
 
 
-def _drop(row: Drawn, reason: str, detail: str) -> Dropped:
+def _drop(row: QuestionCandidate, reason: str, detail: str) -> Dropped:
     return Dropped(
         step="reasoning",
         reason=reason,

@@ -24,7 +24,7 @@ from factdrift.builders.facts.relations import Phrases
 from factdrift.builders.rows import Delta, Dropped, Fact, FactChange, Gap, SeenFact, Segment
 from factdrift.reasoning.families import FAMILIES
 from factdrift.reasoning.families.base import Scope
-from factdrift.reasoning.rows import Drawn
+from factdrift.reasoning.rows import QuestionCandidate
 from factdrift.reasoning.selection import select
 from factdrift.reasoning.states import knowledge
 from tests import random_histories
@@ -105,9 +105,10 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
 
     def drawn(eng: Engine, out: Path) -> bytes:
         tables = [eng.read(path, row) for path, row in files]
-        known = knowledge(tables[0], tables[1], date(1900, 1, 1), scope.last, 5, 400)
+        known = knowledge(eng, tables[0], tables[1], scope.last, 5)
         every = ibis.union(*(eng.keep(one.table(known, scope)) for one in FAMILIES.values()))
-        assert eng.write(select(every, 5, 40, 3, 0.5), out, Drawn, ("family", "hops", "id")) > 50
+        chosen = select(every, 5, 40, 3, 0.5)
+        assert eng.write(chosen, out, QuestionCandidate, ("family", "hops", "id")) > 50
         return out.read_bytes()
 
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:

@@ -29,9 +29,8 @@ from factdrift.reasoning.as_of.rows import Age, AskedDay, AsOfQuestion, DatedPas
 from factdrift.reasoning.families.base import Scope, at_quarter_end
 from factdrift.reasoning.names import Verbalizer, boundary
 from factdrift.reasoning.selection import first_rows
-from factdrift.reasoning.states import PAIR, knowledge
+from factdrift.reasoning.states import EARLY, PAIR, knowledge
 
-_BEFORE = date(1900, 1, 1)
 _MANY = 100
 """Segments of a history at most."""
 _DRAWS = 2
@@ -76,7 +75,7 @@ class EvolvingFacts(Step):
             named = entities.filter(entities.label != "").select(named="id")
             paged = entities.filter(entities.enwiki.notnull() & (entities.label != ""))
             segments = segments.semi_join(paged, segments.subject == paged.id)
-            known = knowledge(segments, gaps, _BEFORE, self.last, self.seed, _MANY)
+            known = knowledge(eng, segments, gaps, self.last, self.seed, _MANY)
             t = known.terms
             t = t.mutate(doubt=t.start_first.delta(t.start_last, unit="day").abs())
             unnamed = t.anti_join(named, t.object == named.named).select(*PAIR).distinct()
@@ -86,7 +85,7 @@ class EvolvingFacts(Step):
                 last=t.start_last.max(),
                 doubt=t.doubt.max(),
             )
-            of = of.filter((of.objects > 1) & (of["first"] > _BEFORE) & (of["last"] > self.first))
+            of = of.filter((of.objects > 1) & (of["first"] > EARLY) & (of["last"] > self.first))
             of = of.filter(of.doubt <= 366)
             of = of.anti_join(unnamed, PAIR)
             drawn = ibis.literal("\t").join([ibis.literal(str(self.seed)), of.subject, of.relation])

@@ -11,7 +11,7 @@ from ibis import schema
 
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.reasoning.rows import QuestionCandidate
-from factdrift.reasoning.states import PAIR, Knowledge
+from factdrift.reasoning.states import Knowledge
 
 DAY = ibis.interval(days=1)
 
@@ -53,23 +53,23 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     given |= {name: table[name] for name in _OWN if name in table.columns}
     given |= {"relations": array(table.relation)} | columns
     given["statements"] = given["statements"].unique().sort()
+    given["path"] = given["relations"].join(" ")
+    given["hops"] = given["relations"].length() if family == "chain" else ibis.literal(1)
     made = {}
     for name, kind in CANDIDATE.items():
         value = given.get(name, ibis.null(kind))
         value = ibis.literal(value) if isinstance(value, str) else value
         # Spark gives an empty literal its type only beside a column that has one.
         made[name] = value.fill_null(ibis.literal([], kind)) if kind.is_array() else value
-    return table.select(**made).cast(CANDIDATE)
+    table = table.select(**made).cast(CANDIDATE)
+    names = [table.family, table.wording, table.items.join(" "), table.path]
+    names += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
+    return table.mutate(id=ibis.literal("\t").join(names).hexdigest("sha256").substr(0, 16))
 
 
 def array(*items: ir.Value) -> ir.ArrayValue:
     """An array of columns or literals of one type."""
     return ibis.array([ibis.literal(i) if isinstance(i, str) else i for i in items])
-
-
-def with_shortcuts(table: ir.Table, known: Knowledge) -> ir.Table:
-    """Adds `newest`, `longest` and `others` of the pair `subject`, `relation`."""
-    return table.join(known.shortcuts, PAIR)
 
 
 def without(table: ir.Table, *columns: str) -> ir.Table:

@@ -12,7 +12,6 @@ from factdrift.reasoning.families.base import (
     draw,
     quarter,
     starts,
-    with_shortcuts,
     without,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
@@ -27,7 +26,7 @@ def _chains(known: Knowledge, scope: Scope) -> ir.Table:
     The shortcuts follow the newest object at every hop, or the one that held longest.
     """
     one = scope.of(known.states.filter(known.states.objects.length() == 1), "noun")
-    begun = with_shortcuts(at_quarter_end(one, scope, known.seed, draws=4), known)
+    begun = at_quarter_end(one, scope, known.seed, draws=4).join(known.shortcuts, PAIR)
     begun = begun.mutate(middle=ibis._.objects[0])
     path = begun.select(
         *("as_of", "newest", "longest", "statements", "since", "middle"),
@@ -89,7 +88,7 @@ def _last_hop(path: ir.Table, known: Knowledge, scope: Scope) -> ir.Table:
 def _joins(known: Knowledge, scope: Scope) -> ir.Table:
     """Each event with one stretch, drawn among those that offer themselves for its quarter."""
     asked = scope.of(known.states, "ask")
-    offered = with_shortcuts(at_quarter_end(asked, scope, known.seed), known)
+    offered = at_quarter_end(asked, scope, known.seed).join(known.shortcuts, PAIR)
     by = ibis.window(group_by="quarter", order_by=["subject", "relation", "first"])
     size = offered.count().over(ibis.window(group_by="quarter"))
     offered = offered.mutate(nth=ibis.row_number().over(by).cast("int64"), size=size)
@@ -136,7 +135,7 @@ def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
     every = ibis.union(*moved).select(
         *(*PAIR, "low", "high", "number", "start_last"), thing="object", proof="statements"
     )
-    met = with_shortcuts(every.join(known.states, PAIR), known)
+    met = every.join(known.states, PAIR).join(known.shortcuts, PAIR)
     met = met.filter((met.first <= met.low) & (met.last >= met.high))
     met = met.filter(~met.objects.contains(met.thing))
     made = candidate(
@@ -170,7 +169,7 @@ def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
     t = t.filter(t.row & near & t.next_object.notnull() & t.once & t.next_once)
     t = t.filter(t.lasting & t.next_lasting)
     inside = (t.next_start_first >= scope.first) & (t.next_start_last <= scope.last)
-    t = with_shortcuts(t.filter(inside & (t.start_first >= scope.first)), known)
+    t = t.filter(inside & (t.start_first >= scope.first)).join(known.shortcuts, PAIR)
     sides = (("before", t.object, t.next_object), ("after", t.next_object, t.object))
     found = [
         candidate(

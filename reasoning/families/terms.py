@@ -11,7 +11,6 @@ from factdrift.reasoning.families.base import (
     candidate,
     draw,
     starts,
-    with_shortcuts,
     without,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
@@ -85,7 +84,8 @@ def _durations(known: Knowledge, scope: Scope) -> ir.Table:
     """
     t = known.terms.filter(known.terms.closed & known.terms.once)
     t = t.filter((t.start_first >= scope.first) & (t.end_last <= scope.last))
-    return _lengths(scope.of(t, "long")).union(_longer(scope.of(t, "ask"), known))
+    t = scope.of(t, "long")
+    return _lengths(t).union(_longer(t, known))
 
 
 def _lengths(t: ir.Table) -> ir.Table:
@@ -93,12 +93,15 @@ def _lengths(t: ir.Table) -> ir.Table:
         least=_years(t.start_last, t.end_first),
         most=_years(t.start_first, (t.end_last + DAY).cast("date")),
     )
-    t = t.filter((t.least == t.most) & (t.least > 0))
+    t = t.filter(
+        (t.least == t.most) & (t.least > 0) & (t.start_first.year() == t.start_last.year())
+    )
     return candidate(
         t,
         "duration",
         wording="years",
         items=array(t.subject, t.object),
+        since=t.start_last,
         as_of=t.end_last,
         answer=t.least.cast("string"),
         changed=t.end_last,
@@ -108,7 +111,7 @@ def _lengths(t: ir.Table) -> ir.Table:
 def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
     by = ibis.window(group_by=PAIR, order_by=["start_first", "object"])
     t = t.mutate(**{f"o_{name}": t[name].lead().over(by) for name in _TERM})
-    t = with_shortcuts(t.filter(t.o_object.notnull()), known)
+    t = t.filter(t.o_object.notnull()).join(known.shortcuts, PAIR)
     least, most, o_least, o_most = (
         t[f"{of}end_{end}"].delta(t[f"{of}start_{start}"], unit="day")
         for of in ("", "o_")
@@ -181,6 +184,9 @@ ORDER = Family(_orders, {"order": "{did 0 0 1} before {event 1 2 3}?"})
 OVERLAP = Family(_overlaps, {"overlap": "Was there a time when {was 0 0 1} and {was 1 2 3}?"})
 DURATION = Family(
     _durations,
-    {"years": "{long 0 0 1}?", "longer": "{Longer}: {name 1} or {name 2}?"},
+    {
+        "years": "{long 0 0 1} from {year} on?",
+        "longer": "{Ask 0 0} for longer: {name 1} or {name 2}?",
+    },
 )
 COUNT = Family(_counts, {"window": "{Count 0 0} at any point from {months}?"})
