@@ -11,6 +11,7 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Statistics, Ta
 from factdrift.builders.core.run import DatasetBuilder, Run
 from factdrift.builders.facts import steps
 from factdrift.builders.facts.card import mining
+from factdrift.builders.facts.relations import property_of
 from factdrift.builders.timeqa.alignment import Alignment
 from factdrift.builders.timeqa.steps import Alignments, Histories, Pages
 from factdrift.builders.wmt import steps as wmt
@@ -62,7 +63,9 @@ class AsOf(DatasetBuilder):
             share=self.per_relation,
             seed=run.seed,
         )
-        news, cues = None, {r: one.news for r, one in relations.items() if one.news}
+        news, every = None, steps.all_relations(run)
+        stated = {r: one.news or every[property_of(r)].news for r, one in relations.items()}
+        cues = {r: one for r, one in stated.items() if one}
         if "news" in run.inputs:
             news = NewsStatements(
                 evolving=evolving,
