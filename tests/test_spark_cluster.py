@@ -68,6 +68,7 @@ def test_addresses(address: str) -> None:
         ("spark://host", "not the address of a Spark master: spark://host\n"),
         ("spark://host:x", "not the address of a Spark master"),
         ("spark://host:99999", "not the address of a Spark master"),
+        ("spark://one:7077,two", "not the address of a Spark master"),
         ("sc://", "not the address of a Spark Connect server"),
         ("sc://host:x", "not the address of a Spark Connect server"),
         ("sc://host/path", "not the address of a Spark Connect server"),
@@ -88,7 +89,7 @@ def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
-    assert spark.shown(spark.remote(None) or "") == "sc://host:15002"
+    assert spark.shown(spark.remote(None) or "") == "sc://host"
 
 
 @pyspark

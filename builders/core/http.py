@@ -5,22 +5,18 @@
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import MaxRetryError
+from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
-from urllib3.util.retry import RequestHistory
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.progress import say
@@ -77,39 +73,32 @@ def retry(
     The first failure is reported. Our own waits are multiplied by `spread`, so that calls that
     failed together do not return together. `UserError` (`where`, the reason, `hint`) at the end.
     """
-    begun = (RequestHistory(None, where, None, None, None),)  # so that the first wait is one, too
-    state = Retry(
-        total=policy.attempts - 1,
-        backoff_factor=policy.first_wait * spread / 2,
-        backoff_max=policy.longest_wait,
-        history=begun,
-    )
-    first_failure, asked_waits = None, 0.0
+    first_failure, asked_waits, attempt = time.monotonic(), 0.0, 0
     while True:
-        attempt = len(state.history)
+        attempt += 1
         try:
             return call(attempt)
         except RetryError as error:
-            failure, asked = error, error.wait
-        if asked is not None and asked > policy.longest_wait:
-            text = f"{failure.reason}, to be asked again in {asked:.0f} seconds"
-            raise UserError(_with(text, failure.message), where=where, hint=hint)
+            failure = error
         now = time.monotonic()
-        times = f"{attempt} attempt{'s' * (attempt != 1)}"
-        over = f"still {failure.reason} after {times}"
-        try:
-            state = state.increment(url=where, error=failure)
-        except MaxRetryError:
-            raise UserError(_with(over, failure.message), where=where, hint=hint) from None
-        pause = state.get_backoff_time() if asked is None else max(asked, 0.0)
-        if first_failure is None:
-            first_failure = now
+        first_failure = now if attempt == 1 else first_failure
+        pause = min(policy.first_wait * spread * 2 ** (attempt - 1), policy.longest_wait)
+        if failure.wait is not None:
+            pause = failure.wait
+        over = f"still {failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
+        end = ""
+        if pause > policy.longest_wait:
+            end = f"{failure.reason}, to be asked again in {pause:.0f} seconds"
+        elif attempt >= policy.attempts:
+            end = over
+        elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
+            end = f"{over} in {now - first_failure:.0f} seconds"
+        if end:
+            raise UserError(_with(end, failure.message), where=where, hint=hint)
+        if attempt == 1:
             text = _with(failure.reason, failure.message)
             report(f"  {where}: {text}; it is tried again in {pause:.0f} s")
-        elif now + pause - first_failure - asked_waits > policy.give_up:
-            text = f"{over} in {now - first_failure:.0f} seconds"
-            raise UserError(_with(text, failure.message), where=where, hint=hint)
-        if asked is not None:
+        if failure.wait is not None:
             asked_waits += pause
         sleep(pause)
 
@@ -133,16 +122,10 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
 
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
-    """Seconds that `Retry-After` asks for, if it does; a date counts from the server's clock."""
-    text = (headers.get("Retry-After") or "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
+    """Seconds that `Retry-After` asks for, if it does."""
     try:
-        until = parsedate_to_datetime(text)
-        clock = headers.get("Date")
-        now = parsedate_to_datetime(clock) if clock else datetime.now(UTC)
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
+        return Retry().parse_retry_after(headers.get("Retry-After", ""))
+    except InvalidHeader:
         return None
 
 
@@ -152,10 +135,6 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
-
-    def busy(self) -> RetryError:
-        """The error of a status in `RETRY_STATUSES`."""
-        return RetryError(f"HTTP {self.status}", "", retry_after(self.headers))
 
 
 class JsonClient:
@@ -196,8 +175,8 @@ class JsonClient:
         def call(attempt: int) -> T:
             reply = self._send(body)
             if reply.status in RETRY_STATUSES:
-                busy = reply.busy()
-                raise RetryError(busy.reason, self.words(reply), busy.wait)
+                wait = retry_after(reply.headers)
+                raise RetryError(f"HTTP {reply.status}", self.words(reply), wait)
             return read(reply, attempt)
 
         return retry(
@@ -225,7 +204,9 @@ class JsonClient:
     def _send(self, body: Any) -> Reply:
         self._take_turn()
         timeout = self.policy.timeout
-        session = self._session()
+        if not hasattr(self._local, "session"):
+            self._local.session = requests.Session()
+        session: requests.Session = self._local.session
         try:
             return within(timeout + min(10.0, timeout), lambda: self._sent(session, body))
         except TimeoutError:
@@ -270,12 +251,6 @@ class JsonClient:
                 raise requests.ReadTimeout from None
             raise RetryError("an answer that breaks off") from None
         return bytes(found)
-
-    def _session(self) -> requests.Session:
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        return session
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:

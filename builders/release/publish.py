@@ -5,7 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -28,10 +28,8 @@ from factdrift.builders.release.manifest import (
     DropEntry,
     ExampleEntry,
     FileEntry,
-    InputEntry,
     Manifest,
     SplitEntry,
-    StatisticsEntry,
 )
 from factdrift.builders.release.parquet import read, type_name, write_split
 from factdrift.builders.release.plots import draw
@@ -161,26 +159,16 @@ class Draft:
         )
 
     def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
-        meta, dataset = self._meta, self._dataset
+        meta, known = self._meta, Manifest.model_fields
         return Manifest(
-            dataset=meta.dataset,
-            title=meta.title,
+            **{name: value for name, value in vars(meta).items() if name in known},
             version=version,
             canary=manifest.canary(meta.dataset),
-            builder=meta.builder,
-            code_version=meta.code_version,
-            libraries=dict(meta.libraries),
-            licence=meta.licence,
-            published=meta.published,
-            seed=meta.seed,
-            parameters=dict(meta.parameters),  # type: ignore[arg-type]
             recipe_sha256=text_sha256(meta.recipe),
-            rebuild=meta.rebuild,
-            inputs=tuple(InputEntry(**asdict(one)) for one in meta.inputs),
             configs=self._configs,
             drops=self._drops,
             examples=self._examples,
-            statistics=tuple(StatisticsEntry(**asdict(one)) for one in dataset.statistics),
+            statistics=self._dataset.statistics,
             files=tuple(sorted(files, key=lambda entry: entry.path)),
         )
 
