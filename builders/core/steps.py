@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -25,7 +25,6 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import Reach, reach
-from factdrift.builders.core.tidy import touch
 
 Say = Callable[[str], None]
 
@@ -147,7 +146,8 @@ class Workspace:
         done = self.root / name
         if done.is_dir():
             self.say(f"  {step.name}: reused ({name})")
-            touch(done)
+            with suppress(OSError):  # a build folder that only others may write
+                os.utime(done)
             self.found[step.key] = done
             return done
         for one in step.inputs:

@@ -2,9 +2,9 @@
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from factdrift.builders.release.verify import verify_release
 TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 ENDPOINT = "HF_ENDPOINT"
 _HUB = "https://huggingface.co"
-_PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 
 
 def push(
@@ -65,8 +64,13 @@ def push(
 
 def _check_name(repo: str) -> None:
     """`UserError` unless it is a name as the Hub has them: `me/mine`."""
-    if not re.fullmatch(f"{_PART}/{_PART}", repo) or re.search(r"--|\.\.", repo):
-        raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    with suppress(HFValidationError):
+        validate_repo_id(repo)
+        if "/" in repo:
+            return
+    raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
 def _push(
