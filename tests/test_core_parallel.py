@@ -64,9 +64,9 @@ def test_a_dead_process_is_told() -> None:
 def test_who_stops_early_leaves_nothing_running(tmp_path: Path) -> None:
     begun = time.monotonic()
     flow = ordered_map(note_and_sleep, [(tmp_path, 0), *[(tmp_path, 600)] * 8], jobs=2)
+    next(flow)
     with pytest.raises(KeyboardInterrupt):
-        raise_when_there(tmp_path, flow)
-    flow.close()
+        flow.throw(KeyboardInterrupt)
     assert not alive(tmp_path)
     assert time.monotonic() - begun < 300  # what runs would sleep for longer
 
@@ -75,11 +75,6 @@ def note_and_sleep(given: tuple[Path, int]) -> None:
     folder, seconds = given
     (folder / str(os.getpid())).touch()
     time.sleep(seconds)
-
-
-def raise_when_there(folder: Path, flow: Iterator[None]) -> None:
-    next(flow)
-    raise KeyboardInterrupt
 
 
 def alive(folder: Path) -> list[str]:

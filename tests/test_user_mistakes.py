@@ -48,25 +48,6 @@ def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Pat
     assert "not what mining writes" in run(*words, ok=False).stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--memory", "nonsense"], "write a size"),
-        (["--version", "1.2"], "1.2"),
-        (["--out", "/proc/nothing"], "error: /proc/nothing"),
-        (["--build", "/proc/nothing"], "error: /proc/nothing"),
-    ],
-)
-def test_options_are_checked_first(words: list[str], said: str, tmp_path: Path) -> None:
-    options = {"--build": tmp_path / "b", "--out": tmp_path / "r"} | dict([words])
-    flat = [word for pair in options.items() for word in pair]
-    done = run("release", RECIPES / "temporal-facts.yaml", *flat, ok=False)
-    assert done.returncode in (1, 2)
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "making" not in done.stderr
-
-
 def test_a_release_without_rows_is_none(sample: Path, tmp_path: Path) -> None:
     shutil.copytree(sample / "build", tmp_path / "b")
     recipe = tmp_path / "none.yaml"

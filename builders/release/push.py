@@ -64,7 +64,8 @@ def push(
 
 def _check_name(repo: str) -> None:
     """`UserError` unless it is a name as the Hub has them: `me/mine`."""
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     with suppress(HFValidationError):
         validate_repo_id(repo)
