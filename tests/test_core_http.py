@@ -90,7 +90,7 @@ def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
         ("slow", (200, b"fine", 2), 1.5),
         ("moved", "307: it sends callers on to localhost", 0.0),
         ("large", "its answer is longer than 1,000 bytes", 0.0),
-        ("short", "still an answer that breaks off after 3 attempts", 0.0),
+        ("short", r"still an answer that breaks off \(ProtocolError\) after 3 attempts", 0.0),
         ("down", "still HTTP 503 after 3 attempts: tired\n  rest", 2.0),
     ],
 )

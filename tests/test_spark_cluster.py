@@ -129,7 +129,7 @@ def opened(home: Path, engine: str, first: str = "", **environment: str) -> str:
         "except UserError as e: print(e)\n"
     )
     program = environment.pop("program", sys.executable).split()
-    return ran([*program, str(script)], home, HOME=str(home), **environment).stdout
+    return ran([*program, str(script)], home, True, **environment, HOME=str(home)).stdout
 
 
 OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"

@@ -46,7 +46,7 @@ KEY = "0123456789abcdef"
         (f"facts-{KEY}", "a release"),
         (f"facts-{'f' * 16}", "no release"),
         (f".facts-{KEY}.tmp", "unfinished"),
-        ("checksums.12.tmp", "unfinished"),
+        (".checksums.json.tmp", "unfinished"),
         ("checksums.json", None),
         ("scratch", "scratch"),
         ("inputs", "fetched inputs"),

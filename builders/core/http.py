@@ -6,19 +6,22 @@
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
+from functools import partial
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import InvalidHeader
+from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.inputs import plain
 from factdrift.builders.core.progress import say
 
 T = TypeVar("T")
@@ -27,7 +30,7 @@ RETRY_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 """Statuses after which the same request may succeed later."""
 MAX_BYTES = 64 << 20
 """Bytes of an answer, unpacked, that are read."""
-_PIECE = 1 << 16
+_PIECE = 1 << 20
 _REPORT_EVERY = 10.0
 """Seconds between reports of failures of one server."""
 
@@ -121,6 +124,65 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     return done.result(seconds)
 
 
+class Sessions(local):
+    """A session for each thread."""
+
+    def __init__(self) -> None:
+        self.session = requests.Session()
+
+
+@contextmanager
+def answered(
+    sessions: Sessions, method: str, address: str, timeout: float, **more: Any
+) -> Iterator[requests.Response]:
+    """What a server answers, its body still to be read, with `pieces`.
+
+    `RetryError`: none in time, or out of reach. `UserError`: no address, redirects in a circle.
+    """
+    times = (min(10.0, timeout), timeout)
+    call = partial(sessions.session.request, method, address, stream=True, timeout=times, **more)
+    try:
+        response = within(sum(times), call)
+    except TimeoutError:
+        sessions.session = requests.Session()  # that one is still at it
+        raise RetryError("out of time") from None
+    except requests.exceptions.InvalidURL:
+        raise UserError("not an address", where=plain(address)) from None
+    except requests.TooManyRedirects:
+        text = "the server sends callers round in circles"
+        raise UserError(text, where=plain(address)) from None
+    except requests.Timeout as error:
+        raise RetryError(f"out of time ({type(error).__name__})") from None
+    except requests.RequestException as error:  # its text can hold an address with a key
+        raise RetryError(f"out of reach ({type(error).__name__})", _cause(error)) from None
+    with response:
+        yield response
+
+
+def pieces(
+    response: requests.Response, seconds: float, least: int, *, unpacked: bool
+) -> Iterator[bytes]:
+    """The body as it comes. `RetryError`: it breaks off, or comes too slowly.
+
+    So many `seconds` bring at least so many bytes, or its end.
+    """
+    begun, came = time.monotonic(), 0
+    while True:
+        try:
+            piece = response.raw.read1(_PIECE, decode_content=unpacked)
+        except (HTTPError, OSError) as error:
+            late = "out of time" if "timed out" in str(error) else "an answer that breaks off"
+            raise RetryError(f"{late} ({type(error).__name__})") from None
+        if not piece:
+            return
+        yield piece
+        came += len(piece)
+        if time.monotonic() - begun >= seconds:
+            if came < least:
+                raise RetryError(f"too slow: {came:,} bytes in {seconds:g} seconds")
+            begun, came = time.monotonic(), 0
+
+
 def retry_after(headers: Mapping[str, str] | Message) -> float | None:
     """Seconds that `Retry-After` asks for, if it does."""
     try:
@@ -162,7 +224,7 @@ class JsonClient:
         self._rate, self._max_bytes, self._hint, self._sleep = rate, max_bytes, hint, sleep
         self._next, self._next_report = 0.0, 0.0
         self._lock = Lock()
-        self._local = local()
+        self._sessions = Sessions()
 
     def post(self, body: Any, read: Callable[[Reply, int], T], *, spread: float = 1.0) -> T:
         """What `read(reply, attempt)` makes of the answer to a JSON body.
@@ -203,54 +265,20 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout = self.policy.timeout
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        try:
-            return within(timeout + min(10.0, timeout), lambda: self._sent(session, body))
-        except TimeoutError:
-            del self._local.session  # it is still at that call
-            raise RetryError("out of time (an answer that never ends)") from None
-
-    def _sent(self, session: requests.Session, body: Any) -> Reply:
-        timeout = self.policy.timeout
-        try:
-            with session.post(
-                self.address,
-                json=body,
-                auth=self._sign,
-                allow_redirects=False,
-                timeout=(min(10.0, timeout), timeout),
-                stream=True,
-            ) as response:
-                if response.is_redirect:
-                    to = urlsplit(response.headers["Location"]).hostname or "another page"
-                    text = f"HTTP {response.status_code}: it sends callers on to {to}"
-                    hint = "give the address of the service itself"
-                    raise UserError(text, where=self.address, hint=hint)
-                return Reply(response.status_code, response.headers, self._body(response))
-        except requests.Timeout as error:
-            raise RetryError(f"out of time ({type(error).__name__})") from None
-        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-            raise RetryError("an answer that breaks off") from None
-        except requests.RequestException as error:  # its text can hold an address with a key
-            reason = f"out of reach ({type(error).__name__})"
-            raise RetryError(reason, _cause(error)) from None
-
-    def _body(self, response: requests.Response) -> bytes:
-        found = bytearray()
-        try:
-            for piece in response.iter_content(_PIECE):
+        timeout, found = self.policy.timeout, bytearray()
+        more = {"json": body, "auth": self._sign, "allow_redirects": False}
+        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
+            if response.is_redirect:
+                to = urlsplit(response.headers["Location"]).hostname or "another page"
+                text = f"HTTP {response.status_code}: it sends callers on to {to}"
+                hint = "give the address of the service itself"
+                raise UserError(text, where=self.address, hint=hint)
+            for piece in pieces(response, timeout, self._max_bytes, unpacked=True):
                 found += piece
                 if len(found) > self._max_bytes:
                     text = f"its answer is longer than {self._max_bytes:,} bytes"
                     raise UserError(text, where=self.address)
-        except requests.ConnectionError as error:
-            if "timed out" in str(error):
-                raise requests.ReadTimeout from None
-            raise RetryError("an answer that breaks off") from None
-        return bytes(found)
+            return Reply(response.status_code, response.headers, bytes(found))
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:

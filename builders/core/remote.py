@@ -14,7 +14,6 @@ stands behind `?` in an address are never shown, written or hashed: they may be 
 import json
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -24,7 +23,6 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import requests
-from urllib3.exceptions import HTTPError
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
@@ -34,9 +32,11 @@ from factdrift.builders.core.http import (
     RETRY_STATUSES,
     RetryError,
     RetryPolicy,
+    Sessions,
+    answered,
+    pieces,
     retry,
     retry_after,
-    within,
 )
 from factdrift.builders.core.inputs import is_remote, plain
 from factdrift.builders.core.progress import progress
@@ -105,7 +105,7 @@ def local(
         for name, address in named.items():
             copy = folder / digest(base) / _safe(name)
             with locked(copy.parent):
-                _fetch(files, again, policy, address, copy, say)
+                _fetch(files, again, policy.least_bytes, address, copy, say)
             if found.setdefault(str(copy), address) != address:
                 message = "two addresses that differ only in what is not shown"
                 raise UserError(message, where=clean, hint="give their files other names")
@@ -122,7 +122,7 @@ def _safe(name: str) -> str:
 def _fetch(
     files: "_Web | _Fsspec",
     again: Callable[[Callable[[], Any]], Any],
-    policy: RetryPolicy,
+    least: int,
     address: str,
     path: Path,
     say: Callable[[str], None],
@@ -140,11 +140,14 @@ def _fetch(
         start = _size(part) if head.version else 0
         try:
             if not start or start != head.size:
-                _append(part, start, files.read(address, start, head), policy, bar.advance)
+                with part.open("ab" if start else "wb") as file:
+                    for piece in files.read(address, start, head):
+                        file.write(piece)
+                        bar.advance(len(piece))
             if head.size is not None and _size(part) < head.size:
                 raise RetryError("an answer that breaks off")
         except RetryError:
-            if head.version and _size(part) - start >= policy.least_bytes:
+            if head.version and _size(part) - start >= least:
                 return False
             raise
         if head.size is not None and _size(part) > head.size:
@@ -171,26 +174,6 @@ def _fetch(
         part.replace(path)
 
 
-def _append(
-    part: Path,
-    start: int,
-    flow: Iterator[bytes],
-    policy: RetryPolicy,
-    advance: Callable[[int], None],
-) -> None:
-    """Write what comes behind the first bytes of a file; `RetryError` where it comes too slowly."""
-    begun, came = time.monotonic(), 0
-    with part.open("ab" if start else "wb") as file:
-        for piece in flow:
-            file.write(piece)
-            advance(len(piece))
-            came += len(piece)
-            if time.monotonic() - begun >= policy.timeout:
-                if came < policy.least_bytes:
-                    raise RetryError(f"too slow: {came:,} bytes in {policy.timeout:g} seconds")
-                begun, came = time.monotonic(), 0
-
-
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
@@ -206,7 +189,7 @@ class _Web:
     """Files of a web server, with requests."""
 
     def __init__(self, policy: RetryPolicy) -> None:
-        self._policy, self._session = policy, requests.Session()
+        self._policy, self._sessions = policy, Sessions()
 
     def look(self, address: str) -> _Head:
         with self._get(address) as response:
@@ -223,38 +206,16 @@ class _Web:
             if now.version != head.version or whole not in (False, head.size):
                 raise UserError(_CHANGED, where=plain(address), hint=_ANEW)
             known = 0 if is_part else start  # bytes that come again
-            while True:
-                try:
-                    piece = response.raw.read1(_PIECE, decode_content=False)
-                except (HTTPError, OSError) as error:
-                    reason = f"an answer that breaks off ({type(error).__name__})"
-                    raise RetryError(reason) from None
-                if not piece:
-                    return
+            seconds, least = self._policy.timeout, self._policy.least_bytes
+            for piece in pieces(response, seconds, least, unpacked=False):
                 yield piece[known:]
                 known = max(known - len(piece), 0)
 
     @contextmanager
     def _get(self, address: str, more: dict[str, str] | None = None) -> Iterator[requests.Response]:
-        where, seconds = plain(address), self._policy.timeout
-        headers = {"Accept-Encoding": "identity", **(more or {})}
-        times = (min(10.0, seconds), seconds)
-        session = self._session
-        try:
-            response = within(
-                sum(times),
-                lambda: session.get(address, headers=headers, stream=True, timeout=times),
-            )
-        except TimeoutError:
-            self._session = requests.Session()  # that one is still at it
-            raise RetryError("out of time") from None
-        except requests.exceptions.InvalidURL:
-            raise UserError("not an address", where=where) from None
-        except requests.TooManyRedirects:
-            raise UserError("the server sends callers round in circles", where=where) from None
-        except requests.RequestException as error:  # its text has the whole address
-            raise RetryError(f"out of reach ({type(error).__name__})") from None
-        with response:
+        where, headers = plain(address), {"Accept-Encoding": "identity", **(more or {})}
+        seconds = self._policy.timeout
+        with answered(self._sessions, "GET", address, seconds, headers=headers) as response:
             status = response.status_code
             if status in RETRY_STATUSES:
                 raise RetryError(f"HTTP {status}", "", retry_after(response.headers))

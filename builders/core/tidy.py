@@ -16,7 +16,7 @@ from typing import Literal
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.files import disk_errors, replacing
 
 USED = "used"
 """The folder of the notes about releases."""
@@ -32,7 +32,7 @@ _KINDS: tuple[tuple[re.Pattern[str], Why], ...] = (
     (re.compile("inputs"), "fetched inputs"),
     (re.compile("work/(answers|scores)"), "answers"),  # they cost time or money and do not age
     (re.compile(rf"work/({_STEP}|\.{_STEP}\.tmp)"), "unfinished"),
-    (re.compile(rf"\.{_STEP}\.tmp|checksums\.\d+\.tmp"), "unfinished"),
+    (re.compile(rf"\.({_STEP}|checksums\.json)\.tmp"), "unfinished"),
     (re.compile(_STEP), "no release"),
     (re.compile(".*", re.DOTALL), "unknown"),
 )
@@ -57,13 +57,10 @@ class BuildEntry:
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
     """Write down which steps (their keys) the newest release of a dataset came from."""
-    folder = root / USED
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{dataset}.json"
-    temporary = path.with_suffix(".tmp")
+    path = root / USED / f"{dataset}.json"
     value = {"release": str(release.resolve()), "steps": sorted(keys)}
-    temporary.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
-    temporary.replace(path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 
 
 def needed(root: Path) -> dict[str, list[str]]:
