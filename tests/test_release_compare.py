@@ -170,8 +170,16 @@ def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> N
     text = compare(old, new).summary()
     assert text.splitlines()[0] == "1.0.0 -> 2.0.0: major: 2 rows added, 1 row removed"
     assert "  unchanged: 2 added, 1 removed" in text
-    with pytest.raises(UserError, match="is this a release folder"):
-        compare(old, tmp_path)
+    (new / "data/unchanged/2021Q3.parquet").write_text("x")
+    manifest = (new / "manifest.json").read_text()
+    for text, refusal in (
+        (manifest, r"cannot be compared (.|\s)*factdrift verify says"),
+        (manifest.replace('"sample"', '"other"'), "two datasets, sample and other"),
+        ("{", "broken manifest"),
+    ):
+        (new / "manifest.json").write_text(text)
+        with pytest.raises(UserError, match=refusal):
+            compare(old, new)
 
 
 TEAM = "member of sports team"
