@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -16,7 +16,7 @@ from factdrift.annotation import commands
 from factdrift.builders.core.config import did_you_mean
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import is_pipe, refusal, resource
-from factdrift.builders.core.inputs import INPUTS, with_inputs, words
+from factdrift.builders.core.inputs import INPUTS, with_inputs, without_day, words
 from factdrift.builders.core.progress import echo, say
 from factdrift.scoring import commands as scoring
 from factdrift.scoring.export import FormatName
@@ -64,6 +64,7 @@ Recipes = Annotated[
     list[str] | None,
     typer.Argument(help="Recipes by name or path; by default all that need no argument."),
 ]
+Release = Annotated[Path, typer.Argument(help="A release folder.")]
 Build = Annotated[Path, typer.Option(help="Where intermediate tables are kept.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
 
@@ -104,6 +105,13 @@ class _Command(TyperCommand):
 
 
 command = partial(app.command, cls=_Command)
+
+
+def _tell(problems: Sequence[str], what: str, folder: Path) -> None:
+    for problem in problems:
+        echo(problem)
+    if problems:
+        raise UserError(f"{len(problems)} {what}", where=folder)
 
 
 def release(
@@ -175,7 +183,7 @@ command()(with_inputs(steps))
 
 
 def rebuild(
-    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    folder: Release,
     *,
     given: Mapping[str, list[str]],
     look_in: Annotated[
@@ -202,11 +210,7 @@ def rebuild(
         memory=memory,
         say=say,
     )
-    problems = rebuild_release(folder, options, look_in or ())
-    for problem in problems:
-        echo(problem)
-    if problems:
-        raise UserError(f"{len(problems)} file(s) differ", where=folder)
+    _tell(rebuild_release(folder, options, look_in or ()), "file(s) differ", folder)
     echo(f"{folder}: made again, the same to the byte")
 
 
@@ -283,57 +287,51 @@ def mine(
     """Mine the dated statements of a Wikidata dump, or of some relations at a SPARQL endpoint."""
     from factdrift.builders.facts.relations import known_relations, select
     from factdrift.builders.facts.steps import needed_of
+    from factdrift.builders.recipes.recipe import fetched
+    from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
+    from factdrift.builders.wikidata.mine import mine as mine_dump
     from factdrift.builders.wikidata.shards import snapshot_of
+    from factdrift.builders.wikidata.sparql import mine_sparql
 
     known = known_relations(templates)
-    named = None if relations is None else re.findall(r"[^\s,]+", relations)
-    if named == []:
+    named = re.findall(r"[^\s,]+", relations or "")
+    if relations is not None and not named:
         raise UserError("--relations names none", hint="write P54,P39, or leave it out for all")
-    chosen = select(known, named, templates) if named else known.whole()
-    wanted = needed_of(chosen)
+    wanted = needed_of(select(known, named, templates) if named else known.whole())
     if bool(dump) is bool(endpoint):
         raise UserError("give either dump files or --endpoint")
     if dump and named:
         raise UserError("a dump is mined for every relation", hint="leave --relations out")
     reading = _reading(engine, shards, jobs, out, alone=bool(endpoint or shard))
+    paths, day = without_day(dump or [])
+    if day and snapshot not in (None, day):
+        raise UserError(f"two days are given: {day} and {snapshot}")
+    day = snapshot or day
     if endpoint:
-        from factdrift.builders.wikidata.sparql import mine_sparql
-
-        asked_day = snapshot_of([], snapshot) if snapshot else None
         mined = mine_sparql(
             endpoint,
             out,
             relations=wanted,
             user_agent=user_agent,
             cache=out / "answers",
-            snapshot=asked_day,
+            snapshot=snapshot_of([], day) if day else None,
             memory=memory,
         )
     else:
-        from factdrift.builders.core.inputs import without_day
-        from factdrift.builders.recipes.recipe import fetched
-        from factdrift.builders.wikidata.mine import SHARE, merge, mine_share
-        from factdrift.builders.wikidata.mine import mine as mine_dump
-
-        paths, day = without_day(dump or [])
-        if day and snapshot not in (None, day):
-            raise UserError(f"two days are given: {day} and {snapshot}")
         dumps = fetched("wikidata", paths, out / "inputs", say)
         shares = [Path(one) for one in dumps if (Path(one) / SHARE).is_file()]
         undated = [relation for relation, keep in wanted.items() if keep]
-        given: dict[str, Any] = {"jobs": jobs, "say": say}
+        given: dict[str, Any] = {"undated": undated, "snapshot": day, "jobs": jobs, "say": say}
+        if shares and reading:
+            text = "these are shares that have been read"
+            raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
         if shares:
-            if reading:
-                text = "these are shares that have been read"
-                raise UserError(text, where=shares[0], hint="leave --engine out to merge them")
-            mined = merge(shares, out, memory=memory, **given)
+            mined = merge(shares, out, memory=memory, jobs=jobs, say=say)
         elif shard:
-            given |= {"undated": undated, "snapshot": snapshot or day}
             mine_share(dumps, out, _share(shard), **given)
             say(f"share {shard} in {out}; when all are there: factdrift mine FOLDER… --out MINED")
             return
         else:
-            given |= {"undated": undated, "snapshot": snapshot or day}
             mined = mine_dump(dumps, out, memory=memory, reading=reading, **given)
     say(f"{mined.counts['counts']['statements']:,} statements of {mined.snapshot} in {out}")
 
@@ -424,22 +422,18 @@ def corpus(
 
 @command()
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    folder: Release,
 ) -> None:
     """Check a release folder against its manifest."""
     from factdrift.builders.release.verify import verify_release
 
-    problems = verify_release(folder)
-    for problem in problems:
-        echo(problem)
-    if problems:
-        raise UserError(f"{len(problems)} problem(s)", where=folder)
+    _tell(verify_release(folder), "problem(s)", folder)
     echo(f"{folder}: whole and unchanged")
 
 
 @command()
 def diff(
-    old: Annotated[Path, typer.Argument(help="A release folder.")],
+    old: Release,
     new: Annotated[Path, typer.Argument(help="Another release folder of the same dataset.")],
     *,
     out: Annotated[
@@ -467,7 +461,7 @@ def diff(
 
 @command()
 def tasks(
-    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    folder: Release,
     *,
     harness: Annotated[
         Literal["lm-eval", "inspect"], typer.Option("--for", help="Which harness is to run them.")
@@ -493,7 +487,7 @@ def tasks(
 
 @command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    folder: Release,
     *,
     name: Annotated[FormatName, typer.Option("--format", help="The dataset that it is to be.")],
     to: Annotated[
@@ -514,7 +508,7 @@ def export(
 
 @command()
 def push(
-    folder: Annotated[Path, typer.Argument(help="A release folder.")],
+    folder: Release,
     *,
     repo: Annotated[str, typer.Option(help="Dataset repository on the Hub: me/mine.")],
     dry_run: Annotated[
@@ -613,12 +607,10 @@ def from_make(environment: Mapping[str, str]) -> dict[str, dict[str, str | list[
                     options[option.name] = words(text) if several else text
     if wrong := sorted(names - known):
         near = did_you_mean(wrong[0], sorted(known))
-        hint = f"did you mean {near}=?" if near else f"inputs are {', '.join(_INPUT_VARIABLES)}"
+        inputs = ", ".join(f"{name.upper()}=" for name in INPUTS)
+        hint = f"did you mean {near}=?" if near else f"inputs are {inputs}"
         raise UserError(f"no command knows the variable {wrong[0]}=", hint=hint)
     return found
-
-
-_INPUT_VARIABLES = [f"{row.variable}=" for row in INPUTS.values()]
 
 
 def _variable(word: str) -> str:

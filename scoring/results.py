@@ -21,8 +21,8 @@ import factdrift
 from factdrift.builders.core.config import Strict, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
-from factdrift.builders.core.names import Name
-from factdrift.builders.release.manifest import Sha256, load
+from factdrift.builders.core.names import Name, Sha256
+from factdrift.builders.release.manifest import load
 from factdrift.scoring.predictions import beside, numbered_rows, write
 from factdrift.scoring.report import TIMES, Model
 from factdrift.scoring.sampling import ChosenSplit

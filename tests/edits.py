@@ -27,13 +27,15 @@ def edits(module: str, presentation: bool = False) -> Iterator[Edit]:
     text = Path(spec.origin).read_bytes()
     starts = [0, *(n + 1 for n, byte in enumerate(text) if byte == ord("\n"))]
     for node, kind in _literals(ast.parse(text), "code"):
-        other = _other(node.value)
-        if kind != ("shown" if presentation else "code") or other is None:
+        value = node.value
+        if kind != ("shown" if presentation else "code") or not isinstance(value, int | str):
             continue
+        other: object = value + "x" if isinstance(value, str) else value + 1
+        other = not value if isinstance(value, bool) else other
         assert node.end_lineno and node.end_col_offset
         begin = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
-        after = text[:begin] + other.encode() + text[end:]
+        after = text[:begin] + repr(other).encode() + text[end:]
         yield Edit(node.lineno, text[begin:end].decode(), text.decode(), after.decode())
 
 
@@ -41,24 +43,13 @@ def _literals(node: ast.AST, kind: str) -> Iterator[tuple[ast.Constant, str]]:
     """Literals with what they are: `code`, `shown`, or `unclear`."""
     if isinstance(node, ast.Constant):
         yield node, kind
-        return
-    inside = kind
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        inside = "shown"
-    elif isinstance(node, ast.JoinedStr):
-        inside = "unclear"
-    if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Annotated":
+    elif isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Annotated":
         for mark in getattr(node.slice, "elts", [])[1:]:
             yield from _literals(mark, "shown" if isinstance(mark, ast.Constant) else "unclear")
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _literals(child, inside)
-
-
-def _other(value: object) -> str | None:
-    """Another literal of the same type, where there is one worth trying."""
-    if isinstance(value, bool):
-        return repr(not value)
-    if isinstance(value, int):
-        return repr(value + 1)
-    return repr(value + "x") if isinstance(value, str) else None
+    else:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            kind = "shown"
+        elif isinstance(node, ast.JoinedStr):
+            kind = "unclear"
+        for child in ast.iter_child_nodes(node):
+            yield from _literals(child, kind)

@@ -62,92 +62,59 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 return self._send({"error": "Invalid username or password."}, 401)
             if path == "/api/repos/create":
                 told = json.loads(body)
-                name = (
-                    f"{told['organization']}/{told['name']}"
-                    if told.get("organization")
-                    else told["name"]
-                )
+                name = "/".join(filter(None, (told.get("organization"), told["name"])))
+                place = {"url": f"{hub.url}/datasets/{name}", "name": name}
                 if name in hub.repos:
-                    return self._send(
-                        {"error": "You already created this", "url": f"{hub.url}/datasets/{name}"},
-                        409,
-                    )
+                    return self._send({"error": "You already created this", **place}, 409)
                 hub.repos[name] = Repo()
-                return self._send({"url": f"{hub.url}/datasets/{name}", "name": name})
+                return self._send(place)
             if path == "/api/validate-yaml":
                 return self._send({"errors": [], "warnings": []})
             if found := re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
                 content = hub.repos[found[1]].at(found[2]).get(found[3])
                 if content is None:
-                    return self._send(
-                        {"error": "Entry not found"}, 404, X_Error_Code="EntryNotFound"
-                    )
+                    return self._send({"error": "none"}, 404, X_Error_Code="EntryNotFound")
                 etag = f'"{hashlib.sha1(content, usedforsecurity=False).hexdigest()}"'
                 return self._send(content, ETag=etag, X_Repo_Commit="0" * 40)
-            found = re.fullmatch(
-                r"/api/datasets/([^/]+/[^/]+)(?:/([\w-]+))?(?:/([^/]+))?(/.*)?", path
-            )
+            form = r"/api/datasets/([^/]+/[^/]+)(?:/([\w-]+))?(?:/([^/]+))?(/.*)?"
+            found = re.fullmatch(form, path)
             if not found or found[1] not in hub.repos:
-                return self._send(
-                    {"error": "Repository not found"}, 404, X_Error_Code="RepoNotFound"
-                )
-            repo, what, revision = hub.repos[found[1]], found[2], found[3] or "main"
-            if what == "refs":
-                tags = [
-                    {"name": name, "ref": f"refs/tags/{name}", "targetCommit": "0" * 40}
-                    for name in repo.tags
-                ]
-                return self._send({"branches": [], "converts": [], "tags": tags})
-            if what == "preupload":
-                files = json.loads(body)["files"]
-                return self._send(
-                    {
-                        "files": [
-                            {"path": f["path"], "uploadMode": "regular", "shouldIgnore": False}
-                            for f in files
-                        ]
-                    }
-                )
-            if what == "commit":
-                now = dict(repo.at("main"))
-                for line in map(json.loads, body.splitlines()):
-                    if line["key"] == "file":
-                        now[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
-                    elif line["key"] == "deletedFile":
-                        del now[line["value"]["path"]]
-                repo.commits.append(now)
-                return self._send(
-                    {
-                        "commitUrl": f"{hub.url}/datasets/{found[1]}/commit/{'0' * 40}",
-                        "commitOid": "0" * 40,
-                    }
-                )
-            if what == "tag":
-                repo.tags[json.loads(body)["tag"]] = len(repo.commits) - 1
-                return self._send({})
-            files = repo.at(revision)
-            if what == "tree":
-                return self._send(
-                    [
-                        {"type": "file", "path": name, "size": len(data), "oid": "0" * 40}
-                        for name, data in files.items()
-                    ]
-                )
-            return self._send(
-                {
-                    "id": found[1],
-                    "sha": "0" * 40,
-                    "siblings": [{"rfilename": name} for name in files],
-                    "tags": [],
-                    "private": False,
-                    "downloads": 0,
-                    "likes": 0,
-                }
-            )
+                return self._send({"error": "none"}, 404, X_Error_Code="RepoNotFound")
+            return self._send(_of_repo(hub, found[1], found[2], found[3] or "main", body))
 
     for method in ("GET", "POST", "HEAD", "DELETE"):
         setattr(Handler, f"do_{method}", Handler._answer)
     return Handler
+
+
+def _of_repo(hub: Hub, name: str, what: str, revision: str, body: bytes) -> Any:
+    """The answer to a request about a repository, which a commit or a tag changes."""
+    repo, none = hub.repos[name], "0" * 40
+    files = repo.at(revision)
+    if what == "refs":
+        tags = [{"name": n, "ref": f"refs/tags/{n}", "targetCommit": none} for n in repo.tags]
+        return {"branches": [], "converts": [], "tags": tags}
+    if what == "preupload":
+        ways = {"uploadMode": "regular", "shouldIgnore": False}
+        return {"files": [{"path": f["path"], **ways} for f in json.loads(body)["files"]]}
+    if what == "commit":
+        now = dict(repo.at("main"))
+        for line in map(json.loads, body.splitlines()):
+            if line["key"] == "file":
+                now[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+            elif line["key"] == "deletedFile":
+                del now[line["value"]["path"]]
+        repo.commits.append(now)
+        return {"commitUrl": f"{hub.url}/datasets/{name}/commit/{none}", "commitOid": none}
+    if what == "tag":
+        repo.tags[json.loads(body)["tag"]] = len(repo.commits) - 1
+        return {}
+    if what == "tree":
+        sizes = {n: len(data) for n, data in files.items()}
+        return [{"type": "file", "path": n, "size": k, "oid": none} for n, k in sizes.items()]
+    listed = [{"rfilename": n} for n in files]
+    about = {"tags": [], "private": False, "downloads": 0, "likes": 0}
+    return {"id": name, "sha": none, "siblings": listed, **about}
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def test_damage_is_told(form: str, damage: str, tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (b"\xfd7zXZ\x00", "an xz file.*\n  unpack it"),
         (b"PK\x03\x04", "a zip archive"),
-        (b"%PDF-1.7", "a PDF file, not plain, gz, bz2 or zst$"),
+        (b"\x89PNG\r", "a PNG picture, not plain, gz, bz2 or zst$"),
         (b"<html>", "a page"),
     ],
 )

@@ -1,14 +1,10 @@
 """DuckDB as everything opens it."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from factdrift.builders.core import duck
-from tests.conftest import ROOT
 
 
 def test_query_over_a_file_with_an_odd_name(tmp_path: Path) -> None:
@@ -37,29 +33,3 @@ def test_settings(setting: str, value: object, tmp_path: Path) -> None:
         place = db.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]
         assert Path(place).parent == tmp_path
     assert not Path(place).exists()
-
-
-INTERRUPTED = """
-import os, signal, threading
-import duckdb
-import factdrift.builders.cli as cli
-
-def query(**given):
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    con = duckdb.connect()
-    sql = "SELECT md5(range::VARCHAR) AS a FROM range(30000000) ORDER BY a"
-    con.sql(sql).to_arrow_reader(1000).read_next_batch()
-
-cli.from_make = lambda environment: {}
-cli.app = query
-from factdrift.__main__ import main
-main()
-"""
-
-
-def test_ctrl_c_in_a_query() -> None:
-    command = [sys.executable, "-c", INTERRUPTED]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert done.returncode == 130, done.stderr
-    assert done.stderr == "interrupted: the same command goes on from here\n"

@@ -22,6 +22,8 @@ def test_values_that_releases_depend_on(tmp_path: Path) -> None:
     assert hashing.digest({"b": 1, "a": ["é"]}) == hashing.text_sha256('{"a": ["é"], "b": 1}')[:16]
     assert hashing.fast_hash(b"abc").hex() == "d8bb14d833d59559"
     assert hashing.Draws(0).bits() == 0xE220A8397B1DCDAF  # the first of SplitMix64 from 0
+    with pytest.raises(UserError, match="cannot be read"):
+        hashing.file_sha256(tmp_path / "none")
 
 
 def test_draws_are_even() -> None:
@@ -29,8 +31,3 @@ def test_draws_are_even() -> None:
     assert all(0 <= s < 1 for s in shares)
     for of in (shares, [hashing.Draws(n).below(1 << 30) / (1 << 30) for n in range(4000)]):
         assert all(800 < n < 1200 for n in Counter(int(s * 4) for s in of).values())
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read"):
-        hashing.file_sha256(tmp_path / "none")

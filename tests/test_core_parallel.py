@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,24 +49,27 @@ def test_results_in_order_and_few_items_ahead(jobs: int) -> None:
     assert taken == 20
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_errors_pass_as_they_are(jobs: int) -> None:
-    with pytest.raises(UserError) as error:
-        list(ordered_map(refuse, range(9), jobs=jobs))
-    assert str(error.value) == "here: three\n  take four"
-
-
-def test_a_dead_process_is_told() -> None:
-    with pytest.raises(UserError, match=r"a working process died\n  .* fewer jobs; or rest"):
-        list(ordered_map(die, range(9), jobs=2, hint="or rest"))
+@pytest.mark.parametrize(
+    ("work", "jobs", "told"),
+    [
+        (refuse, 1, r"^here: three\n  take four$"),
+        (refuse, 2, r"^here: three\n  take four$"),
+        (die, 2, r"a working process died\n  .* fewer jobs; or rest"),
+    ],
+)
+def test_errors_pass_as_they_are_and_a_death_is_told(
+    work: Callable[[int], int], jobs: int, told: str
+) -> None:
+    with pytest.raises(UserError, match=told):
+        list(ordered_map(work, range(9), jobs=jobs, hint="or rest"))
 
 
 def test_who_stops_early_leaves_nothing_running(tmp_path: Path) -> None:
     begun = time.monotonic()
     flow = ordered_map(note_and_sleep, [(tmp_path, 0), *[(tmp_path, 600)] * 8], jobs=2)
+    next(flow)
     with pytest.raises(KeyboardInterrupt):
-        raise_when_there(tmp_path, flow)
-    flow.close()
+        flow.throw(KeyboardInterrupt)
     assert not alive(tmp_path)
     assert time.monotonic() - begun < 300  # what runs would sleep for longer
 
@@ -75,11 +78,6 @@ def note_and_sleep(given: tuple[Path, int]) -> None:
     folder, seconds = given
     (folder / str(os.getpid())).touch()
     time.sleep(seconds)
-
-
-def raise_when_there(folder: Path, flow: Iterator[None]) -> None:
-    next(flow)
-    raise KeyboardInterrupt
 
 
 def alive(folder: Path) -> list[str]:
@@ -149,14 +147,27 @@ class Finder:
             signal.raise_signal(signal.SIGINT)
 
 sys.meta_path.insert(0, Finder())
-from factdrift.__main__ import main
-main()
+"""
+IN_A_QUERY = """
+import os, signal, threading
+import duckdb
+import factdrift.builders.cli as cli
+
+def query(**given):
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    con = duckdb.connect()
+    sql = "SELECT md5(range::VARCHAR) AS a FROM range(30000000) ORDER BY a"
+    con.sql(sql).to_arrow_reader(1000).read_next_batch()
+
+cli.from_make = lambda environment: {}
+cli.app = query
 """
 
 
-def test_ctrl_c_while_the_program_is_loaded() -> None:
-    command = [sys.executable, "-c", LOADING]
+@pytest.mark.parametrize("code", [LOADING, IN_A_QUERY])
+def test_ctrl_c_is_one_line(code: str) -> None:
+    command = [sys.executable, "-c", f"{code}\nfrom factdrift.__main__ import main\nmain()"]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=env, capture_output=True, text=True)
-    assert done.returncode == 130
+    assert done.returncode == 130, done.stderr
     assert done.stderr == "interrupted: the same command goes on from here\n"

@@ -40,22 +40,25 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _texts(node: ast.expr) -> Iterator[tuple[int, str]]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.lineno, node.value
-    elif isinstance(node, ast.IfExp):
-        yield from (*_texts(node.body), *_texts(node.orelse))
-    elif isinstance(node, ast.BoolOp):
-        yield from _texts(node.values[-1])
-    elif isinstance(node, ast.Tuple):
-        for one in node.elts:
-            yield from _texts(one)
-    elif isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Literal":
-        yield from _texts(node.slice)
-    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("cases", "ifelse"):
-        for one in node.args:
-            yield from _texts(one)
-    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "literal":
-        yield from _texts(node.args[0])
+    """The texts that an expression may come to."""
+    inside: list[ast.expr] = []
+    match node:
+        case ast.Constant(value=str() as text):
+            yield node.lineno, text
+        case ast.IfExp(body=first, orelse=second):
+            inside = [first, second]
+        case ast.BoolOp(values=[*_, last]):
+            inside = [last]
+        case ast.Tuple(elts=parts):
+            inside = parts
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=part):
+            inside = [part]
+        case ast.Call(func=ast.Attribute(attr="cases" | "ifelse"), args=parts):
+            inside = parts
+        case ast.Call(func=ast.Attribute(attr="literal"), args=[first, *_]):
+            inside = [first]
+    for one in inside:
+        yield from _texts(one)
 
 
 def test_every_reason_in_code_is_explained() -> None:

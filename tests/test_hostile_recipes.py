@@ -10,6 +10,7 @@ from factdrift.builders.core.keys import key_for
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.recipes.recipe import read_recipe
 from factdrift.filters.toxicity.perspective import Perspective
+from tests.conftest import ROOT
 
 EVIL = "https://evil.example"
 
@@ -90,38 +91,40 @@ def test_mistakes_in_the_settings(text: str) -> None:
         key_for("MINE", EVIL, required=True)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"base_url": f"{EVIL}/v1", "key_variable": "AWS_SECRET_ACCESS_KEY"}, "not allowed"),
-        ({"base_url": f"{EVIL}/v1", "key_variable": "OPENAI_API_KEY"}, "not allowed"),
-    ],
-)
-def test_a_model_is_refused_before_any_work(settings: dict[str, str], message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        OpenAI.model_validate(settings | {"model": "m"}).check()
+@pytest.mark.parametrize("variable", ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY"])
+def test_a_model_is_refused_before_any_work(variable: str) -> None:
+    with pytest.raises(UserError, match="not allowed"):
+        OpenAI(base_url=f"{EVIL}/v1", key_variable=variable, model="m").check()
 
 
 def test_a_server_without_a_key_of_its_own_gets_none() -> None:
     assert OpenAI(base_url=f"{EVIL}/v1", model="m").key() is None
 
 
-START = "dataset: x\nversion: auto\ntitle: t\nsummary: s\nlicence: CC0-1.0\ninputs: {}\nbuild:\n"
+UP = "../../../escaped"
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "refusal"),
     [
-        ("title: t", "title: !!python/object/apply:os.system [id]"),
-        ("dataset: x", "dataset: ../../x"),
-        ("dataset: x", "dataset: /etc/x"),
-        ("version: auto", "version: ../1.0.0"),
-        ("inputs: {}", "inputs: &a [*a]"),
-        ("title: t", "title: t\nhomepage: 'javascript:alert(1)'"),
+        ("temporal-facts", UP, "dataset: "),
+        ("temporal-facts", "/etc/x", "dataset: "),
+        ("version: auto", "version: ../1.0.0", "version: "),
+        ("version: auto", "version: !!python/object/apply:os.system [id]", "tags such as"),
+        ("version: auto", "version: &a auto\ntitle: *a", "aliases are not allowed"),
+        ("version: auto", f"version: auto\nprose: {UP}", "prose: "),
+        ("version: auto", "version: auto\nhomepage: 'javascript:alert(1)'", "homepage: "),
+        ("CC0-1.0", "CC0-1.0/../..", "licence: "),
+        ("CC0-1.0", "MIT-ish", "licence: 'MIT-ish' is no licence that SPDX names"),
+        ("builder: temporal-facts", "builder: os:system", "build.builder: no dataset builder"),
     ],
 )
-def test_recipes_that_are_refused(old: str, new: str, tmp_path: Path) -> None:
+def test_a_recipe_that_would_do_more_than_name_things(
+    tmp_path: Path, old: str, new: str, refusal: str
+) -> None:
+    text = (ROOT / "builders/recipes/temporal-facts.yaml").read_text()
+    assert old in text
     path = tmp_path / "evil.yaml"
-    path.write_text(START.replace(old, new) + "  builder: temporal-facts\n", "utf-8")
-    with pytest.raises(UserError, match=r"evil\.yaml:\d+: "):
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(UserError, match=rf"evil\.yaml:\d+: {refusal}"):
         read_recipe(path)

@@ -115,12 +115,6 @@ def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
 
 
-def test_the_version_is_said(program: Path, tmp_path: Path) -> None:
-    assert factdrift(program, tmp_path, "--version") == f"factdrift {__version__}\n"
-    python = program.with_name("python")
-    assert factdrift(python, tmp_path, "-m", "factdrift", "--version").startswith("factdrift ")
-
-
 def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
     """In an empty folder, beside a package that has the name of one of our folders."""
     site = Path(sysconfig.get_path("purelib", vars={"base": str(program.parents[1])}))
@@ -131,6 +125,7 @@ def test_the_example_of_the_package_runs(program: Path, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"releases", "build", "scores"}
     release = "releases/dynamic-templama/1.0.0"
     assert "whole and unchanged" in factdrift(program, tmp_path, "verify", release)
+    assert factdrift(program, tmp_path, "--version") == f"factdrift {__version__}\n"
 
 
 @pytest.mark.slow
@@ -150,18 +145,12 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
     same = checksums(there / "releases" / QUICK[0])
     assert checksums(here / "releases" / QUICK[0]) == same
 
-    said = factdrift(program, here, "verify", "releases/dynamic-templama/1.0.0")
-    assert "whole and unchanged" in said
     factdrift(program, here, "hits", "write_questions", "--n", 3)
     assert list((here / "hits").rglob("preview.html"))
-    assert "P54" in factdrift(program, here, "templates")
-    assert "verify_facts: " in factdrift(program, here, "layouts")
-
-
-@pytest.mark.slow
-def test_a_name_of_no_recipe_lists_the_bundled_ones(program: Path, tmp_path: Path) -> None:
-    said = factdrift(program, tmp_path, "release", "dynamic-templma", status=1)
-    assert "did you mean dynamic-templama?" in said
-    assert "wmt-question-dates-paper" in said
-    said = factdrift(program, tmp_path, "release", "dynamic-templama-latest", status=1)
-    assert "--dump path/to/the/file" in said
+    for words, status, expected in (
+        (("templates",), 0, "P54"),
+        (("layouts",), 0, "verify_facts: "),
+        (("release", "dynamic-templma"), 1, "did you mean dynamic-templama?"),
+        (("release", "dynamic-templama-latest"), 1, "--dump path/to/the/file"),
+    ):
+        assert expected in factdrift(program, tmp_path, *words, status=status)

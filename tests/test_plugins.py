@@ -96,9 +96,6 @@ def test_a_package_that_is_broken(
 def test_what_no_dataset_is_called(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="not a name for a dataset"):
         write_skeleton(name, tmp_path)
-
-
-def test_a_folder_that_is_there_stays(tmp_path: Path) -> None:
     (tmp_path / "two-hop").mkdir()
     with pytest.raises(UserError, match="is there already"):
         write_skeleton("two-hop", tmp_path)

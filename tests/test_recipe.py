@@ -105,52 +105,49 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
         articles(run)
 
 
-REBUILT: dict[str, tuple[dict[str, Any], dict[str, list[str]], str | None, str]] = {
-    "nothing given": ({"news": {"kind": "news", "path": "news"}}, {}, None, ""),
-    "several files": (
-        {"news": {"kind": "news"}},
-        {"news": NEWS},
-        None,
-        " --news news-docs.2019.en.filtered.gz --news news-docs.2020.en.filtered.gz",
-    ),
-    "a day that no name says": (
-        {"trex": {}},
-        {"trex": ["P6.jsonl", "trex/"]},
-        "2019-01-01",
-        " --trex P6.jsonl --trex trex --snapshot-date 2019-01-01",
-    ),
-    "a day that its name says": (
-        {"dump": {}},
-        {"dump": [WIKIDATA]},
-        "2026-02-02",
-        f" --dump {WIKIDATA}",
-    ),
-    "another day than its name says": (
-        {"dump": {}},
-        {"dump": [WIKIDATA]},
-        "2026-02-03",
-        f" --dump {WIKIDATA} --snapshot-date 2026-02-03",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REBUILT)
-def test_the_command_that_makes_it_again(name: str, folder: Path) -> None:
-    inputs, relative, snapshot, expected = REBUILT[name]
+@pytest.mark.parametrize(
+    ("inputs", "relative", "snapshot", "expected"),
+    [
+        ({"news": {"path": "news"}}, {}, None, ""),
+        (
+            {"news": {}},
+            {"news": NEWS},
+            None,
+            " --news news-docs.2019.en.filtered.gz --news news-docs.2020.en.filtered.gz",
+        ),
+        (
+            {"trex": {}},
+            {"trex": ["P6.jsonl", "trex/"]},
+            "2019-01-01",
+            " --trex P6.jsonl --trex trex --snapshot-date 2019-01-01",
+        ),
+        ({"dump": {}}, {"dump": [WIKIDATA]}, "2026-02-02", f" --dump {WIKIDATA}"),
+        (
+            {"dump": {}},
+            {"dump": [WIKIDATA]},
+            "2026-02-03",
+            f" --dump {WIKIDATA} --snapshot-date 2026-02-03",
+        ),
+        (
+            {"atlas": {"kind": "file"}},
+            {"atlas": ["P6.jsonl@2020-12-31"]},
+            None,
+            " --input atlas=P6.jsonl@2020-12-31",
+        ),
+    ],
+)
+def test_the_command_that_makes_it_again(
+    inputs: dict[str, dict[str, Any]],
+    relative: dict[str, list[str]],
+    snapshot: str | None,
+    expected: str,
+    folder: Path,
+) -> None:
     given = {i: [str(folder / path) for path in paths] for i, paths in relative.items()}
     made, path = recipe(inputs), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
     options = ReleaseOptions(
-        given=given,
-        snapshot=snapshot,
-        version=None,
-        out=folder,
-        build=store.root,
-        templates=folder,
-        engine="duckdb",
-        jobs=1,
-        memory="1GB",
-        say=store.say,
+        given=given, snapshot=snapshot, build=store.root, templates=folder, say=store.say
     )
     found = find_inputs(made, path, given, snapshot, store)
     run = Run(path, found, folder, store, 0)
@@ -166,26 +163,22 @@ def test_the_command_that_makes_it_again(name: str, folder: Path) -> None:
         ("builders/recipes/dynamic-templama.yaml", FOLDER / "dynamic-templama.yaml"),
         ("timeqa", Path("timeqa")),  # a file of this name is there
         ("other/no-such.yaml", Path("other/no-such.yaml")),
-    ],
-)
-def test_a_recipe_is_named_by_path_or_by_name(named: str, expected: Path, folder: Path) -> None:
-    (folder / "timeqa").touch()
-    assert find_recipe(named) == expected
-
-
-@pytest.mark.parametrize(
-    ("named", "said"),
-    [
         ("dynamic-templma", "did you mean dynamic-templama? bundled are as-of, "),
         ("mine.yml", "did you mean mine.yaml?"),
         ("zzz", "bundled are as-of, "),
     ],
 )
-def test_a_name_of_no_recipe(named: str, said: str, folder: Path) -> None:
+def test_a_recipe_is_named_by_path_or_by_name(
+    named: str, expected: Path | str, folder: Path
+) -> None:
+    (folder / "timeqa").touch()
     (folder / "mine.yaml").touch()
+    if isinstance(expected, Path):
+        assert find_recipe(named) == expected
+        return
     with pytest.raises(UserError) as error:
         find_recipe(named)
-    assert said in str(error.value)
+    assert expected in str(error.value)
 
 
 def test_a_bundled_recipe_names_what_comes_with_the_project() -> None:
@@ -202,22 +195,18 @@ def test_each_input_is_a_row_of_one_table() -> None:
     assert {row.kind for row in INPUTS.values()} == set(FINDERS)
 
 
-GIVEN: dict[str, tuple[list[str], dict[str, list[str]] | str]] = {
-    "short forms": (["--dump", "a", "--dump", "b"], {"dump": ["a", "b"]}),
-    "the long form": (
-        ["--input", "dump=a=b@2020-01-01", "--dump", "c"],
-        {"dump": ["c", "a=b@2020-01-01"]},
-    ),
-    "a name of a recipe's own": (["--input", "atlas=a"], {"atlas": ["a"]}),
-    "no name": (["--input", "a.gz"], "no NAME=PATH"),
-    "no path": (["--input", "news="], "no NAME=PATH"),
-    "two where one is taken": (["--older", "a", "--input", "older=b"], "takes one path, not 2"),
-}
-
-
-@pytest.mark.parametrize("name", GIVEN)
-def test_inputs_as_options(name: str) -> None:
-    options, expected = GIVEN[name]
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("--dump a --dump b", {"dump": ["a", "b"]}),
+        ("--input dump=a=b@2020-01-01 --dump c", {"dump": ["c", "a=b@2020-01-01"]}),
+        ("--input atlas=a", {"atlas": ["a"]}),  # a name of a recipe's own
+        ("--input a.gz", "no NAME=PATH"),
+        ("--input news=", "no NAME=PATH"),
+        ("--older a --input older=b", "takes one path, not 2"),
+    ],
+)
+def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -> None:
     seen: list[Any] = []
 
     def command(first: str, *, given: Mapping[str, list[str]], last: int = 3) -> None:
@@ -226,7 +215,7 @@ def test_inputs_as_options(name: str) -> None:
 
     app = typer.Typer()
     app.command()(with_inputs(command))
-    done = CliRunner().invoke(app, ["x", *options, "--last", "4"])
+    done = CliRunner().invoke(app, ["x", *options.split(), "--last", "4"])
     if isinstance(expected, str):
         assert isinstance(done.exception, UserError)
         assert expected in str(done.exception)
@@ -234,40 +223,37 @@ def test_inputs_as_options(name: str) -> None:
         assert seen == [("x", expected, 4)], done.output
 
 
-MADE: dict[str, tuple[dict[str, str], str, dict[str, Any]]] = {
-    "files, globs, quotes": (
-        {"RECIPE": "timeqa", "NEWS": "a.gz b*.gz 'c d.gz'", "OLDER": "o.gz"},
-        "release",
-        {"recipe": ["timeqa"], "news": ["a.gz", "b*.gz", "c d.gz"], "older": ["o.gz"]},
-    ),
-    "a name with spaces": (
-        {"NEWS": "my news.jsonl@2020-12-31"},
-        "release",
-        {"news": ["my news.jsonl@2020-12-31"]},
-    ),
-    "an apostrophe": ({"NEWS": "o'brien.jsonl b"}, "release", {"news": ["o'brien.jsonl", "b"]}),
-    "a day and a number": (
-        {"SNAPSHOT": "2020-12-31", "JOBS": "3"},
-        "release",
-        {"snapshot": "2020-12-31", "jobs": "3"},
-    ),
-    "what is empty is not given": (
-        {"NEWS": "", "VERSION": "1.0.0"},
-        "release",
-        {"version": "1.0.0"},
-    ),
-    "flags and names with two words": (
-        {"LAYOUT": "verify_facts", "OPEN": "1", "SPLIT_PAGES": "1", "N": "7"},
-        "hits",
-        {"layout": "verify_facts", "undecided": "1", "split_pages": "1", "n": "7"},
-    ),
-    "results": ({"RESULTS": "a.csv b.csv"}, "judgments", {"results": ["a.csv", "b.csv"]}),
-}
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_variables_of_make_are_options(name: str, folder: Path) -> None:
-    variables, command, expected = MADE[name]
+@pytest.mark.parametrize(
+    ("variables", "command", "expected"),
+    [
+        (
+            {"RECIPE": "timeqa", "NEWS": "a.gz b*.gz 'c d.gz'", "OLDER": "o.gz"},
+            "release",
+            {"recipe": ["timeqa"], "news": ["a.gz", "b*.gz", "c d.gz"], "older": ["o.gz"]},
+        ),
+        (
+            {"NEWS": "my news.jsonl@2020-12-31"},
+            "release",
+            {"news": ["my news.jsonl@2020-12-31"]},
+        ),
+        ({"NEWS": "o'brien.jsonl b"}, "release", {"news": ["o'brien.jsonl", "b"]}),
+        (
+            {"SNAPSHOT": "2020-12-31", "JOBS": "3"},
+            "release",
+            {"snapshot": "2020-12-31", "jobs": "3"},
+        ),
+        ({"NEWS": "", "VERSION": "1.0.0"}, "release", {"version": "1.0.0"}),
+        (
+            {"LAYOUT": "verify_facts", "OPEN": "1", "SPLIT_PAGES": "1", "N": "7"},
+            "hits",
+            {"layout": "verify_facts", "undecided": "1", "split_pages": "1", "n": "7"},
+        ),
+        ({"RESULTS": "a.csv b.csv"}, "judgments", {"results": ["a.csv", "b.csv"]}),
+    ],
+)
+def test_variables_of_make_are_options(
+    variables: dict[str, str], command: str, expected: dict[str, Any], folder: Path
+) -> None:
     (folder / "my news.jsonl").touch()
     environment = {f"FACTDRIFT_{k}": v for k, v in variables.items()}
     environment["FACTDRIFT_MAKE"] = " ".join(variables)

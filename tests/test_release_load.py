@@ -1,6 +1,5 @@
 """A release as its users load it: `datasets`, offline, every config and split."""
 
-import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,26 +12,19 @@ from tests.release_sample import BASE, Sample, cloze, publish
 SPLITS = ("2021Q3", "2021M07", "2021")
 
 
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture
+def datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The library, offline, with a cache of its own."""
-    names = ("HF_HUB_OFFLINE", "HF_HOME", "HF_DATASETS_CACHE", "HF_DATASETS_DISABLE_PROGRESS_BARS")
-    before = {name: os.environ.get(name) for name in names}
-    home = tmp_path_factory.mktemp("hf")
-    os.environ |= dict(zip(names, ("1", str(home), str(home / "datasets"), "1"), strict=True))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
     import datasets
 
-    datasets.config.HF_DATASETS_CACHE = home / "datasets"
-    yield datasets
-    for name, value in before.items():
-        if value is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = value
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    return datasets
 
 
-@pytest.fixture(scope="module")
-def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
     rows = {
         **BASE,
         "new": {
@@ -42,7 +34,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
         "deleted": {"2021Q3": [], "2021Q4": []},
     }
-    return publish(tmp_path_factory.mktemp("load"), Sample(rows)).folder
+    return publish(tmp_path, Sample(rows)).folder
 
 
 def test_every_split_loads(datasets: Any, release: Path) -> None:
@@ -56,22 +48,9 @@ def test_every_split_loads(datasets: Any, release: Path) -> None:
     for split in SPLITS:
         rows = datasets.load_dataset(str(release), "new", split=split)
         assert rows.num_rows == expected["new", split]
-
-
-def test_values(datasets: Any, release: Path) -> None:
-    row = datasets.load_dataset(str(release), "new", split="2021")[0]
+    row = rows[0]
     assert row["subject_label"] == '<b>"`|\n'
     assert row["period_first"] == date(2021, 1, 1)
     assert row["answers"] == [{"id": "Q1003", "label": "Club 3", "aliases": ["C3", "the club"]}]
     assert row["answer_tokens"] == [3]
-
-
-def test_the_first_config_is_the_default(datasets: Any, release: Path) -> None:
-    assert datasets.load_dataset(str(release), split="2021Q3").num_rows == 5
-
-
-def test_why_empty_splits_are_not_listed(datasets: Any, release: Path) -> None:
-    """When `datasets` learns to load them, they can be listed: `card.hub_configs`."""
-    files = {"full": "data/unchanged/2021Q3.parquet", "empty": "data/deleted/2021Q3.parquet"}
-    with pytest.raises(ValueError, match="corresponds to no data"):
-        datasets.load_dataset("parquet", data_dir=str(release), data_files=files)
+    assert datasets.load_dataset(str(release), split="2021Q3").num_rows == 5  # of the first config

@@ -29,12 +29,6 @@ def test_schema_and_descriptions(tmp_path: Path) -> None:
     )
 
 
-def test_no_rows(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    assert write_split(path, Cloze, from_rows(Cloze, [])) == 0
-    assert pq.read_table(path).schema.equals(arrow_schema(Cloze))
-
-
 def test_row_groups_are_fixed(tmp_path: Path) -> None:
     rows = [cloze(n) for n in range(25)]
     seen = set()
@@ -87,20 +81,15 @@ def test_null_where_none_may_be(tmp_path: Path) -> None:
             write_split(tmp_path / "a.parquet", Cloze, bad.to_batches)
 
 
-def test_missing_column(tmp_path: Path) -> None:
+def test_a_source_without_rows_a_column_or_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    assert write_split(path, Cloze, from_rows(Cloze, [])) == 0
+    assert pq.read_table(path).schema.equals(arrow_schema(Cloze))
     table = pa.Table.from_batches(batches(Cloze, [cloze(1)])).drop_columns(["views", "split"])
     with pytest.raises(ValueError, match="without split, views"):
-        write_split(tmp_path / "a.parquet", Cloze, table.to_batches)
-
-
-def test_a_source_is_read_anew_each_time() -> None:
+        write_split(path, Cloze, table.to_batches)
     source = from_rows(Cloze, [cloze(1), replace(cloze(2), added=("Q1",))])
     assert [b.num_rows for b in read(source)] == [b.num_rows for b in read(source)] == [2]
-
-
-def test_type_names() -> None:
-    names = [type_name(field.type) for field in arrow_schema(Cloze)]
-    assert names[0] == "string"
-    assert "date" in names
-    assert "list<int64>" in names
-    assert "list<struct<id: string, label: string, aliases: list<string>>>" in names
+    names = {type_name(field.type) for field in arrow_schema(Cloze)}
+    answers = "list<struct<id: string, label: string, aliases: list<string>>>"
+    assert names >= {"string", "date", "list<int64>", answers}

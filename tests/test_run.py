@@ -1,20 +1,13 @@
 """The whole run, from the command line: bytes, reuse, kills, versions, mistakes."""
 
 import hashlib
-import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.builders.release.publish import STAGING
 from tests.conftest import ROOT, run
 
 DATASETS = (
@@ -57,9 +50,7 @@ def test_same_bytes_in_another_folder_with_two_processes(
 
 
 @pytest.mark.parametrize(
-    "datasets",
-    [("wmt-question-dates",), pytest.param((), marks=pytest.mark.slow)],
-    ids=["one", "all"],
+    "datasets", [("wmt-question-dates",), pytest.param((), marks=pytest.mark.slow)]
 )
 def test_a_second_run_reuses_everything_and_writes_nothing(
     sample: Path, datasets: tuple[str, ...]
@@ -102,76 +93,25 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     assert "edited" not in diff.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("recipe", [TEMPLAMA, NEWS])
-def test_kill_at_any_moment_leaves_the_last_release(
-    sample: Path, tmp_path: Path, recipe: Path
-) -> None:
-    shutil.copytree(sample / "releases", tmp_path / "r")
-    before = checksums(tmp_path / "r")
-    words = ["release", str(recipe), "--out", str(tmp_path / "r"), "--build", str(tmp_path / "b")]
-    words += ["--version", "9.0.0"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "factdrift", *words],
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    staging = tmp_path / "r" / recipe.stem / STAGING
-    end = time.monotonic() + 300
-    while not staging.is_dir():
-        assert process.poll() is None and time.monotonic() < end
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    after = checksums(tmp_path / "r")
-    assert {p: after[p] for p in before} == before
-    run(*words)
-    run("verify", tmp_path / "r" / recipe.stem / "9.0.0")
-    left = [p.name for p in (tmp_path / "r").rglob(".*")]
-    assert [name for name in left if name != ".lock"] == []
-
-
-def rows(sample: Path, config: str, period: str) -> list[dict[str, object]]:
-    path = sample / f"releases/dynamic-templama/1.0.0/data/{config}/{period}.parquet"
-    found: list[dict[str, object]] = pq.read_table(path).to_pylist()
-    return found
-
-
-ANSWERS = [
-    ("Cristiano Ronaldo", "P54-club", "2021Q2", "unchanged", ["Juventus F.C."]),
-    ("Cristiano Ronaldo", "P54-club", "2021Q3", "updated", ["Manchester United F.C."]),
-    ("Cristiano Ronaldo", "P54-club", "2021Q4", "unchanged", ["Manchester United F.C."]),
-    ("Italy", "P6", "2020Q4", "unchanged", ["Giuseppe Conte"]),
-    ("Italy", "P6", "2021Q1", "updated", ["Mario Draghi"]),
-    ("Italy", "P6", "2021Q2", "unchanged", ["Mario Draghi"]),
-]
-
-
-@pytest.mark.parametrize(("subject", "relation", "period", "split", "labels"), ANSWERS)
+@pytest.mark.parametrize(
+    ("subject", "relation", "period", "split", "label"),
+    [
+        ("Cristiano Ronaldo", "P54-club", "2021Q2", "unchanged", "Juventus F.C."),
+        ("Cristiano Ronaldo", "P54-club", "2021Q3", "updated", "Manchester United F.C."),
+        ("Cristiano Ronaldo", "P54-club", "2021Q4", "unchanged", "Manchester United F.C."),
+        ("Italy", "P6", "2020Q4", "unchanged", "Giuseppe Conte"),
+        ("Italy", "P6", "2021Q1", "updated", "Mario Draghi"),
+        ("Italy", "P6", "2021Q2", "unchanged", "Mario Draghi"),
+    ],
+)
 def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
-    sample: Path, subject: str, relation: str, period: str, split: str, labels: list[str]
+    sample: Path, subject: str, relation: str, period: str, split: str, label: str
 ) -> None:
-    found = [
-        row
-        for row in rows(sample, split, period)
-        if (row["subject_label"], row["relation"]) == (subject, relation)
-    ]
-    assert len(found) == 1
-    for row in found:
-        answers = row["answers"]
-        assert isinstance(answers, list)
-        assert sorted(a["label"] for a in answers) == labels
-        assert str(row["prompt"]).startswith("On 3")
-
-
-def test_every_dropped_row_is_counted(sample: Path) -> None:
-    for dataset in DATASETS:
-        folder = sample / "releases" / dataset / "1.0.0"
-        manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-        counted = sum(drop["rows"] for drop in manifest["drops"])
-        assert counted == pq.read_metadata(folder / "dropped.parquet").num_rows
-        assert counted > 0 or dataset in ("wmt-question-dates", "ckl-questions")
+    path = sample / f"releases/dynamic-templama/1.0.0/data/{split}/{period}.parquet"
+    asked = [("subject_label", "=", subject), ("relation", "=", relation)]
+    (row,) = pq.read_table(path, filters=asked).to_pylist()
+    assert [answer["label"] for answer in row["answers"]] == [label]
+    assert row["prompt"].startswith("On 3")
 
 
 MISTAKES = [
@@ -179,6 +119,9 @@ MISTAKES = [
     (["release", "{recipe}", "--dump", "nothing.json.gz"], "nothing.json.gz"),
     (["release", "{latest}"], "give it: --dump path/to/the/file"),
     (["release", "{recipe}", "--version", "1.0"], "not a version"),
+    (["release", "{recipe}", "--memory", "nonsense"], "write a size"),
+    (["release", "{recipe}", "--out", "/proc/nothing"], "error: /proc/nothing"),
+    (["release", "{recipe}", "--build", "/proc/nothing"], "error: /proc/nothing"),
     (["release", "{recipe}", "--news", "nothing.gz"], "no input 'news'"),
     (["release", "--older", "nothing.gz"], "no bundled recipe"),
     (["mine", "--out", "{tmp}/o"], "give either dump files or --endpoint"),
@@ -200,11 +143,12 @@ def test_a_mistake_is_one_clear_message(words: list[str], said: str, tmp_path: P
     }
     words = [word.format(**places) for word in words]
     if words[0] == "release":
-        words += ["--out", str(tmp_path / "r"), "--build", str(tmp_path / "b")]
+        for option in {"--out", "--build"} - {*words}:
+            words += [option, str(tmp_path / option)]
     done = run(*words, ok=False)
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 1 + (said == "write a size"), done.stderr
     assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr and "making" not in done.stderr
 
 
 @pytest.mark.slow

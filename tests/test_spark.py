@@ -3,9 +3,6 @@
 Skipped, with the reason shown, where PySpark or Java is missing.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -34,7 +31,6 @@ from tests.test_reasoning import RELATIONS, histories
 
 SNAPSHOT, OLDER = date(2022, 9, 15), date(2021, 6, 1)
 PAIRS = 3_000
-ROOT = str(Path(__file__).parents[1])
 
 
 @pytest.fixture(scope="module")
@@ -117,51 +113,19 @@ def test_questions_over_several_facts(spark: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_rows(spark: Engine, tmp_path: Path) -> None:
-    facts = spark.read(parquet(tmp_path / "facts.parquet", Fact, []), Fact)
+def test_no_rows_many_rows_and_hidden_files(spark: Engine, tmp_path: Path) -> None:
+    facts = spark.read(parquet(tmp_path / "none.parquet", Fact, []), Fact)
     kept = spark.keep(timeline.timeline(spark, facts).segments)
     out = tmp_path / "segments.parquet"
     assert spark.write(kept, out, Segment, timeline.ORDER) == 0
     assert spark.rows(spark.read(out, Segment)) == []
 
-
-@pytest.mark.slow
-def test_hidden_files_are_refused(spark: Engine, tmp_path: Path) -> None:
-    """Spark leaves out files whose names begin with a dot, and would say that there are none."""
-    path = parquet(tmp_path / ".facts.parquet", Fact, [fact("Q1", "P54", "Q2", snapshot=SNAPSHOT)])
-    with pytest.raises(ValueError, match="leaves out"):
-        spark.read(path, Fact)
-
-
-@pytest.mark.slow
-def test_settings_of_spark_submit_are_kept(spark: Engine, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from pathlib import Path\n"
-        "from factdrift.builders.core.engine import engine\n"
-        "with engine('spark', Path('scratch'), threads=2) as eng:\n"
-        "    print(eng.session.sparkContext.master)\n"
-    )
-    given = ["--master", "local[1]", "--conf", "spark.ui.enabled=false"]
-    ran = subprocess.run(
-        [Path(sys.executable).with_name("spark-submit"), *given, script],
-        env={**os.environ, "PYTHONPATH": ROOT, "PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert "local[1]" in ran.stdout.split(), ran.stderr
-
-
-@pytest.mark.slow
-def test_several_row_groups(spark: Engine, tmp_path: Path) -> None:
-    chance = Random(3)
     one = fact("Q1", "P54", "Q2", snapshot=SNAPSHOT)
-    facts = [replace(one, subject=f"Q{n}", statement=f"Q{n}$") for n in range(1, 150_001)]
-    chance.shuffle(facts)
-    source = parquet(tmp_path / "facts.parquet", Fact, facts)
+    many = [replace(one, subject=f"Q{n}", statement=f"Q{n}$") for n in range(1, 150_001)]
+    Random(3).shuffle(many)
+    source = parquet(tmp_path / "facts.parquet", Fact, many)
     out = tmp_path / "spark.parquet"
-    assert spark.write(spark.read(source, Fact), out, Fact, timeline.KEY) == len(facts)
+    assert spark.write(spark.read(source, Fact), out, Fact, timeline.KEY) == len(many)
     with engine("duckdb", tmp_path / "scratch", threads=2) as duck:
         duck.write(duck.read(source, Fact), tmp_path / "duckdb.parquet", Fact, timeline.KEY)
     meta = pq.read_metadata(out)
@@ -169,42 +133,6 @@ def test_several_row_groups(spark: Engine, tmp_path: Path) -> None:
     assert groups == [65_536, 65_536, 18_928]
     assert out.read_bytes() == (tmp_path / "duckdb.parquet").read_bytes()
 
-
-def _opened(code: str, **environment: str) -> str:
-    """What opening the Spark engine says in another process."""
-    code += (
-        "\nfrom pathlib import Path\nfrom factdrift.builders.core.engine import engine\n"
-        "from factdrift.builders.core.errors import UserError\n"
-        "try:\n    with engine('spark', Path('scratch')): pass\n"
-        "except UserError as e: print(e)\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": ROOT, **environment},
-        capture_output=True,
-        text=True,
-        cwd=environment["HOME"],
-        check=True,
-    )
-    return ran.stdout
-
-
-def test_without_pyspark(tmp_path: Path) -> None:
-    said = _opened("import sys; sys.modules['pyspark'] = None", HOME=str(tmp_path))
-    assert "the engine spark needs PySpark\n  pip install -e '.[spark]'" in said
-
-
-def test_without_java(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    said = _opened("", HOME=str(tmp_path), JAVA_HOME=str(tmp_path), PATH=str(tmp_path))
-    assert "the engine spark needs Java 17 or newer; found none" in said
-
-
-def test_with_old_java(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    java = tmp_path / "bin" / "java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n")
-    java.chmod(0o755)
-    said = _opened("", HOME=str(tmp_path), JAVA_HOME=str(tmp_path))
-    assert "needs Java 17 or newer; found Java 8" in said
+    # Spark leaves out files whose names begin with a dot, and would say that there are none
+    with pytest.raises(ValueError, match="leaves out"):
+        spark.read(parquet(tmp_path / ".facts.parquet", Fact, [one]), Fact)

@@ -20,8 +20,8 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
+from tests.conftest import ROOT, run
 
-ROOT = Path(__file__).parents[1]
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
 SETTINGS = {
@@ -68,6 +68,7 @@ def test_addresses(address: str) -> None:
         ("spark://host", "not the address of a Spark master: spark://host\n"),
         ("spark://host:x", "not the address of a Spark master"),
         ("spark://host:99999", "not the address of a Spark master"),
+        ("spark://one:7077,two", "not the address of a Spark master"),
         ("sc://", "not the address of a Spark Connect server"),
         ("sc://host:x", "not the address of a Spark Connect server"),
         ("sc://host/path", "not the address of a Spark Connect server"),
@@ -88,7 +89,7 @@ def test_where_spark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     assert [spark.remote(a) for a in (None, "local[2]", "yarn")] == [None, None, "yarn"]
     monkeypatch.setenv("SPARK_REMOTE", "sc://host/;token=s3cret")
-    assert spark.shown(spark.remote(None) or "") == "sc://host:15002"
+    assert spark.shown(spark.remote(None) or "") == "sc://host"
 
 
 @pyspark
@@ -110,23 +111,57 @@ def test_no_server_answers(
         ready(f"sc://127.0.0.1:{port}", tmp_path)
 
 
-def test_without_the_packages_of_connect(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    # Run from a file: PySpark takes `python -c` for its own doctests and ends without an error.
-    script = tmp_path / "script.py"
+def opened(home: Path, engine: str, first: str = "", **environment: str) -> str:
+    """What an engine that is opened in another process says.
+
+    Run from a file: PySpark takes `python -c` for its own doctests and ends without an error.
+    """
+    script = home / "script.py"
     script.write_text(
-        "import sys; sys.modules['grpc'] = None\n"
-        "from pathlib import Path\nfrom factdrift.builders.core.engine import ready\n"
+        f"{first}\nfrom pathlib import Path\nfrom factdrift.builders.core.engine import engine\n"
         "from factdrift.builders.core.errors import UserError\n"
-        "try: ready('sc://localhost', Path('scratch'))\nexcept UserError as e: print(e)\n"
+        f"try:\n    with engine({engine!r}, Path('a [b] {{c}}*'), threads=2) as eng:\n"
+        "        import pyarrow as pa, pyarrow.parquet as pq\n"
+        "        given = eng.scratch / 'given.parquet'\n"
+        "        pq.write_table(pa.table({'n': [1, 2]}), given)\n"
+        "        kept = eng.keep(eng._read([str(given)]))\n"
+        "        print(eng.session.sparkContext.master, sorted(r['n'] for r in eng.rows(kept)))\n"
+        "except UserError as e: print(e)\n"
     )
-    said = ran([sys.executable, str(script)], tmp_path).stdout
-    assert "needs PySpark with Spark Connect" in said
-    assert "pip install -e '.[spark]'" in said
+    program = environment.pop("program", sys.executable).split()
+    return ran([*program, str(script)], home, True, **environment, HOME=str(home)).stdout
+
+
+OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
+
+
+@pyspark
+@pytest.mark.parametrize(
+    ("engine", "hidden", "java", "expected"),
+    [
+        ("spark", "pyspark", "", "the engine spark needs PySpark\n  pip install -e '.[spark]'"),
+        ("sc://localhost", "grpc", "", "the engine spark needs PySpark with Spark Connect"),
+        ("spark", "", "none", "the engine spark needs Java 17 or newer; found none"),
+        ("spark", "", "old", "needs Java 17 or newer; found Java 8"),
+    ],
+)
+def test_what_is_missing(
+    engine: str, hidden: str, java: str, expected: str, tmp_path: Path
+) -> None:
+    environment = {}
+    if java:
+        environment = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)}
+    if java == "old":
+        environment["PATH"] = os.environ["PATH"]
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "java").write_text(OLD_JAVA)
+        (tmp_path / "bin" / "java").chmod(0o755)
+    first = f"import sys; sys.modules[{hidden!r}] = None" if hidden else ""
+    assert expected in opened(tmp_path, engine, first, **environment)
 
 
 def test_asked_before_the_dump_is_read(tmp_path: Path) -> None:
-    done = ran(release(tmp_path, "--engine", "duckbd"), tmp_path, check=False)
+    done = run(*release(tmp_path, "--engine", "duckbd")[3:], ok=False)
     assert done.returncode == 1
     assert "no engine 'duckbd'" in done.stderr
     assert "mine" not in done.stderr + done.stdout
@@ -241,22 +276,15 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
 @pytest.mark.slow
 @pyspark
 @java
-def test_a_master_in_this_process(tmp_path: Path) -> None:
-    """Any folder will do, also where its name looks like a pattern."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from pathlib import Path\n"
-        "import pyarrow as pa, pyarrow.parquet as pq\n"
-        "from factdrift.builders.core.engine import engine\n"
-        "with engine('local[1]', Path('a [b] {c}*')) as eng:\n"
-        "    given = eng.scratch / 'given.parquet'\n"
-        "    pq.write_table(pa.table({'n': [1, 2]}), given)\n"
-        "    kept = eng.keep(eng._read([str(given)]))\n"
-        "    print(eng.session.sparkContext.master, sorted(r['n'] for r in eng.rows(kept)))\n"
-    )
-    assert (
-        "local[1] [1, 2]\n" in ran([sys.executable, str(script)], tmp_path, True, **FRUGAL).stdout
-    )
+@pytest.mark.parametrize("submitted", [False, True])
+def test_a_master_in_this_process(submitted: bool, tmp_path: Path) -> None:
+    """Any folder will do, also one like a pattern; the settings of spark-submit stay."""
+    given = {**FRUGAL, "PYSPARK_PYTHON": sys.executable}
+    if submitted:
+        submit = Path(sys.executable).with_name("spark-submit")
+        given["program"] = f"{submit} --master local[1] --conf spark.ui.enabled=false"
+    said = opened(tmp_path, "spark" if submitted else "local[1]", **given)
+    assert "local[1] [1, 2]\n" in said
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.annotation.items import TextSources
 from factdrift.builders.ckl.clozes import CKLClozes
 from factdrift.builders.ckl.easy import NewLAMAEasyClozes
 from factdrift.builders.ckl.questions import CKLQuestions
@@ -22,12 +21,8 @@ from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Run, Source
 from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
 from factdrift.builders.generate import prompts
-from factdrift.builders.rows import Article, Gold
+from factdrift.builders.rows import Gold
 from factdrift.builders.streamingqa.dataset import StreamingQA
-from factdrift.filters.search_index import Index
-from tests.test_filters_search import KilledError, article, dump, killed_after
-
-FILTERS = [{"filter": "search"}]
 
 
 class Settings(Strict):
@@ -135,54 +130,41 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
         _ = Numbers(settings=Settings(words=tmp_path / "none")).key
 
 
-def test_files_count_by_name_and_content() -> None:
-    def key(path: str, sha: str) -> Any:
-        return Files((Path(path),), (sha,)).key_data()
+@pytest.mark.parametrize(
+    ("path", "sha", "same"), [("/b/x", "1", True), ("/a/y", "1", False), ("/a/x", "2", False)]
+)
+def test_files_count_by_name_and_content(path: str, sha: str, same: bool) -> None:
+    keys = [Files((Path(p),), (s,)).key_data() for p, s in (("/a/x", "1"), (path, sha))]
+    assert (keys[0] == keys[1]) is same
 
-    assert key("/a/x", "1") == key("/b/x", "1")
-    assert len({str(key(*one)) for one in (("/a/x", "1"), ("/a/y", "1"), ("/a/x", "2"))}) == 3
 
+class Killed(Step):
+    """A step that is killed when its folder is empty."""
 
-class IndexOf(Step):
-    """An index of articles, whose making can be killed."""
-
-    name: ClassVar[str] = "i"
-    resumes: ClassVar[bool] = True
-    articles: ClassVar[Callable[[], Iterator[Article]]]
+    name: ClassVar[str] = "killed"
 
     def make(self, out: Path, at: Workspace) -> None:
-        Index.build(type(self).articles(), out / "index", every=10)
+        first = not any(out.iterdir())
+        (out / "half").touch()
+        if first:
+            raise KeyboardInterrupt
 
 
-class AnotherIndexOf(IndexOf):
-    """One that begins anew."""
+class Resuming(Killed):
+    """One that goes on from there."""
 
-    resumes: ClassVar[bool] = False
-
-
-def indexed(at: Workspace, step: IndexOf, articles: Iterator[Article]) -> Path:
-    type(step).articles = lambda: articles
-    return at.folder(step)
+    resumes: ClassVar[bool] = True
 
 
-def test_a_killed_step_goes_on(tmp_path: Path) -> None:
+def test_a_killed_step_begins_anew_or_goes_on(tmp_path: Path) -> None:
     at, _ = workspace(tmp_path)
-    whole = Index.build(map(article, range(60)), tmp_path / "whole", every=25)
-    with pytest.raises(KilledError):
-        indexed(at, IndexOf(), killed_after(50))
-    with pytest.raises(UserError, match="half-built"):  # it is there, and is gone on with
-        indexed(at, IndexOf(), map(article, range(1, 100)))
-    made = indexed(at, IndexOf(), map(article, range(60)))
-    assert dump(Index(made / "index")) == dump(whole)
-    assert sorted(p.name for p in at.root.iterdir()) == [made.name]
-
-
-def test_another_step_begins_anew(tmp_path: Path) -> None:
-    at, _ = workspace(tmp_path)
-    with pytest.raises(KilledError):
-        indexed(at, AnotherIndexOf(), killed_after(50))
-    made = indexed(at, AnotherIndexOf(), map(article, range(1, 30)))
-    assert Index(made / "index").articles == 29
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            at.folder(Killed())
+    with pytest.raises(KeyboardInterrupt):
+        at.folder(Resuming())
+    made = at.folder(Resuming())
+    assert sorted(p.name for p in at.root.iterdir()) == [f".killed-{Killed().key}.tmp", made.name]
 
 
 def a_run(folder: Path, say: Callable[[str], None], *layouts: str) -> Run:
@@ -218,37 +200,23 @@ def openai(folder: Path) -> dict[str, Any]:
     }
 
 
-CASES: list[Any] = [
-    pytest.param(
-        "model-questions",
-        StreamingQA,
-        "mine.yaml",
-        lambda f: {"filters": (), "generate": {"backend": openai(f)}},
-        marks=pytest.mark.slow,
-    ),
-    ("ckl-questions", CKLQuestions, "mine.yaml", lambda f: {"generate": {"backend": openai(f)}}),
-    ("ckl-clozes", CKLClozes, "mine.yaml", lambda f: {"predict": {"backend": openai(f)}}),
-    (
-        "new-lama-easy-clozes",
-        NewLAMAEasyClozes,
-        "mine.yaml",
-        lambda f: {"decontextualise": {"backend": openai(f)}},
-    ),
-]
-
-
-@pytest.mark.parametrize(("step", "kind", "file", "more"), CASES)
-def test_an_edited_file_makes_a_step_anew(
-    step: str,
-    kind: type[DatasetBuilder],
-    file: str,
-    more: Callable[[Path], dict[str, Any]],
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("step", "kind", "part"),
+    [
+        pytest.param("model-questions", StreamingQA, "generate", marks=pytest.mark.slow),
+        ("ckl-questions", CKLQuestions, "generate"),
+        ("ckl-clozes", CKLClozes, "predict"),
+        ("new-lama-easy-clozes", NewLAMAEasyClozes, "decontextualise"),
+    ],
+)
+def test_an_edited_file_of_prompts_makes_a_step_anew(
+    step: str, kind: type[DatasetBuilder], part: str, tmp_path: Path
 ) -> None:
     said: list[str] = []
     run = a_run(tmp_path, said.append, *(() if kind is StreamingQA else kind.layouts))
     name = kind.model_fields["builder"].annotation.__args__[0]  # type: ignore[union-attr]
-    builder = kind.model_validate({"builder": name, **more(tmp_path)})
+    more = {"filters": ()} if kind is StreamingQA else {}
+    builder = kind.model_validate({"builder": name, part: {"backend": openai(tmp_path)}, **more})
 
     def made() -> list[str]:
         said.clear()
@@ -257,32 +225,6 @@ def test_an_edited_file_makes_a_step_anew(
 
     assert made() == ["making"]
     assert made() == ["reused"]
-    text = (tmp_path / file).read_text("utf-8")
-    (tmp_path / file).write_text(text + "# edited\n", "utf-8")
+    path = tmp_path / "mine.yaml"
+    path.write_text(path.read_text("utf-8") + "# edited\n", "utf-8")
     assert made() == ["making"]
-
-
-@pytest.mark.slow
-def test_the_indexes_of_both_callers_go_on(tmp_path: Path) -> None:
-    said: list[str] = []
-    run = a_run(tmp_path, said.append)
-    builder = StreamingQA.model_validate({"builder": "streamingqa", "filters": FILTERS})
-    news = [str(path) for path in run.inputs["news"].files]
-    hit = TextSources(news, None, None, run.workspace)
-
-    def build() -> None:
-        run.workspace.found.clear()
-        builder.build(run)
-        hit.find("search", ["wet"])
-
-    build()
-    done = sorted(p for p in run.workspace.root.iterdir() if "search-" in p.name)
-    assert [p.name.rsplit("-", 1)[0] for p in done] == ["annotation-search", "search-index"]
-    for asking in run.workspace.root.glob("*questions-*"):
-        shutil.rmtree(asking)
-    for folder in done:
-        left = folder.with_name(f".{folder.name}.tmp")
-        folder.rename(left)
-        (left / "left").touch()
-    build()
-    assert all((folder / "left").exists() for folder in done)

@@ -19,11 +19,7 @@ _FOREIGN = {
     b"7z\xbc\xaf": "a 7z archive",
     b"\xfd7zXZ": "an xz file",
     b"PK\x03\x04": "a zip archive",
-    b"%PDF": "a PDF file",
-    b"SQLite": "an SQLite database",
     b"\x89PNG": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"ARROW1": "an Arrow file",
 }
 """Files that no reader of ours takes, by their first bytes."""
 _PACKED = ("a 7z archive", "an xz file", "a zip archive")

@@ -100,12 +100,8 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Composes nodes only; its scalars are those of YAML 1.2, decimal."""
-
-
-class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The same in C, ten times as fast; of what is wrong with a file it says less."""
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -118,7 +114,6 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first)
     )
-_QuickLoader.yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
 
 class _Tree:
@@ -129,10 +124,9 @@ class _Tree:
         self.line: dict[Loc, int] = {(): 1}
         self._raw: dict[Loc, str] = {}
         try:
-            try:
-                node = self._composed(text, _QuickLoader)
-            except yaml.YAMLError:
-                node = self._composed(text, _Loader)
+            for event in yaml.parse(text, Loader=_Loader):
+                self._refuse(event)
+            node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
         except yaml.MarkedYAMLError as e:
             mark = e.problem_mark or e.context_mark
             line = mark.line + 1 if mark else None
@@ -143,12 +137,6 @@ class _Tree:
         if node is None:
             raise UserError("the file is empty", where=where, line=1)
         self.data = self._build(node, ())
-
-    def _composed(self, text: str, loader: type[Any]) -> yaml.Node | None:
-        for event in yaml.parse(text, Loader=loader):
-            self._refuse(event)
-        node: yaml.Node | None = yaml.compose(text, Loader=loader)
-        return node
 
     def _refuse(self, event: yaml.Event) -> None:
         """Tags would build other things than data, aliases stand in two places at once."""

@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
+from pydantic import ConfigDict
+
+from factdrift.builders.core.names import Count, RelativePath, Sha256
+
+FORBID = ConfigDict(extra="forbid")
+"""What a manifest that is read may not say of a class: more than its fields."""
 
 Scalar = str | int | float | bool | None
 """A JSON scalar."""
@@ -56,6 +62,8 @@ class Statistics:
     A float in a column whose name starts with `share` is printed as a percentage.
     """
 
+    __pydantic_config__ = FORBID
+
     name: str
     title: str
     rows: Sequence[Mapping[str, Scalar]]
@@ -97,12 +105,14 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Input:
-    """One checksummed input of a release; `file` is a bare file name, never a path."""
+    """One checksummed input of a release; `file` is the file's name, never where it lay."""
+
+    __pydantic_config__ = FORBID
 
     name: str
-    file: str
-    sha256: str
-    bytes: int
+    file: RelativePath
+    sha256: Sha256
+    bytes: Count
     licence: str
     snapshot: date | None = None
     homepage: str | None = None

@@ -5,24 +5,23 @@
 
 import json
 import os
-import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
+from functools import partial
 from threading import Lock, Thread, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import MaxRetryError
+from urllib3.exceptions import HTTPError, InvalidHeader
 from urllib3.util import Retry
-from urllib3.util.retry import RequestHistory
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.inputs import plain
 from factdrift.builders.core.progress import say
 
 T = TypeVar("T")
@@ -31,7 +30,7 @@ RETRY_STATUSES = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 """Statuses after which the same request may succeed later."""
 MAX_BYTES = 64 << 20
 """Bytes of an answer, unpacked, that are read."""
-_PIECE = 1 << 16
+_PIECE = 1 << 20
 _REPORT_EVERY = 10.0
 """Seconds between reports of failures of one server."""
 
@@ -77,39 +76,32 @@ def retry(
     The first failure is reported. Our own waits are multiplied by `spread`, so that calls that
     failed together do not return together. `UserError` (`where`, the reason, `hint`) at the end.
     """
-    begun = (RequestHistory(None, where, None, None, None),)  # so that the first wait is one, too
-    state = Retry(
-        total=policy.attempts - 1,
-        backoff_factor=policy.first_wait * spread / 2,
-        backoff_max=policy.longest_wait,
-        history=begun,
-    )
-    first_failure, asked_waits = None, 0.0
+    first_failure, asked_waits, attempt = time.monotonic(), 0.0, 0
     while True:
-        attempt = len(state.history)
+        attempt += 1
         try:
             return call(attempt)
         except RetryError as error:
-            failure, asked = error, error.wait
-        if asked is not None and asked > policy.longest_wait:
-            text = f"{failure.reason}, to be asked again in {asked:.0f} seconds"
-            raise UserError(_with(text, failure.message), where=where, hint=hint)
+            failure = error
         now = time.monotonic()
-        times = f"{attempt} attempt{'s' * (attempt != 1)}"
-        over = f"still {failure.reason} after {times}"
-        try:
-            state = state.increment(url=where, error=failure)
-        except MaxRetryError:
-            raise UserError(_with(over, failure.message), where=where, hint=hint) from None
-        pause = state.get_backoff_time() if asked is None else max(asked, 0.0)
-        if first_failure is None:
-            first_failure = now
+        first_failure = now if attempt == 1 else first_failure
+        pause = min(policy.first_wait * spread * 2 ** (attempt - 1), policy.longest_wait)
+        if failure.wait is not None:
+            pause = failure.wait
+        over = f"still {failure.reason} after {attempt} attempt{'s' * (attempt != 1)}"
+        end = ""
+        if pause > policy.longest_wait:
+            end = f"{failure.reason}, to be asked again in {pause:.0f} seconds"
+        elif attempt >= policy.attempts:
+            end = over
+        elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
+            end = f"{over} in {now - first_failure:.0f} seconds"
+        if end:
+            raise UserError(_with(end, failure.message), where=where, hint=hint)
+        if attempt == 1:
             text = _with(failure.reason, failure.message)
             report(f"  {where}: {text}; it is tried again in {pause:.0f} s")
-        elif now + pause - first_failure - asked_waits > policy.give_up:
-            text = f"{over} in {now - first_failure:.0f} seconds"
-            raise UserError(_with(text, failure.message), where=where, hint=hint)
-        if asked is not None:
+        if failure.wait is not None:
             asked_waits += pause
         sleep(pause)
 
@@ -132,17 +124,70 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     return done.result(seconds)
 
 
-def retry_after(headers: Mapping[str, str] | Message) -> float | None:
-    """Seconds that `Retry-After` asks for, if it does; a date counts from the server's clock."""
-    text = (headers.get("Retry-After") or "").strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
+class Sessions(local):
+    """A session for each thread."""
+
+    def __init__(self) -> None:
+        self.session = requests.Session()
+
+
+@contextmanager
+def answered(
+    sessions: Sessions, method: str, address: str, timeout: float, **more: Any
+) -> Iterator[requests.Response]:
+    """What a server answers, its body still to be read, with `pieces`.
+
+    `RetryError`: none in time, or out of reach. `UserError`: no address, redirects in a circle.
+    """
+    times = (min(10.0, timeout), timeout)
+    call = partial(sessions.session.request, method, address, stream=True, timeout=times, **more)
     try:
-        until = parsedate_to_datetime(text)
-        clock = headers.get("Date")
-        now = parsedate_to_datetime(clock) if clock else datetime.now(UTC)
-        return max(0.0, (until - now).total_seconds())
-    except (TypeError, ValueError):
+        response = within(sum(times), call)
+    except TimeoutError:
+        sessions.session = requests.Session()  # that one is still at it
+        raise RetryError("out of time") from None
+    except requests.exceptions.InvalidURL:
+        raise UserError("not an address", where=plain(address)) from None
+    except requests.TooManyRedirects:
+        text = "the server sends callers round in circles"
+        raise UserError(text, where=plain(address)) from None
+    except requests.Timeout as error:
+        raise RetryError(f"out of time ({type(error).__name__})") from None
+    except requests.RequestException as error:  # its text can hold an address with a key
+        raise RetryError(f"out of reach ({type(error).__name__})", _cause(error)) from None
+    with response:
+        yield response
+
+
+def pieces(
+    response: requests.Response, seconds: float, least: int, *, unpacked: bool
+) -> Iterator[bytes]:
+    """The body as it comes. `RetryError`: it breaks off, or comes too slowly.
+
+    So many `seconds` bring at least so many bytes, or its end.
+    """
+    begun, came = time.monotonic(), 0
+    while True:
+        try:
+            piece = response.raw.read1(_PIECE, decode_content=unpacked)
+        except (HTTPError, OSError) as error:
+            late = "out of time" if "timed out" in str(error) else "an answer that breaks off"
+            raise RetryError(f"{late} ({type(error).__name__})") from None
+        if not piece:
+            return
+        yield piece
+        came += len(piece)
+        if time.monotonic() - begun >= seconds:
+            if came < least:
+                raise RetryError(f"too slow: {came:,} bytes in {seconds:g} seconds")
+            begun, came = time.monotonic(), 0
+
+
+def retry_after(headers: Mapping[str, str] | Message) -> float | None:
+    """Seconds that `Retry-After` asks for, if it does."""
+    try:
+        return Retry().parse_retry_after(headers.get("Retry-After", ""))
+    except InvalidHeader:
         return None
 
 
@@ -152,10 +197,6 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
-
-    def busy(self) -> RetryError:
-        """The error of a status in `RETRY_STATUSES`."""
-        return RetryError(f"HTTP {self.status}", "", retry_after(self.headers))
 
 
 class JsonClient:
@@ -183,7 +224,7 @@ class JsonClient:
         self._rate, self._max_bytes, self._hint, self._sleep = rate, max_bytes, hint, sleep
         self._next, self._next_report = 0.0, 0.0
         self._lock = Lock()
-        self._local = local()
+        self._sessions = Sessions()
 
     def post(self, body: Any, read: Callable[[Reply, int], T], *, spread: float = 1.0) -> T:
         """What `read(reply, attempt)` makes of the answer to a JSON body.
@@ -196,8 +237,8 @@ class JsonClient:
         def call(attempt: int) -> T:
             reply = self._send(body)
             if reply.status in RETRY_STATUSES:
-                busy = reply.busy()
-                raise RetryError(busy.reason, self.words(reply), busy.wait)
+                wait = retry_after(reply.headers)
+                raise RetryError(f"HTTP {reply.status}", self.words(reply), wait)
             return read(reply, attempt)
 
         return retry(
@@ -224,58 +265,20 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout = self.policy.timeout
-        session = self._session()
-        try:
-            return within(timeout + min(10.0, timeout), lambda: self._sent(session, body))
-        except TimeoutError:
-            del self._local.session  # it is still at that call
-            raise RetryError("out of time (an answer that never ends)") from None
-
-    def _sent(self, session: requests.Session, body: Any) -> Reply:
-        timeout = self.policy.timeout
-        try:
-            with session.post(
-                self.address,
-                json=body,
-                auth=self._sign,
-                allow_redirects=False,
-                timeout=(min(10.0, timeout), timeout),
-                stream=True,
-            ) as response:
-                if response.is_redirect:
-                    to = urlsplit(response.headers["Location"]).hostname or "another page"
-                    text = f"HTTP {response.status_code}: it sends callers on to {to}"
-                    hint = "give the address of the service itself"
-                    raise UserError(text, where=self.address, hint=hint)
-                return Reply(response.status_code, response.headers, self._body(response))
-        except requests.Timeout as error:
-            raise RetryError(f"out of time ({type(error).__name__})") from None
-        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-            raise RetryError("an answer that breaks off") from None
-        except requests.RequestException as error:  # its text can hold an address with a key
-            reason = f"out of reach ({type(error).__name__})"
-            raise RetryError(reason, _cause(error)) from None
-
-    def _body(self, response: requests.Response) -> bytes:
-        found = bytearray()
-        try:
-            for piece in response.iter_content(_PIECE):
+        timeout, found = self.policy.timeout, bytearray()
+        more = {"json": body, "auth": self._sign, "allow_redirects": False}
+        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
+            if response.is_redirect:
+                to = urlsplit(response.headers["Location"]).hostname or "another page"
+                text = f"HTTP {response.status_code}: it sends callers on to {to}"
+                hint = "give the address of the service itself"
+                raise UserError(text, where=self.address, hint=hint)
+            for piece in pieces(response, timeout, self._max_bytes, unpacked=True):
                 found += piece
                 if len(found) > self._max_bytes:
                     text = f"its answer is longer than {self._max_bytes:,} bytes"
                     raise UserError(text, where=self.address)
-        except requests.ConnectionError as error:
-            if "timed out" in str(error):
-                raise requests.ReadTimeout from None
-            raise RetryError("an answer that breaks off") from None
-        return bytes(found)
-
-    def _session(self) -> requests.Session:
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        return session
+            return Reply(response.status_code, response.headers, bytes(found))
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:

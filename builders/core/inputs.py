@@ -34,11 +34,6 @@ class InputName:
     help: str
     many: bool = True
 
-    @property
-    def variable(self) -> str:
-        """Its variable with make."""
-        return self.name.upper()
-
 
 INPUTS: Mapping[str, InputName] = {
     row.name: row

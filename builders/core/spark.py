@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -26,15 +26,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hints import install_extra
 
 CONNECT = "sc://"
-STANDALONE = "spark://"
 PATIENCE = 10.0
 """Seconds that a master or a server has to answer at all."""
 
-_LOCAL = re.compile(r"local(\[(\d+|\*)(, ?\d+)?\])?")
-_MASTER = re.compile(
-    _LOCAL.pattern
-    + r"|local-cluster\[\d+, ?\d+, ?\d+\]|yarn|k8s://\S+|spark://[^\s/,@]+(,[^\s/,@]+)*"
-)
+_LOCAL = re.compile(r"local(\[[\d*, ]+\])?")
+_ADDRESS = re.compile(_LOCAL.pattern + r"|local-cluster\[[\d, ]+\]|yarn|(k8s|spark|sc)://\S*")
 _KEY = re.compile(r"[;?&]\s*[^=;?&]*(token|password|secret|key)[^=;?&]*=|//[^/;]*@", re.IGNORECASE)
 _TRACEBACK = re.compile(
     r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+((?:\w+\.)*\w+(?::.*)?)"
@@ -54,16 +50,13 @@ def checked(address: str) -> str:
             hint="leave it out of the address: Spark Connect takes its token from the variable "
             "SPARK_CONNECT_AUTHENTICATE_TOKEN, other keys are in the file spark-defaults.conf",
         )
-    if address.startswith(CONNECT):
-        _endpoint(address)
-    elif not _MASTER.fullmatch(address):
+    if not _ADDRESS.fullmatch(address):
         raise UserError(
             f"no engine {address!r} (duckdb, spark, or the address of a Spark)",
             hint="addresses: local[4], spark://host:7077, yarn, k8s://https://host:443, or "
             "sc://host:15002 for Spark Connect",
         )
-    elif address.startswith(STANDALONE):
-        list(_endpoints(address))
+    _endpoints(address)
     return address
 
 
@@ -89,12 +82,21 @@ def require(address: str | None) -> None:
             + (f" with Spark Connect ({_first(error)})" if connect else ""),
             hint=install_extra("spark"),
         ) from error
+    if not connect:
+        _require_java()
+    ends = _endpoints(away)
+    for n, end in enumerate(ends, 1):
+        try:
+            socket.create_connection(end, timeout=PATIENCE).close()
+            break
+        except OSError as error:
+            if n == len(ends):
+                reason = error.strerror or str(error)
+                text = f"no Spark answers at {shown(away)} ({reason})"
+                hint = "is it running, and can this machine reach it?"
+                raise UserError(text, hint=hint) from error
     if connect:
         _require_server(away)
-        return
-    _require_java()
-    if away.startswith(STANDALONE):
-        _require_answer(away, _endpoints(away))
 
 
 @contextmanager
@@ -174,14 +176,14 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
     away = remote(address)
     if away is None:
         if address or not _GIVEN & os.environ.keys():
-            local = _local(scratch, memory, threads or os.cpu_count() or 2)
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # what tasks run in
-            builder = builder.config(map=local | ({"spark.master": address} if address else {}))
+            own = _settings(None, scratch, memory, threads or os.cpu_count() or 2)
+            builder = builder.config(map=own | ({"spark.master": address} if address else {}))
         return builder.getOrCreate()
     if away.startswith(CONNECT):
         builder = builder.remote(away)
     else:
-        builder = builder.config(map=_cluster(away, memory))
+        builder = builder.config(map=_settings(away, scratch, memory, 0))
     try:
         return builder.getOrCreate()
     except (PySparkException, Py4JError) as error:
@@ -190,51 +192,28 @@ def _opened(address: str | None, scratch: Path, memory: str | None, threads: int
 
 def shown(address: str) -> str:
     """An address without what may be a key."""
-    if not address.startswith(CONNECT):
-        return address
-    host, port = _endpoint(address)
-    return f"{CONNECT}{host}:{port}"
+    return address.partition("/;")[0] if address.startswith(CONNECT) else address
 
 
-def _endpoint(address: str) -> tuple[str, int]:
-    """Host and port of a Spark Connect server."""
-    try:
-        parts = urlsplit("http" + address.partition(";")[0].removeprefix("sc"))
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port, parts = None, None, None
-    if not host or parts is None or parts.path not in ("", "/") or parts.query:
-        raise UserError(
-            "not the address of a Spark Connect server",
-            hint="write sc://host:15002, or sc://host:15002/;use_ssl=true",
-        )
-    return host, port or 15002
-
-
-def _endpoints(address: str) -> Iterator[tuple[str, int]]:
-    """Hosts and ports of a standalone master and those that stand by."""
-    for one in address.removeprefix(STANDALONE).split(","):
-        host, _, port = one.rpartition(":")
-        if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-            raise UserError(
-                f"not the address of a Spark master: {address}", hint="write spark://host:7077"
-            )
-        yield host.strip("[]"), int(port)
-
-
-def _require_answer(address: str, ends: Iterable[tuple[str, int]]) -> None:
-    """`UserError` unless something answers at one of the ports."""
-    reason = ""
-    for end in ends:
-        try:
-            socket.create_connection(end, timeout=PATIENCE).close()
-            return
-        except OSError as error:
-            reason = error.strerror or str(error)
-    raise UserError(
-        f"no Spark answers at {shown(address)} ({reason})",
-        hint="is it running, and can this machine reach it?",
+def _endpoints(address: str) -> list[tuple[str, int]]:
+    """Hosts and ports of a Connect server, or of a standalone master and those that stand by."""
+    scheme, found, rest = address.partition("://")
+    if not found or scheme == "k8s":
+        return []
+    usual, what, form = (
+        (15002, "Connect server", "sc://host:15002, or sc://host:15002/;use_ssl=true")
+        if scheme == "sc"
+        else (None, "master", "spark://host:7077")
     )
+    try:
+        parts = [urlsplit(f"//{one}") for one in rest.partition("/;")[0].split(",")]
+        ends = [(one.hostname, one.port or usual) for one in parts]
+        if all(host and port for host, port in ends) and not any(o.path.strip("/") for o in parts):
+            return [(str(host), int(port or 0)) for host, port in ends]
+    except ValueError:
+        pass
+    text = f"not the address of a Spark {what}: {shown(address)}"
+    raise UserError(text, hint=f"write {form}")
 
 
 def _require_server(address: str) -> None:
@@ -243,7 +222,6 @@ def _require_server(address: str) -> None:
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
-    _require_answer(address, [_endpoint(address)])
     try:
         channel = DefaultChannelBuilder(address).toChannel()
     except PySparkException as error:
@@ -284,30 +262,23 @@ def _require_shared(opened: Any, scratch: Path, address: str) -> None:
         )
 
 
-def _local(scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
-    """Settings of a Spark that runs in this process."""
-    return {
+def _settings(away: str | None, scratch: Path, memory: str | None, threads: int) -> dict[str, Any]:
+    """Settings of a Spark; what else a cluster needs is in the user's spark-defaults.conf."""
+    given: dict[str, Any] = {
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.catalogImplementation": "in-memory",
+    }
+    if memory:
+        given["spark.driver.memory"] = memory.lower().removesuffix("b")
+    if away:
+        return given | {"spark.master": away}
+    return given | {
         "spark.master": f"local[{threads}]",
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.shuffle.partitions": str(threads),
-    } | _heap(memory)
-
-
-def _cluster(address: str, memory: str | None) -> dict[str, Any]:
-    """Settings of a run on a cluster; what else it needs is in the user's spark-defaults.conf."""
-    return {
-        "spark.master": address,
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.catalogImplementation": "in-memory",
-    } | _heap(memory)
-
-
-def _heap(memory: str | None) -> dict[str, str]:
-    return {"spark.driver.memory": memory.lower().removesuffix("b")} if memory else {}
+    }
 
 
 def _require_java() -> None:

@@ -10,36 +10,26 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.engine import Engine, EngineName, engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import locked
+from factdrift.builders.core.files import disk_errors, locked, replacing
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.core.reach import Reach, reach
-from factdrift.builders.core.tidy import touch
 
 Say = Callable[[str], None]
 
 NOT_IN_KEY = "not in the key"
 """Marks a field that cannot change the result: `offline: Annotated[bool, NOT_IN_KEY] = False`."""
-
-
-@runtime_checkable
-class Keyed(Protocol):
-    """A value of a field that says itself what of it belongs to a step's key."""
-
-    def key_data(self) -> Any:
-        """Plain data that tells this value from every other one."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -147,7 +137,8 @@ class Workspace:
         done = self.root / name
         if done.is_dir():
             self.say(f"  {step.name}: reused ({name})")
-            touch(done)
+            with suppress(OSError):  # a build folder that only others may write
+                os.utime(done)
             self.found[step.key] = done
             return done
         for one in step.inputs:
@@ -185,24 +176,17 @@ class Workspace:
         """The sha256 of an input file; remembered while its size and time of change stay."""
         known_path = self.root / "checksums.json"
         known: dict[str, str] = {}
-        if known_path.is_file():
-            try:
-                known = json.loads(known_path.read_text("utf-8"))
-            except ValueError:
-                known = {}
-        try:
+        with suppress(FileNotFoundError, ValueError):
+            known = json.loads(known_path.read_text("utf-8"))
+        with disk_errors(path):
             stat = path.stat()
-        except OSError as error:
-            raise UserError(f"cannot be read: {error.strerror}", where=path) from error
         name = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
         if name not in known:
             if stat.st_size > 1 << 30:
                 self.say(f"  checksum of {path.name} ({stat.st_size / 1e9:.1f} GB), once")
             known[name] = file_sha256(path)
-            self.root.mkdir(parents=True, exist_ok=True)
-            temporary = known_path.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(known, indent=1, sort_keys=True), "utf-8")
-            temporary.replace(known_path)
+            with replacing(known_path) as unfinished:
+                unfinished.write_text(json.dumps(known, indent=1, sort_keys=True), "utf-8")
         return known[name]
 
 
@@ -252,7 +236,7 @@ def key_data(value: Any) -> Any:
     match value:
         case Step():
             return value.key
-        case Keyed():
+        case _ if hasattr(value, "key_data"):  # it says itself what of it belongs to a key
             return value.key_data()
         case BaseModel():
             return _of_model(value)

@@ -5,7 +5,6 @@ A step's folder is named `<step>-<key>`. Which of them a release came from is wr
 """
 
 import json
-import os
 import re
 import shutil
 from collections import defaultdict
@@ -17,22 +16,27 @@ from typing import Literal
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import disk_errors
+from factdrift.builders.core.files import disk_errors, replacing
 
 USED = "used"
 """The folder of the notes about releases."""
-_STEP = re.compile(r"(?P<step>[a-z0-9]+(?:[-_][a-z0-9]+)*)-(?P<key>[0-9a-f]{16})")
-_UNFINISHED = re.compile(rf"\.{_STEP.pattern}\.tmp")
-_ANSWERS = ("answers", "scores")
-"""Answers of models and services: they cost time or money and do not age."""
+_STEP = r"[a-z0-9]+(?:[-_][a-z0-9]+)*-[0-9a-f]{16}"
 
 Why = Literal[
     "a release", "answers", "fetched inputs", "no release", "unfinished", "scratch", "unknown"
 ]
 """Why something is kept (the first three, and what nobody knows) or removed."""
-
-
 _KEPT = ("a release", "answers", "fetched inputs", "unknown")
+_KINDS: tuple[tuple[re.Pattern[str], Why], ...] = (
+    (re.compile("scratch"), "scratch"),
+    (re.compile("inputs"), "fetched inputs"),
+    (re.compile("work/(answers|scores)"), "answers"),  # they cost time or money and do not age
+    (re.compile(rf"work/({_STEP}|\.{_STEP}\.tmp)"), "unfinished"),
+    (re.compile(rf"\.({_STEP}|checksums\.json)\.tmp"), "unfinished"),
+    (re.compile(_STEP), "no release"),
+    (re.compile(".*", re.DOTALL), "unknown"),
+)
+"""What is in a build folder, by its place there; of a step, unless a release came from it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,6 @@ class BuildEntry:
     """One thing in a build folder: `size` in bytes, `used` the UTC day of its last use."""
 
     path: Path
-    step: str
     datasets: tuple[str, ...]
     size: int
     used: date
@@ -54,13 +57,10 @@ class BuildEntry:
 
 def note_use(root: Path, dataset: str, release: Path, keys: Collection[str]) -> None:
     """Write down which steps (their keys) the newest release of a dataset came from."""
-    folder = root / USED
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{dataset}.json"
-    temporary = path.with_suffix(".tmp")
+    path = root / USED / f"{dataset}.json"
     value = {"release": str(release.resolve()), "steps": sorted(keys)}
-    temporary.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
-    temporary.replace(path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
 
 
 def needed(root: Path) -> dict[str, list[str]]:
@@ -86,7 +86,9 @@ def look(root: Path) -> list[BuildEntry]:
     if not root.is_dir():
         raise UserError("no such folder", where=shown(root), hint="name it: --build FOLDER")
     keys = needed(root)
-    return [_entry(path, why, keys) for path, why in _things(root, keys)]
+    places = [p for p in sorted(root.iterdir()) if p.name not in (USED, "checksums.json", "work")]
+    places += sorted((root / "work").glob("*"))
+    return [_entry(root, path, keys) for path in places]
 
 
 def clean(entries: Iterable[BuildEntry], everything: bool = False) -> int:
@@ -116,37 +118,17 @@ def table(entries: Iterable[BuildEntry], everything: bool = False) -> Iterator[s
         yield f"  {verdict:7}{one.size / 1e6:9.1f} MB  {one.used}  {one.path.name}  ({of})"
 
 
-def _things(root: Path, keys: Collection[str]) -> Iterator[tuple[Path, Why]]:
-    for path in sorted(root.iterdir()):
-        if path.name in (USED, "checksums.json"):
-            continue
-        if path.name == "scratch":
-            yield path, "scratch"
-        elif path.name == "inputs":
-            yield path, "fetched inputs"
-        elif path.name == "work" and path.is_dir():
-            for one in sorted(path.iterdir()):
-                half = _STEP.fullmatch(one.name) or _UNFINISHED.fullmatch(one.name)
-                answers: Why = "answers" if one.name in _ANSWERS else "unknown"
-                yield one, "unfinished" if half else answers
-        elif _UNFINISHED.fullmatch(path.name) or re.fullmatch(r"checksums\.\d+\.tmp", path.name):
-            yield path, "unfinished"
-        elif found := _STEP.fullmatch(path.name):
-            yield path, "a release" if found["key"] in keys else "no release"
-        else:
-            yield path, "unknown"
-
-
-def _entry(path: Path, why: Why, keys: dict[str, list[str]]) -> BuildEntry:
-    found = _STEP.search(path.name)
+def _entry(root: Path, path: Path, keys: dict[str, list[str]]) -> BuildEntry:
+    place = path.relative_to(root).as_posix()
+    why = next(why for form, why in _KINDS if form.fullmatch(place))
+    of = tuple(keys.get(path.name[-16:], ())) if why == "no release" else ()
     files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
     return BuildEntry(
         path=path,
-        step=found["step"] if found else path.name,
-        datasets=tuple(keys.get(found["key"], ())) if found and why == "a release" else (),
+        datasets=of,
         size=sum(_size(file) for file in files),
         used=datetime.fromtimestamp(path.lstat().st_mtime, UTC).date(),
-        why=why,
+        why="a release" if of else why,
     )
 
 
@@ -155,11 +137,3 @@ def _size(path: Path) -> int:
         return path.lstat().st_size
     except OSError:
         return 0
-
-
-def touch(folder: Path) -> None:
-    """Let the time of a folder say that it was used now."""
-    try:
-        os.utime(folder)
-    except OSError:
-        return  # a build folder that only others may write

@@ -173,12 +173,7 @@ def _compare_config(db: duckdb.DuckDBPyConnection, old: _Side, new: _Side) -> No
     ]
     if not any(sides):
         return
-    names = [c.name for c in shared]
-    old_files, new_files = sides
-    if "id" in names:
-        _rows_by_id(db, one.name, shared, old_files, new_files)
-    else:
-        _rows_by_content(db, one.name, names, old_files, new_files)
+    _add_differences(db, one.name, shared, *sides)
 
 
 def _hashes(manifest: Manifest, config: ConfigEntry | None) -> set[tuple[str, str]]:
@@ -254,17 +249,18 @@ def _sorted(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
     yield from reader
 
 
-def _rows_by_id(
+def _add_differences(
     db: duckdb.DuckDBPyConnection,
     config: str,
     columns: Sequence[ColumnEntry],
     before: _Files,
     after: _Files,
 ) -> None:
-    """Add the rows of one config that differ, matched by `id`.
+    """Add the rows of one config that differ, matched by `id`, else by their whole content.
 
-    `columns` are compared. A row that differs in rendered ones alone is rendered anew, and one that
-    differs only where it is read off the dump is measured anew.
+    A row that differs in rendered columns alone is rendered anew, and one that differs only where
+    it is read off the dump is measured anew. Without ids there is no telling which row an edited
+    one was: it counts as one removed and one added; copies of a row are counted in each split.
     """
     others = [column for column in columns if column.name != "id"]
     tests = {c.name: f"{_of('o', c.name)} IS DISTINCT FROM {_of('n', c.name)}" for c in others}
@@ -277,6 +273,7 @@ def _rows_by_id(
     either = " OR ".join(tests.values()) or "false"
     old, new = (_json(side, names) for side in "on")
     one, two = _rows(before, after, names), _rows(after, before, names)
+    place = "" if "id" in names else ' AND o."__split" = n."__split" AND o."__copy" = n."__copy"'
     db.execute(f"""
         INSERT INTO diff
         WITH o AS ({one}), n AS ({two}), d AS (
@@ -284,7 +281,7 @@ def _rows_by_id(
                 coalesce(o.id, n.id) AS id, o."__split" AS old_split, n."__split" AS new_split,
                 list_filter([{changed or "NULL"}]::VARCHAR[], lambda c: c IS NOT NULL) AS changed,
                 ({edited}) AS edited, ({written}) AS written, {old} AS old, {new} AS new
-            FROM o FULL JOIN n ON o.id = n.id
+            FROM o FULL JOIN n ON o.id = n.id{place}
             WHERE o.id IS NULL OR n.id IS NULL OR o."__split" != n."__split" OR {either}
         )
         SELECT
@@ -316,42 +313,6 @@ def _unless(column: ColumnEntry) -> str:
     return f" AND NOT ({_of('o', column.measured)} AND {_of('n', column.measured)})"
 
 
-def _rows_by_content(
-    db: duckdb.DuckDBPyConnection,
-    config: str,
-    columns: Sequence[str],
-    before: _Files,
-    after: _Files,
-) -> None:
-    """Add the rows of one config that differ, matched by their content; copies are counted.
-
-    There is no telling which row an edited one was: it counts as one removed and one added.
-    """
-    counted = [
-        f"""SELECT md5(j) AS id, "__split" AS split, any_value(j) AS j, count(*) AS n
-            FROM (SELECT "__split", {_object("r", columns)}::VARCHAR AS j FROM ({rows}) r)
-            GROUP BY ALL"""
-        for rows in (_rows(before, after, columns), _rows(after, before, columns))
-    ]
-    here = duck.text(config)
-    db.execute(f"""
-        INSERT INTO diff
-        WITH o AS ({counted[0]}), n AS ({counted[1]}), d AS (
-            SELECT
-                coalesce(o.id, n.id) AS id, coalesce(o.split, n.split) AS split,
-                coalesce(o.j, n.j) AS j, coalesce(n.n, 0) - coalesce(o.n, 0) AS more
-            FROM o FULL JOIN n ON o.id = n.id AND o.split = n.split
-            WHERE o.n IS DISTINCT FROM n.n
-        ), copies AS (SELECT *, unnest(range(abs(more))) FROM d)
-        SELECT
-            id, if(more > 0, 'added', 'removed'),
-            if(more < 0, {here}, NULL), if(more < 0, split, NULL),
-            if(more > 0, {here}, NULL), if(more > 0, split, NULL),
-            [], if(more < 0, j, NULL), if(more > 0, j, NULL)
-        FROM copies
-    """)
-
-
 def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
     """A row that went from one place and came to another was moved."""
     db.execute(f"""
@@ -376,13 +337,21 @@ def _pair_moves(db: duckdb.DuckDBPyConnection) -> None:
 
 
 def _rows(files: _Files, other: _Files, columns: Sequence[str]) -> str:
-    """All splits of one side with the columns asked for; no files give the types and no rows."""
+    """All splits of one side with the columns asked for; no files give the types and no rows.
+
+    Without `id`, the MD5 of the content is one, and the copies in a split are numbered.
+    """
     listed = "".join(f", {duck.name(name)}" for name in columns)
     where = "" if files else " WHERE false"
-    return " UNION ALL ".join(
+    every = " UNION ALL ".join(
         f'SELECT {duck.text(split)} AS "__split"{listed} FROM {duck.parquet(path)}{where}'
         for split, path in files or other[:1]
     )
+    if "id" in columns:
+        return every
+    named = f"SELECT *, md5({_object('r', columns)}::VARCHAR) AS id FROM ({every}) r"
+    copy = 'row_number() OVER (PARTITION BY id, "__split") AS "__copy"'
+    return f"SELECT *, {copy} FROM ({named})"
 
 
 def _object(side: str, columns: Sequence[str]) -> str:

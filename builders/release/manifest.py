@@ -13,16 +13,16 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AfterValidator,
     AliasChoices,
-    BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     ValidationError,
     model_validator,
 )
 
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dataset import Input, Statistics
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.names import Name
+from factdrift.builders.core.names import Count, Name, RelativePath, Sha256
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.roles import ColumnRoles
 
@@ -36,27 +36,7 @@ def _version(text: str) -> str:
         raise ValueError(str(error)) from None
 
 
-def _inside(path: str) -> str:
-    """A plain relative POSIX path that stays below the release folder."""
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path == ".":
-        raise ValueError(f"{path!r} is not a plain path inside the release")
-    if "\\" in path or not path.isprintable() or path[1:2] == ":":
-        raise ValueError(f"{path!r} is not a plain path inside the release")
-    return path
-
-
-RelativePath = Annotated[str, AfterValidator(_inside)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0)]
-JsonScalar = str | int | float | bool | None
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ColumnEntry(_Model):
+class ColumnEntry(Strict):
     """One column; `rendered`: a template or a rule writes it, a change of it alone is a patch.
 
     `measured`: so is a change where this bool column is true (`*`: everywhere); it is read off the
@@ -71,7 +51,7 @@ class ColumnEntry(_Model):
     description: str
 
 
-class SplitEntry(_Model):
+class SplitEntry(Strict):
     """One split and the file that holds it."""
 
     name: Name
@@ -79,7 +59,7 @@ class SplitEntry(_Model):
     rows: Count
 
 
-class ConfigEntry(_Model):
+class ConfigEntry(Strict):
     """One config with its columns and its splits, in the builder's order.
 
     `roles`: what its columns are for, where its rows ask something.
@@ -102,7 +82,7 @@ class ConfigEntry(_Model):
         return self
 
 
-class DropEntry(_Model):
+class DropEntry(Strict):
     """How many things one step left out for one reason."""
 
     step: str
@@ -110,29 +90,7 @@ class DropEntry(_Model):
     rows: Count
 
 
-class StatisticsEntry(_Model):
-    """A small table of facts about the data."""
-
-    name: str
-    title: str
-    caption: str
-    rows: tuple[Mapping[str, JsonScalar], ...]
-
-
-class InputEntry(_Model):
-    """One input; the file's name alone, never where it lay."""
-
-    name: str
-    file: RelativePath
-    sha256: Sha256
-    bytes: Count
-    licence: str
-    snapshot: date | None
-    homepage: str | None
-    citation: str | None
-
-
-class ExampleEntry(_Model):
+class ExampleEntry(Strict):
     """A fact that prompts show with its answer; no row asks about its subject."""
 
     relation: str
@@ -141,7 +99,7 @@ class ExampleEntry(_Model):
     answer: str
 
 
-class FileEntry(_Model):
+class FileEntry(Strict):
     """One file of the release."""
 
     path: RelativePath
@@ -149,7 +107,7 @@ class FileEntry(_Model):
     bytes: Count
 
 
-class Manifest(_Model):
+class Manifest(Strict):
     """Everything about one release; `files` lists all of it but the manifest itself."""
 
     format: Literal[1] = 1
@@ -166,11 +124,11 @@ class Manifest(_Model):
     parameters: Mapping[str, JsonValue]
     recipe_sha256: Sha256
     rebuild: str
-    inputs: tuple[InputEntry, ...]
+    inputs: tuple[Input, ...]
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
     examples: tuple[ExampleEntry, ...] = ()
-    statistics: tuple[StatisticsEntry, ...] = Field(
+    statistics: tuple[Statistics, ...] = Field(
         serialization_alias="figures", validation_alias=AliasChoices("figures", "statistics")
     )
     files: tuple[FileEntry, ...]

@@ -1,8 +1,8 @@
 """What a new release says of itself beside the last one: its notes, as Markdown.
 
 Counts of what changed, then the changes that a reader looks for: which questions have other
-answers, which are gone and why, and what the questions that came ask about. At most `MOST` lines of
-each; all of them are in the Parquet file of the difference.
+answers, which are gone and why, and what the questions that came ask about. At most
+`SHOWN_ROWS` lines of each; all of them are in the Parquet file of the difference.
 """
 
 import json
@@ -99,10 +99,8 @@ def _corrected(new: Path, config: ConfigEntry, diff: Path) -> Iterator[str]:
     """
     edited = duck.query(joined)
     if edited:
-        yield f"## Corrected in {code(config.name)}"
-        yield ""
-        yield "| subject | relation | split | changed | answers before | answers now |"
-        yield "|:--|:--|:--|:--|:--|:--|"
+        head = ("subject", "relation", "split", "changed", "answers before", "answers now")
+        yield from _head(f"Corrected in {code(config.name)}", head)
         quiet = {column.name for column in config.columns if column.rendered or column.measured}
         for subject, relation, split, place, was, now, changed in edited[:SHOWN_ROWS]:
             columns = [column for column in changed if column not in quiet]
@@ -131,10 +129,8 @@ def _added(config: ConfigEntry, diff: Path) -> Iterator[str]:
             1, 2
     """)
     if came:
-        yield f"## Added to {code(config.name)}"
-        yield ""
-        yield "| subject | relation | split | before | since |"
-        yield "|:--|:--|:--|:--|:--|"
+        head = ("subject", "relation", "split", "before", "since")
+        yield from _head(f"Added to {code(config.name)}", head)
         for subject, relation, split, was, now in came[:SHOWN_ROWS]:
             answers = now if now != was else []
             cells = (subject, relation, split, _joined(was), _joined(answers))
@@ -163,10 +159,8 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
     """)
     if not gone:
         return
-    yield "## Removed"
-    yield ""
-    yield "| config | subject | relation | rows | reasons in this release |"
-    yield "|:--|:--|:--|--:|:--|"
+    head = ("config", "subject", "relation", "rows", "reasons in this release")
+    yield from _head("Removed", head)
     for config, name, label, n, why in gone[:SHOWN_ROWS]:
         note = code(why) if why else "another split or answer takes its place, or its fact is gone"
         yield f"| {code(config)} | {escape(name)} | {escape(label)} | {n:,} | {note} |"
@@ -174,6 +168,13 @@ def _gone(new: Path, diff: Path) -> Iterator[str]:
     given = {reason for *_, why in gone[:SHOWN_ROWS] if why for reason in why.split(", ")}
     for reason in sorted(given):
         yield f"- {code(reason)}: {escape(drop_reasons().get(reason, ''))}"
+
+
+def _head(title: str, columns: Sequence[str]) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{':--|' * len(columns)}"
 
 
 def _more(number: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -28,10 +28,8 @@ from factdrift.builders.release.manifest import (
     DropEntry,
     ExampleEntry,
     FileEntry,
-    InputEntry,
     Manifest,
     SplitEntry,
-    StatisticsEntry,
 )
 from factdrift.builders.release.parquet import read, type_name, write_split
 from factdrift.builders.release.plots import draw
@@ -161,26 +159,16 @@ class Draft:
         )
 
     def _manifest(self, version: str, files: list[FileEntry]) -> Manifest:
-        meta, dataset = self._meta, self._dataset
+        meta, known = self._meta, Manifest.model_fields
         return Manifest(
-            dataset=meta.dataset,
-            title=meta.title,
+            **{name: value for name, value in vars(meta).items() if name in known},
             version=version,
             canary=manifest.canary(meta.dataset),
-            builder=meta.builder,
-            code_version=meta.code_version,
-            libraries=dict(meta.libraries),
-            licence=meta.licence,
-            published=meta.published,
-            seed=meta.seed,
-            parameters=dict(meta.parameters),  # type: ignore[arg-type]
             recipe_sha256=text_sha256(meta.recipe),
-            rebuild=meta.rebuild,
-            inputs=tuple(InputEntry(**asdict(one)) for one in meta.inputs),
             configs=self._configs,
             drops=self._drops,
             examples=self._examples,
-            statistics=tuple(StatisticsEntry(**asdict(one)) for one in dataset.statistics),
+            statistics=self._dataset.statistics,
             files=tuple(sorted(files, key=lambda entry: entry.path)),
         )
 
@@ -204,10 +192,10 @@ def write_release(dataset: Dataset, meta: Meta, out: Path, version: str = "auto"
             hint = "look at the inputs and the limits of the recipe"
             raise NothingLeftError(text, hint=f"{why}\n  {hint}" if why else hint)
         chosen, level, summary = _settle(shelf, draft, wanted)
-        if level == "none":
-            return Published(shelf / str(chosen), str(chosen), False, level, summary)
-        move(folder, shelf / str(chosen))
-        return Published(shelf / str(chosen), str(chosen), True, level, summary)
+        place = shelf / str(chosen)
+        if level != "none":
+            move(folder, place)
+        return Published(place, str(chosen), level != "none", level, summary)
 
 
 def _settle(
@@ -260,19 +248,12 @@ def _advice(shelf: Path, draft: Draft, latest: Version) -> str:
 def _staging(shelf: Path) -> Iterator[Path]:
     """A folder beside the releases, gone afterwards; what a killed run left goes first."""
     folder = shelf / STAGING
-    _remove(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     try:
         folder.mkdir()
         yield folder
     finally:
-        _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    if folder.is_symlink():
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -347,18 +328,18 @@ def drop_counts(path: Path) -> dict[tuple[str, str], int]:
 
 def check_names(dataset: Dataset, meta: Meta) -> None:
     """Names become paths, and config and split names of the Hub: `UserError` for unfit ones."""
-    for kind, names in (
-        ("dataset", [meta.dataset]),
-        ("config", [table.name for table in dataset.tables]),
-        ("plot", [plot.name for plot in dataset.plots]),
+    configs = [table.name for table in dataset.tables]
+    splits = [split for table in dataset.tables for split in table.splits]
+    plots = [plot.name for plot in dataset.plots]
+    for kind, names, form in (
+        ("dataset", [meta.dataset], NAME),
+        ("config", configs, NAME),
+        ("plot", plots, NAME),
+        ("split", splits, _SPLIT),
     ):
         for name in names:
-            if not NAME.fullmatch(name):
-                raise UserError(f"not a {kind} name: {name!r} (letters, digits, -, _ and .)")
-    configs = [table.name for table in dataset.tables]
+            if not form.fullmatch(name) or (kind == "split" and name == "all"):
+                hint = "letters, digits and _; of a dataset or config also - and .; no split is all"
+                raise UserError(f"not a {kind} name: {name!r}", hint=hint)
     if len(set(configs)) < len(configs) or "dropped" in configs:
         raise ValueError(f"config names must differ from each other and from dropped: {configs}")
-    for table in dataset.tables:
-        for split in table.splits:
-            if not _SPLIT.fullmatch(split) or split == "all":
-                raise UserError(f"not a split name: {split!r} (letters, digits and _; not all)")

@@ -2,9 +2,9 @@
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,6 @@ from factdrift.builders.release.verify import verify_release
 TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 ENDPOINT = "HF_ENDPOINT"
 _HUB = "https://huggingface.co"
-_KEPT = (".gitattributes",)
-_PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,94}[A-Za-z0-9_])?"
 
 
 def push(
@@ -66,8 +64,14 @@ def push(
 
 def _check_name(repo: str) -> None:
     """`UserError` unless it is a name as the Hub has them: `me/mine`."""
-    if not re.fullmatch(f"{_PART}/{_PART}", repo) or re.search(r"--|\.\.", repo):
-        raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    with suppress(HFValidationError):
+        validate_repo_id(repo)
+        if "/" in repo:
+            return
+    raise UserError("not a name of the Hub", where=repo, hint="write it as me/mine")
 
 
 def _push(
@@ -86,7 +90,7 @@ def _push(
         if other != made.dataset:
             text = f"holds another dataset: {other}"
             raise UserError(text, where=repo, hint="name another repository")
-    elif there - {*_KEPT, "README.md"}:
+    elif there - {".gitattributes", "README.md"}:
         raise UserError("holds something else", where=repo, hint="name another repository")
     tags = {tag.name for tag in hub.call("list_repo_refs").tags}
     if made.version in tags:
@@ -95,7 +99,9 @@ def _push(
             raise UserError(text, where=repo, hint="build the release under a later version")
         say(f"{repo} has {made.version} already: nothing pushed")
         return
-    hub.commit(release, files, sorted(there - {*files, *_KEPT}), f"Version {made.version}")
+    message = f"Version {made.version}"  # all in one commit: nobody sees half a release
+    more = {"allow_patterns": files, "delete_patterns": "*", "commit_message": message}
+    hub.call("upload_folder", folder_path=release, **more)
     hub.call("create_tag", tag=made.version)
     say(f"{len(files)} files in {repo}, tagged {made.version}")
 
@@ -119,16 +125,6 @@ class _Hub:
         except (HfHubHTTPError, HFValidationError, httpx.HTTPError, OSError) as error:
             text = " ".join(str(error).split())[:300] or type(error).__name__
             raise UserError(f"the Hub refuses: {text}", where=self._repo) from error
-
-    def commit(self, release: Path, files: list[str], gone: list[str], message: str) -> None:
-        """All files in one commit, so that nobody sees half a release."""
-        from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
-        operations = [
-            *(CommitOperationAdd(path, str(manifest.locate(release, path))) for path in files),
-            *(CommitOperationDelete(path) for path in gone),
-        ]
-        self.call("create_commit", operations=operations, commit_message=message)
 
     def manifest(self, revision: str) -> dict[str, Any]:
         """The manifest that the repository has; empty where it is none."""

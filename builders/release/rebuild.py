@@ -11,6 +11,7 @@ from pathlib import Path
 import factdrift
 from factdrift.builders.core import keys
 from factdrift.builders.core.config import shown
+from factdrift.builders.core.dataset import Input
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.hashing import file_sha256, text_sha256
@@ -18,7 +19,7 @@ from factdrift.builders.core.run import Source
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, read_recipe, recipes
 from factdrift.builders.release import manifest
-from factdrift.builders.release.manifest import InputEntry, Manifest
+from factdrift.builders.release.manifest import Manifest
 from factdrift.builders.release.publish import RECIPE
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.text import pipeline
@@ -115,7 +116,7 @@ def _inputs(
     return given
 
 
-def _paths(entries: Sequence[InputEntry], files: Sequence[Path]) -> list[str]:
+def _paths(entries: Sequence[Input], files: Sequence[Path]) -> list[str]:
     """Files as the command line gives them: with their day; a mined dump by its folder."""
     if tuple(file.name for file in files) == TABLES:
         return [str(files[0].parent)]
@@ -123,7 +124,7 @@ def _paths(entries: Sequence[InputEntry], files: Sequence[Path]) -> list[str]:
     return [f"{file}{day}" for file, day in zip(files, days, strict=False)]
 
 
-def _find(entry: InputEntry, folders: Sequence[Path], workspace: Workspace) -> Path | None:
+def _find(entry: Input, folders: Sequence[Path], workspace: Workspace) -> Path | None:
     """The file of this name, size and checksum below some folders."""
     for folder in folders:
         for path in sorted(folder.rglob(glob.escape(entry.file))):
@@ -150,7 +151,7 @@ def _wrong(made: Manifest, found: Mapping[str, Source]) -> list[str]:
     ]
 
 
-def _described(entry: InputEntry) -> str:
+def _described(entry: Input) -> str:
     """An input that is missing, for who has to get it."""
     size = f"{entry.bytes / 1e6:,.1f} MB" if entry.bytes >= 100_000 else f"{entry.bytes:,} bytes"
     where = f", {entry.homepage}" if entry.homepage else ""

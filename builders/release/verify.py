@@ -1,14 +1,11 @@
-"""Check a release folder against its manifest, and its documents against each other."""
+"""Check a release folder against its manifest."""
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
-import yaml
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import reading
@@ -47,10 +44,6 @@ def verify_release(folder: Path) -> list[str]:
         problems += _check_config(folder, config, sound)
     if card.DROPPED in sound:
         problems += _check_dropped(folder, made)
-    if card.FILE in sound:
-        problems += _check_card(folder, made)
-    if croissant.FILE in sound:
-        problems += _check_croissant(folder, listed)
     return sorted(set(problems))
 
 
@@ -157,47 +150,3 @@ def _check_dropped(folder: Path, made: Manifest) -> Iterator[str]:
         rows, count = counted.get((step, reason), 0), described.get((step, reason), 0)
         if rows != count:
             yield f"{card.DROPPED}: {step}: {reason}: {rows} rows, the manifest says {count}"
-
-
-def _check_card(folder: Path, made: Manifest) -> Iterator[str]:
-    """The card's YAML lists every config and split that has rows, with its file."""
-    text = (folder / card.FILE).read_text(encoding="utf-8", errors="replace")
-    parts = text.split("---\n", 2)
-    try:
-        front: Any = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0] else None
-        listed = {
-            (config["config_name"], file["split"], file["path"])
-            for config in front["configs"]
-            for file in config["data_files"]
-        }
-    except (yaml.YAMLError, KeyError, TypeError):
-        listed = set()
-    wanted = {
-        (config["config_name"], file["split"], file["path"])
-        for config in card.hub_configs(made)
-        for file in config["data_files"]
-    }
-    for config, split, path in sorted(wanted - listed):
-        yield f"{card.FILE}: its YAML does not list {config}/{split} as {path}"
-    for config, split, path in sorted(listed - wanted, key=str):
-        yield f"{card.FILE}: its YAML lists {config}/{split} as {path}, the manifest does not"
-
-
-def _check_croissant(folder: Path, listed: dict[str, FileEntry]) -> Iterator[str]:
-    """The Croissant file's SHA-256 of every data file against the manifest's."""
-    try:
-        document: Any = json.loads((folder / croissant.FILE).read_bytes())
-        described = {
-            entry["contentUrl"]: entry.get("sha256")
-            for entry in document["distribution"]
-            if entry["@type"] == "cr:FileObject"
-        }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        yield f"{croissant.FILE}: has no readable distribution"
-        return
-    for path, digest in described.items():
-        if path not in listed or listed[path].sha256 != digest:
-            yield f"{croissant.FILE}: {path}: another SHA-256 than the manifest's"
-    data = {path for path in listed if path.endswith(".parquet")}
-    for path in sorted(data - described.keys()):
-        yield f"{croissant.FILE}: {path} is not described"
