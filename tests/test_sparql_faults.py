@@ -137,7 +137,7 @@ def test_an_endpoint_that_hangs_is_asked_for_less(
 
 def test_the_smallest_page_is_tried_a_few_times_only(server: Server, tmp_path: Path) -> None:
     server.reset(limit=5)
-    with pytest.raises(UserError, match=r"even small pages of ids-P39 \(10 rows, asked 4 times\)"):
+    with pytest.raises(UserError, match=r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"):
         mine_mayors(server, tmp_path)
 
 

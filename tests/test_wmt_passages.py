@@ -91,6 +91,6 @@ def test_a_corpus_until_a_day_is_the_same_for_any_number_of_processes(
     ],
 )
 def test_passages_as_the_original_makes_them(text: str, expected: list[str]) -> None:
-    found = original_passages(17_934, b"\x01" * 32, text.encode())
+    found = original_passages(17_934, b"\x01" * 32, text)
     assert [p.text for p in found] == [f"Thursday, February 7, 2019. {one}" for one in expected]
     assert [p.id[-2:] for p in found] == [f"_{n}" for n in range(len(expected))]

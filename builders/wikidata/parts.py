@@ -104,17 +104,34 @@ class Covered:
     bad: tuple[BadLine, ...] = ()
 
 
-def write_part(
-    parts: Path,
-    name: str,
-    *,
+Tables = Mapping[str, bytes]
+"""Rows by table, each as JSON lines in frames of zstd, which may stand one behind another."""
+
+
+def packed(
     statements: Sequence[RawStatement] = (),
     entities: Sequence[RawEntity] = (),
     dropped: Sequence[Dropped] = (),
+) -> Tables:
+    """Rows as they stand in a part; a table without rows is left out."""
+    encode = msgspec.json.Encoder().encode_lines
+    tables: dict[str, Sequence[object]] = {
+        "statements": statements,
+        "entities": [e for e in entities if e.redirect is None],
+        "redirects": [e for e in entities if e.redirect is not None],
+        "dropped": dropped,
+    }
+    return {name: zstandard.compress(encode(rows), 1) for name, rows in tables.items() if rows}
+
+
+def write_part(
+    parts: Path,
+    name: str,
+    *tables: Tables,
     counts: Mapping[str, int] | None = None,
     blocks: Blocks | None = None,
     bad: Sequence[BadLine] = (),
-) -> Path:
+) -> None:
     """Write one part, the folder `parts/name`, whole or not at all; an older one is replaced.
 
     Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
@@ -123,26 +140,18 @@ def write_part(
     folder, temporary = parts / name, parts / f".{name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
-    encode = msgspec.json.Encoder().encode_lines
-    tables: dict[str, Sequence[object]] = {
-        "statements": statements,
-        "entities": [e for e in entities if e.redirect is None],
-        "redirects": [e for e in entities if e.redirect is not None],
-        "dropped": dropped,
-    }
-    for table, rows in tables.items():
-        if rows:
-            (temporary / f"{table}.json.zst").write_bytes(zstandard.compress(encode(rows), 1))
+    for table in {table for one in tables for table in one}:
+        data = b"".join([one.get(table, b"") for one in tables])
+        (temporary / f"{table}.json.zst").write_bytes(data)
     about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
     (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
-    return folder
 
 
-def read_parts(parts: Path) -> dict[Path, Covered]:
-    """What each finished part in a folder says of itself, by path, in the order of names."""
-    found = {}
+def read_parts(parts: Path) -> list[Covered]:
+    """What each finished part in a folder says of itself, in the order of names."""
+    found = []
     for about in sorted(parts.glob(f"[!.]*/{_ABOUT}")):
         data = json.loads(about.read_text("utf-8"))
         blocks = {
@@ -150,5 +159,5 @@ def read_parts(parts: Path) -> dict[Path, Covered]:
             for shard, held in data["blocks"].items()
         }
         bad = tuple(BadLine(*line) for line in data["bad"])
-        found[about.parent] = Covered(data["counts"], blocks, bad)
+        found.append(Covered(data["counts"], blocks, bad))
     return found

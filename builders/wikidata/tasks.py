@@ -24,8 +24,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
-from factdrift.builders.wikidata.mine import ALIVE, GO_ON, Left, Reading, covered_blocks, left, read
-from factdrift.builders.wikidata.reader import READING, DumpReading, Share
+from factdrift.builders.wikidata.mine import ALIVE, GO_ON, READING, Reading, covered_blocks, left
+from factdrift.builders.wikidata.reader import DumpReading, Left, Share, read
 
 STOPPED = "stopped"
 _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python that tasks run in"

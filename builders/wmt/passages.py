@@ -59,7 +59,7 @@ def texts(article: Article) -> Iterator[tuple[str, str]]:
         yield f"{article.id}_{number}", prefix + " ".join(chunk)
 
 
-def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
+def original_passages(day: int, digest: bytes, text: str) -> list[Passage]:
     """An article's passages as the code that came with StreamingQA makes them, to the letter.
 
     It takes a full stop before a space or a line end for the end of a sentence, so that a headline
@@ -68,7 +68,7 @@ def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
     `article_of`.
     """
     article = article_of(day, digest, text)
-    ended = f"{text.decode()} ".replace(".\n", _STOP)
+    ended = f"{text} ".replace(".\n", _STOP)
     found = [part.strip(_WHITE) for part in ended.split(_STOP)]
     sentences = [part for part in found if part]
     return [
