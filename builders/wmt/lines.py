@@ -192,13 +192,8 @@ def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
-def decode(data: bytes, form: Form, wanted: WantedLines) -> tuple[list[Article], int | None]:
-    """The articles on wanted lines of a block, and the first line that holds another article."""
-    return decode_as(data, form, wanted, article_of)
-
-
-def decode_as(
-    data: bytes, form: Form, wanted: WantedLines, made: Callable[[int, bytes, str], T]
+def decode(
+    made: Callable[[int, bytes, str], T], data: bytes, form: Form, wanted: WantedLines
 ) -> tuple[list[T], int | None]:
     """What is `made` of the wanted lines of a block, and the first line with another article.
 

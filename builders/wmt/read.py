@@ -1,6 +1,7 @@
 """Fetch articles from an archive by their place or their id; only wanted lines are decoded."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from factdrift.builders.wmt.archive import (
     find_archives,
     over_blocks,
 )
-from factdrift.builders.wmt.lines import KEY, WantedLines, days_of, decode, search
+from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, days_of, decode, search
 
 FileLines = tuple[Any, list[str]]
 """Wanted lines of one file, ascending, and the sha256 of each in hex."""
@@ -121,7 +122,7 @@ def _require(names: Iterable[str], files: Sequence[Path]) -> None:
 
 
 def _by_place(files: list[Path], places: Places, jobs: int, block: int) -> Iterator[Article]:
-    flow = over_blocks(files, decode, places.in_block, jobs=jobs, block=block)
+    flow = over_blocks(files, partial(decode, article_of), places.in_block, jobs=jobs, block=block)
     for place, (articles, wrong) in flow:
         if wrong is not None:
             raise other_archive(files[place.file], place.first + wrong + 1)
