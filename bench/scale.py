@@ -195,7 +195,8 @@ def machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     return (
         f"{os.cpu_count()} cores ({found[1] if found else 'an unknown processor'}), "
-        f"{memory:.0f} GB of memory, {platform.system()}; load before the run {os.getloadavg()[0]:.1f}"
+        f"{memory:.0f} GB of memory, {platform.system()}; "
+        f"load before the run {os.getloadavg()[0]:.1f}"
     )
 
 

@@ -24,8 +24,7 @@ in two splits.
 Source: StreamingQA (arXiv 2205.11388) section 3.1.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -146,9 +145,7 @@ class ArticlePool(NamedTuple):
     rows: Numbers
 
 
-def load_pools(
-    articles: Path, shares: Mapping[NewsSplit, float], eval_only_after: date, seed: int
-) -> dict[NewsSplit, ArticlePool]:
+def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSplit, ArticlePool]:
     """The articles of an `articles.parquet`, each in the pool of one split.
 
     The split depends on seed, sha256 and day of the article alone. The table is read in pieces;
@@ -156,8 +153,8 @@ def load_pools(
     """
     if not articles.is_file():
         raise UserError("no such file", where=articles)
-    names = list(shares)
-    edges = np.cumsum([shares[n] for n in names])
+    names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
+    edges = np.cumsum([getattr(settings.shares, name) for name in names])
     edges = (edges / edges[-1] * 2.0**32).astype(np.int64)
     start = stream(seed, "part of an article")
     days: list[Numbers] = [np.empty(0, np.int32)]
@@ -169,7 +166,7 @@ def load_pools(
                 digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
                 drawn = hashed(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
                 split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
-                split[day > day_number(eval_only_after)] = names.index("eval")
+                split[day >= day_number(date(settings.year, 1, 1))] = 0
                 days.append(day)
                 splits.append(split)
     except (pa.ArrowException, KeyError, ValueError) as error:
@@ -191,10 +188,6 @@ class DrawnDays(NamedTuple):
     row: Annotated[Numbers, "of the table of articles"]
     article_day: Annotated[Numbers, "days since 1970"]
     question_day: Annotated[Numbers, "days since 1970"]
-
-    def at(self, places: Numbers) -> "DrawnDays":
-        """The draws at these places."""
-        return DrawnDays(*(column[places] for column in self))
 
 
 def occurrence(rows: Numbers) -> Numbers:
@@ -238,17 +231,12 @@ def draws(
     """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into the folder `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
-    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up),
-    `article_days.parquet` (`DrawnDay`, by split, subset and day) and `draws.json` (asked, drawn
-    and dropped, by split and subset), which is returned. Where the articles do not suffice a split
-    is short, and `draws.json` and `say` tell it. `UserError`: no such table.
+    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
+    `article_days.parquet` (`DrawnDay`, by split, subset and day); returns how many were asked,
+    drawn and dropped, by split and subset. Where the articles do not suffice a split is short, and
+    `say` tells it. `UserError`: no such table.
     """
-    shares: dict[NewsSplit, float] = {
-        "eval": settings.shares.eval,
-        "train": settings.shares.train,
-        "valid": settings.shares.valid,
-    }
-    pools = load_pools(articles, shares, date(settings.year - 1, 12, 31), seed)
+    pools = load_pools(articles, settings, seed)
     found: list[pa.Table] = []
     days: list[pa.Table] = []
     counts: dict[str, dict[str, Any]] = {}
@@ -279,9 +267,6 @@ def draws(
             for name, kind, query in _QUERIES:
                 write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
-        (out / "draws.json").write_text(
-            json.dumps(counts, indent=1, sort_keys=True) + "\n", "utf-8"
-        )
     return counts
 
 

@@ -128,7 +128,7 @@ def write_passages(
         block=block,
         say=say,
     )
-    places = Places.of_table(out / "articles.parquet", files)
+    places = Places(files, out / "articles.parquet")
     counts = {"articles": 0, "passages": 0, "sentences_of_a_passage": SENTENCES}
     counts |= {"as_the_original": 1} if original else {}
     work = partial(decode, original_passages if original else passages)
