@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -67,7 +66,7 @@ def mine(
     work = work or out / "build"
     given, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
     with _reading(given, out):
-        _read(given, reading or partial(_by_processes, jobs=jobs), say)
+        _read(given, say, jobs, reading)
         tables = _tables(given, out, day, memory, jobs, say)
     if work == out / "build" and not any(work.iterdir()):
         work.rmdir()
@@ -88,7 +87,7 @@ def mine_share(
     """Read one of several shares of dumps into `out`, for `merge`; the other arguments: `mine`."""
     given, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
     with _reading(given, out):
-        _read(given, partial(_by_processes, jobs=jobs), say)
+        _read(given, say, jobs)
         about = {
             "parts": given.parts.name,
             "files": [file.name for file in given.files],
@@ -194,15 +193,21 @@ def _tables(
     return tables
 
 
-def _read(given: DumpReading, reading: Reading, say: Callable[[str], None]) -> None:
-    """Make parts of every block that no part covers yet."""
+def _read(
+    given: DumpReading, say: Callable[[str], None], jobs: int, reading: Reading | None = None
+) -> None:
+    """Make parts of every block that no part covers yet, by processes if nobody else reads."""
     todo = left(given, covered := covered_blocks(given.parts))
     if covered:
         blocks = sum(map(len, covered.values()))
         done = len(given.files) - len(todo.files)
         say(f"going on: {blocks} blocks and {done} whole files are read already")
-    if todo.files:
+    if todo.files and reading:
         reading(given, todo)
+    elif todo.files:
+        total = sum(given.files[n].stat().st_size for n in todo.files)
+        with progress(total, "B", "reading the dump") as bar:
+            read(given, todo, bar.advance, jobs=jobs)
 
 
 def left(given: DumpReading, covered: Blocks) -> Left:
@@ -215,13 +220,6 @@ def left(given: DumpReading, covered: Blocks) -> Left:
         if blocks is None or any(b not in held for b in range(blocks) if given.has(n, b)):
             files.append(n)
     return Left(covered, files)
-
-
-def _by_processes(given: DumpReading, todo: Left, jobs: int) -> None:
-    """Have processes of this machine read it."""
-    total = sum(given.files[n].stat().st_size for n in todo.files)
-    with progress(total, "B", "reading the dump") as bar:
-        read(given, todo, bar.advance, jobs=jobs)
 
 
 def _about(parts: Path, shard: int) -> dict[str, int]:

@@ -30,7 +30,7 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.wikidata.finish import Mined, finish
 from factdrift.builders.wikidata.parts import RawEntity, packed, write_part
 from factdrift.builders.wikidata.shards import snapshot_of
-from factdrift.builders.wikidata.sparql_client import Cache, Client, Pager
+from factdrift.builders.wikidata.sparql_client import Client, Pager
 from factdrift.builders.wikidata.sparql_rows import (
     count_query,
     day_query,
@@ -80,7 +80,7 @@ def mine_sparql(
         raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
     policy = policy or RetryPolicy()
     client = Client(endpoint, user_agent, policy)
-    pager = Pager(client, Cache(cache, client.address), policy)
+    pager = Pager(client, cache, policy)
     work = out / ".sparql"
     parts = work / "parts"
     try:

@@ -204,61 +204,25 @@ def _error_line(body: bytes) -> str:
     return (named or lines or ["no message"])[0][:300]
 
 
-class Cache:
-    """Answers in a folder, one file a page, written whole or not at all.
-
-    A file is named by its content's question: address without credentials, text of the query and
-    the place where the page starts. Its size is not part of the name, so a page that had to
-    shrink is found again, and so is one made with another page size.
-    """
-
-    def __init__(self, folder: Path, address: str) -> None:
-        self.folder = folder
-        self.address = address
-
-    def path(self, shape: Shape, start: str) -> Path:
-        question = json.dumps([self.address, shape.text, start])
-        return self.folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
-
-    def get(self, shape: Shape, start: str) -> Got | None:
-        try:
-            page = _page(gzip.decompress(self.path(shape, start).read_bytes()))
-        except FileNotFoundError:
-            return None
-        except (EOFError, OSError, msgspec.DecodeError) as error:
-            raise UserError(
-                f"not a page of answers ({error})",
-                where=self.path(shape, start),
-                hint="remove this file: it will be asked for again",
-            ) from error
-        return Got(page.asked, _results(page.answer).results.bindings)
-
-    def put(self, shape: Shape, start: str, asked: Sequence[str], raw: bytes) -> None:
-        path = self.path(shape, start)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        page = msgspec.json.encode(CachedPage(list(asked), msgspec.Raw(raw)))
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_bytes(gzip.compress(page, 6, mtime=0))
-        part.replace(path)
-
-
 class Pager:
-    """Asks for long lists page by page; what the cache has is not asked for again.
+    """Asks for long lists page by page; every answer is kept in a folder and never asked for again.
 
     A page that the endpoint cannot manage is halved, down to `floor`, which is asked for as often
     as the policy allows; every page that it does manage lets the next be a little larger, up to
-    the size asked for.
+    the size asked for. A file of the folder is one page, written whole or not at all, named by its
+    question: address without credentials, text of the query and the place where the page starts.
+    Its size is not part of the name, so a page that had to shrink is found again, and so is one
+    made with another page size.
     """
 
-    def __init__(self, client: Client, cache: Cache, policy: RetryPolicy, floor: int = 10) -> None:
-        self.client, self.cache = client, cache
+    def __init__(self, client: Client, folder: Path, policy: RetryPolicy, floor: int = 10) -> None:
+        self.client, self._folder = client, folder
         self._policy, self._floor = policy, floor
         self._sizes: dict[str, int] = {}
 
     def one(self, shape: Shape) -> list[Row]:
         """The rows of a query that has no slot."""
-        got = self.cache.get(shape, "") or self._ask(shape, "", 1, lambda _: ([], {}))
-        return got.rows
+        return self._get(shape, "", 1, lambda _: ([], {})).rows
 
     def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
         """Rows about each of these prefixed names, `size` names a page at most.
@@ -268,9 +232,7 @@ class Pager:
         """
         at = 0
         while at < len(ids):
-            got = self.cache.get(shape, ids[at])
-            if got is None or got.asked != list(ids[at : at + len(got.asked)]):
-                got = self._ask(shape, ids[at], size, partial(_values, ids, at))
+            got = self._get(shape, ids[at], size, partial(_values, ids, at))
             if key:
                 known = len({row[key].value for row in got.rows})
                 self._check(shape, ids[at], known, len(got.asked))
@@ -287,8 +249,7 @@ class Pager:
         """
         after, listed = "", 0
         while True:
-            got = self.cache.get(shape, after)
-            got = got or self._ask(shape, after, size, partial(_limit, after))
+            got = self._get(shape, after, size, partial(_limit, after))
             if not got.rows:
                 self._check(shape, after, listed, total)
                 return
@@ -302,14 +263,31 @@ class Pager:
     def _check(self, shape: Shape, start: str, found: int, expected: int) -> None:
         """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
         if expected - found > max(_GONE, expected * _GONE_SHARE):
-            self.cache.path(shape, start).unlink()
+            self._path(shape, start).unlink()
             raise UserError(
                 f"{self.client.address} gave {found} of {expected} in {shape.name}",
                 hint="run it again, with smaller pages; if that does not help, use a dump",
             )
 
-    def _ask(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
-        """One page, as large as the endpoint can manage now; `fill` gives the slots for a size."""
+    def _path(self, shape: Shape, start: str) -> Path:
+        question = json.dumps([self.client.address, shape.text, start])
+        return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
+
+    def _get(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
+        """One page, kept or as large as the endpoint can manage now.
+
+        `fill` gives the names that a page of a size asks about, and the slots.
+        """
+        path = self._path(shape, start)
+        if path.is_file():
+            try:
+                page = _page(gzip.decompress(path.read_bytes()))
+            except (EOFError, OSError, msgspec.DecodeError) as error:
+                text = f"not a page of answers ({error})"
+                hint = "remove this file: it will be asked for again"
+                raise UserError(text, where=path, hint=hint) from error
+            if page.asked == fill(len(page.asked))[0]:
+                return Got(page.asked, _results(page.answer).results.bindings)
 
         def call(_: int) -> Got:
             while True:
@@ -324,7 +302,11 @@ class Pager:
                     self._sizes[shape.name] = max(self._floor, now // 2)
                 else:
                     self._sizes[shape.name] = now + max(1, size // 20)
-                    self.cache.put(shape, start, asked, raw)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    data = msgspec.json.encode(CachedPage(asked, msgspec.Raw(raw)))
+                    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+                    part.write_bytes(gzip.compress(data, 6, mtime=0))
+                    part.replace(path)
                     return Got(asked, rows)
 
         hint = "run it again later: it goes on from what it has"

@@ -40,52 +40,53 @@ _ITEM = re.compile(r"Q[1-9][0-9]*")
 _LOCAL = re.compile(r"[A-Za-z][\w-]*")
 _RANKS = {"NormalRank": "normal", "PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
 
-_PREFIXES = """PREFIX wd: <http://www.wikidata.org/entity/>
-PREFIX wds: <http://www.wikidata.org/entity/statement/>
-PREFIX p: <http://www.wikidata.org/prop/>
-PREFIX ps: <http://www.wikidata.org/prop/statement/>
-PREFIX psv: <http://www.wikidata.org/prop/statement/value/>
-PREFIX pq: <http://www.wikidata.org/prop/qualifier/>
-PREFIX pqv: <http://www.wikidata.org/prop/qualifier/value/>
-PREFIX wikibase: <http://wikiba.se/ontology#>
-PREFIX schema: <http://schema.org/>
-PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
-PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
-PREFIX owl: <http://www.w3.org/2002/07/owl#>
-"""
+_PREFIXES = "".join(
+    f"PREFIX {name}: <{address}>\n"
+    for name, address in {
+        "wd": ENTITY,
+        "wds": STATEMENT,
+        "p": PROPERTY,
+        "ps": f"{PROPERTY}statement/",
+        "psv": f"{PROPERTY}statement/value/",
+        "pq": f"{PROPERTY}qualifier/",
+        "pqv": f"{PROPERTY}qualifier/value/",
+        "wikibase": ONTOLOGY,
+        "schema": "http://schema.org/",
+        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+        "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+        "skos": "http://www.w3.org/2004/02/skos/core#",
+        "owl": "http://www.w3.org/2002/07/owl#",
+    }.items()
+)
+
+
+def _select(name: str, columns: str, where: str, order: str = "") -> Shape:
+    return Shape(name, f"{_PREFIXES}SELECT {columns} WHERE {{\n{where}\n}}{order}")
 
 
 def day_query() -> Shape:
     """`?value`: when the endpoint's data was last changed."""
-    where = "<http://www.wikidata.org> schema:dateModified ?value"
-    return Shape("day", f"{_PREFIXES}SELECT ?value WHERE {{ {where} }}")
+    return _select("day", "?value", "<http://www.wikidata.org> schema:dateModified ?value")
 
 
 def count_query(relation: str) -> Shape:
     """`?value`: the number of statements of a relation."""
     where = f"?subject p:{relation} ?statement"
-    return Shape(f"count-{relation}", f"{_PREFIXES}SELECT (COUNT(*) AS ?value) WHERE {{ {where} }}")
+    return _select(f"count-{relation}", "(COUNT(*) AS ?value)", where)
 
 
 def ids_query(relation: str) -> Shape:
     """`?statement ?subject`: the statements of a relation after a given one."""
-    return Shape(
-        f"ids-{relation}",
-        f"""{_PREFIXES}SELECT ?statement ?subject WHERE {{
-  ?subject p:{relation} ?statement .
-  FILTER(STR(?statement) > "{{after}}")
-}} ORDER BY STR(?statement) LIMIT {{limit}}""",
-    )
+    where = f'?subject p:{relation} ?statement . FILTER(STR(?statement) > "{{after}}")'
+    order = " ORDER BY STR(?statement) LIMIT {limit}"
+    return _select(f"ids-{relation}", "?statement ?subject", where, order)
 
 
 def statements_query(relation: str) -> Shape:
     """`?statement ?predicate ?value ?precision ?calendar`: what these statements say."""
     simple = ", ".join(f"pq:{time}" for time in TIMES)
     full = " ".join(f"pqv:{time}" for time in TIMES)
-    return Shape(
-        f"statements-{relation}",
-        f"""{_PREFIXES}SELECT ?statement ?predicate ?value ?precision ?calendar WHERE {{
+    where = f"""
   {{ VALUES ?statement {{ {{values}} }}
     ?statement ?predicate ?value .
     FILTER(?predicate IN (rdf:type, wikibase:rank, ps:{relation}, {simple})) }}
@@ -95,9 +96,9 @@ def statements_query(relation: str) -> Shape:
     ?statement ?predicate ?node .
     ?node wikibase:timeValue ?value ;
       wikibase:timePrecision ?precision ;
-      wikibase:timeCalendarModel ?calendar . }}
-}}""",
-    )
+      wikibase:timeCalendarModel ?calendar . }}"""
+    columns = "?statement ?predicate ?value ?precision ?calendar"
+    return _select(f"statements-{relation}", columns, where)
 
 
 def entities_query() -> Shape:
@@ -130,7 +131,7 @@ def entities_query() -> Shape:
         for part, where in parts.items()
     )
     columns = "?item ?part ?value ?rank ?time ?precision ?calendar"
-    return Shape("entities", f"{_PREFIXES}SELECT {columns} WHERE {{\n{branches}\n}}")
+    return _select("entities", columns, branches)
 
 
 # --- Rows of answers ----------------------------------------------------------------------------
