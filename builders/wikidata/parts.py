@@ -7,10 +7,8 @@ not Parquet so that reading processes need not import Arrow, which took each of 
 to read 100 MB of a dump.
 """
 
-import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -84,8 +82,7 @@ Blocks = dict[int, dict[int, int]]
 """Number of lines by shard and block."""
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(msgspec.Struct, frozen=True, array_like=True):
     """A line that could not be read, by its place: `line` counts from 1 within the block."""
 
     shard: int
@@ -95,13 +92,12 @@ class BadLine:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(msgspec.Struct):
     """What a part says of itself besides its rows; `blocks` is what it was read from."""
 
     counts: Mapping[str, int]
     blocks: Blocks
-    bad: tuple[BadLine, ...] = ()
+    bad: Sequence[BadLine] = ()
 
 
 Tables = Mapping[str, bytes]
@@ -143,21 +139,13 @@ def write_part(
     for table in {table for one in tables for table in one}:
         data = b"".join([one.get(table, b"") for one in tables])
         (temporary / f"{table}.json.zst").write_bytes(data)
-    about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
-    (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
+    about = Covered(counts or {}, blocks or {}, bad)
+    (temporary / _ABOUT).write_bytes(msgspec.json.encode(about))
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
 
 
 def read_parts(parts: Path) -> list[Covered]:
     """What each finished part in a folder says of itself, in the order of names."""
-    found = []
-    for about in sorted(parts.glob(f"[!.]*/{_ABOUT}")):
-        data = json.loads(about.read_text("utf-8"))
-        blocks = {
-            int(shard): {int(block): lines for block, lines in held.items()}
-            for shard, held in data["blocks"].items()
-        }
-        bad = tuple(BadLine(*line) for line in data["bad"])
-        found.append(Covered(data["counts"], blocks, bad))
-    return found
+    read = msgspec.json.Decoder(Covered).decode
+    return [read(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]

@@ -28,7 +28,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.progress import progress
 from factdrift.builders.wikidata.finish import Mined, finish
-from factdrift.builders.wikidata.parts import RawEntity, packed, write_part
+from factdrift.builders.wikidata.parts import packed, write_part
 from factdrift.builders.wikidata.shards import snapshot_of
 from factdrift.builders.wikidata.sparql_client import Client, Pager
 from factdrift.builders.wikidata.sparql_rows import (
@@ -45,8 +45,6 @@ from factdrift.builders.wikidata.sparql_rows import (
 from factdrift.builders.wikidata.statements import Claims
 
 WIKIDATA = "https://query.wikidata.org/sparql"
-_PART = 50_000
-"""Entities of one raw part."""
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 
 
@@ -144,21 +142,14 @@ def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> 
 def _describe(pager: Pager, named: Iterable[str], parts: Path, page: int) -> None:
     """Write the parts of these entities, and of those that they redirect to."""
     known: set[str] = set()
-    waiting = set(named)
-    rounds = count()
+    waiting, number = set(named), count()
     while waiting:
         known |= waiting
         names = [f"wd:{name}" for name in sorted(waiting)]
-        found: list[RawEntity] = []
-        targets: set[str] = set()
+        waiting = set()
         with progress(len(names), "entities", "names") as bar:
             for got in pager.batches(entities_query(), names, page):
                 entities = list(read_entities(got.rows))
-                targets |= {entity.redirect for entity in entities if entity.redirect}
-                found += entities
+                write_part(parts, f"entities-{next(number):07}", packed(entities=entities))
+                waiting |= {one.redirect for one in entities if one.redirect} - known
                 bar.advance(len(got.asked))
-                if len(found) >= _PART:
-                    write_part(parts, f"entities-{next(rounds):05}", packed(entities=found))
-                    found = []
-        write_part(parts, f"entities-{next(rounds):05}", packed(entities=found))
-        waiting = targets - known
