@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -11,12 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
+
 ROOT = Path(__file__).resolve().parents[1]
 BENCH = ROOT / "build/bench"
 """What a bench makes and keeps for the next time."""
 DATA = Path(os.environ.get("FACTDRIFT_DATA", ROOT.parent / "shared" / "data"))
 """Real data; the samples stand in where there is none."""
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
@@ -62,19 +62,21 @@ def cost(command: Sequence[str | Path], folders: Sequence[Path] = (), every: flo
     with subprocess.Popen(
         list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        assert process.stderr
+        assert process.stdout and process.stderr
         os.set_blocking(process.stderr.fileno(), False)
-        errors = b""
+        errors, first = b"", psutil.Process(process.pid)
         while process.poll() is None:
-            look = time.perf_counter()
-            alive = family(process.pid)
-            used |= {pid: seconds for pid in alive if (seconds := _processor(pid))}
-            peak = max(peak, sum(map(_proportional, alive)))
+            look, memory = time.perf_counter(), 0
+            with contextlib.suppress(psutil.Error):
+                for one in (first, *first.children(recursive=True)):
+                    with contextlib.suppress(psutil.Error):
+                        memory += one.memory_full_info().pss  # shared memory is divided
+                        used[one.pid] = sum(one.cpu_times()[:2])
+            peak = max(peak, memory)
             spilled = max(spilled, sum(map(size, folders)) - before)
             errors = (errors + (process.stderr.read() or b""))[-4000:]
             time.sleep(max(every, 20 * (time.perf_counter() - look)))
         wall = time.perf_counter() - began
-        assert process.stdout
         printed = process.stdout.read().decode()
     if process.returncode:
         raise RuntimeError(f"{command} failed: {errors.decode(errors='replace')}")
@@ -83,7 +85,7 @@ def cost(command: Sequence[str | Path], folders: Sequence[Path] = (), every: flo
         printed = printed.splitlines()[-1]
         wall, processor = (json.loads(printed)[name] for name in ("wall", "processor"))
     disk = sum(map(size, folders)) - before
-    return Cost(wall, processor, peak * 1024, disk, spilled, printed)
+    return Cost(wall, processor, peak, disk, spilled, printed)
 
 
 def best(*commands: Sequence[str | Path], rounds: int = 3) -> list[Cost]:
@@ -99,38 +101,12 @@ def timed(function: Callable[[], Any]) -> tuple[float, float, Any]:
     return time.perf_counter() - wall, time.process_time() - processor, answer
 
 
-def family(pid: int) -> list[int]:
-    """A process and all below it."""
-    try:
-        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        below = []
-    return [pid, *(p for child in below for p in family(int(child)))]
-
-
-def _proportional(pid: int) -> int:
-    """Kilobytes of a process, memory shared with others divided among them."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
-        return int(found[1]) if found else 0
-    return 0
-
-
-def _processor(pid: int) -> float:
-    """Seconds that a process and its ended children have used, its threads included."""
-    with contextlib.suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
-    return 0.0
-
-
 def size(folder: Path) -> int:
     """Bytes of the files below a folder."""
     total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += (Path(path) / name).stat().st_size
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.stat().st_size if path.is_file() else 0
     return total
 
 

@@ -85,23 +85,20 @@ def read(dump: str, out: str, jobs: str) -> dict[str, Any]:
 
 def documents(path: Path) -> list[bytes]:
     """The items of a file in the layout of the dumps: no spaces, ASCII, `\\/`."""
-    found = []
-    for line in b"".join(pieces(path)).splitlines():
-        line = line.strip(b"[], \r")
-        known = json.loads(line) if line else {}
-        if known.get("type") == "item":
-            made = {key: known[key] for key in KEYS if key in known}
-            found.append(json.dumps(made, separators=(",", ":")).replace("/", "\\/").encode())
-    return found
+    lines = [line.strip(b"[], \r") for line in b"".join(pieces(path)).splitlines()]
+    found = [known for line in lines if line and (known := json.loads(line)).get("type") == "item"]
+    kept = [{key: known[key] for key in KEYS if key in known} for known in found]
+    dumped = (json.dumps(made, separators=(",", ":")) for made in kept)
+    return [text.replace("/", "\\/").encode() for text in dumped]
 
 
 def entities() -> list[tuple[bytes, int]]:
     """Entity documents, each with how many repetitions have it once."""
     home = DATA / "wikidata"
     if not home.is_dir():
-        lines = [x for p in sorted(ROOT.glob("samples/wikidata/*.json.gz")) for x in documents(p)]
         print("no real entities: those of the sample, which are ten times denser in facts")
-        return [(line, 1) for line in lines]
+        paths = sorted(ROOT.glob("samples/wikidata/*.json.gz"))
+        return [(line, 1) for path in paths for line in documents(path)]
     usual = documents(home / "samples/recentchanges-entities-2019-04-02.jsonl.bz2")
     famous = documents(home / "entities.jsonl.gz")
     often = [(line, DATED if TIMED.search(line) else OTHERS) for line in famous]

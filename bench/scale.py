@@ -21,6 +21,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,21 +52,10 @@ class ScaledStep(NamedTuple):
     why: str
 
 
-def mining() -> Inputs:
-    """A dump of 225, 450 and 900 MB of JSON to mined tables."""
+def mining(*command: str) -> Inputs:
+    """A dump of 225, 450 and 900 MB of JSON to mined tables, or what a command makes of it."""
     for path, size in mine.make_dumps():
-        yield size / 1e9, own("mine:read", path, OUT, 2)
-
-
-def complete_release() -> Inputs:
-    """The same dumps to a verified release of facts and timelines, mining included.
-
-    Not the test sets: the repeated entities name objects that have no labels.
-    """
-    command = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
-    folders = ["--build", f"{OUT}/build", "--out", f"{OUT}/releases"]
-    for path, size in mine.make_dumps():
-        yield size / 1e9, [*command, *folders, "--dump", str(path)]
+        yield size / 1e9, [*command, str(path)] if command else own("mine:read", path, OUT, 2)
 
 
 def tables() -> Inputs:
@@ -93,38 +83,35 @@ def news() -> Inputs:
         yield megabytes / 1e3, own("wmt:read", folder, f"{OUT}/articles", 2, 1)
 
 
+# Not the test sets of a release: the repeated entities name objects that have no labels.
+_RELEASE = [sys.executable, "-m", "factdrift", "release", "temporal-facts-latest"]
+_RELEASE += ["--build", f"{OUT}/build", "--out", f"{OUT}/releases", "--dump"]
+_MINED = "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB"
+_NEWS = "15 years: 11.4 M articles were counted in 14, at 6.4 kB a line"
 STEPS = {
-    "mine": ScaledStep(
-        "mine a dump, two processes", mining, "GB of JSON", 1700, "115 M entities, 1.7 TB"
-    ),
-    "tables": ScaledStep(
-        "timelines and differences of 14 quarters, DuckDB with 4 GB",
-        tables,
-        "M facts",
-        117,
-        "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB",
-    ),
-    "release": ScaledStep(
-        "dump to verified release `temporal-facts-latest`, mining included",
-        complete_release,
-        "GB of JSON",
-        1700,
-        "the same dump",
-    ),
-    "wikipedia": ScaledStep(
-        "read enwiki, 1 page in 100 wanted, two processes",
-        wikipedia,
-        "GB of XML",
-        105,
-        "about 24 GB packed",
-    ),
-    "news": ScaledStep(
-        "index the news archives, one process",
-        news,
-        "GB of lines",
-        78,
-        "15 years: 11.4 M articles were counted in 14, at 6.4 kB a line",
-    ),
+    name: ScaledStep(*step)
+    for name, step in {
+        "mine": (
+            "mine a dump, two processes",
+            mining,
+            "GB of JSON",
+            1700,
+            "115 M entities, 1.7 TB",
+        ),
+        "tables": (
+            *("timelines and differences of 14 quarters, DuckDB with 4 GB", tables),
+            *("M facts", 117, _MINED),
+        ),
+        "release": (
+            "dump to verified release `temporal-facts-latest`, mining included",
+            *(partial(mining, *_RELEASE), "GB of JSON", 1700, "the same dump"),
+        ),
+        "wikipedia": (
+            "read enwiki, 1 page in 100 wanted, two processes",
+            *(wikipedia, "GB of XML", 105, "about 24 GB packed"),
+        ),
+        "news": ("index the news archives, one process", news, "GB of lines", 78, _NEWS),
+    }.items()
 }
 
 
@@ -204,14 +191,11 @@ def table(known: dict[str, list[tuple[float, Cost]]]) -> Iterator[str]:
 
 def machine() -> str:
     """On what it ran."""
-    model = "an unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-            break
+    found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     return (
-        f"{os.cpu_count()} cores ({model}), {memory:.0f} GB of memory, {platform.system()}; "
+        f"{os.cpu_count()} cores ({found[1] if found else 'an unknown processor'}), "
+        f"{memory:.0f} GB of memory, {platform.system()}; "
         f"load before the run {os.getloadavg()[0]:.1f}"
     )
 

@@ -20,7 +20,6 @@ from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT
-from tests.conftest import run as command
 from tests.dumps import array, compressed, lines, world
 from tests.test_mine import SMALL, rows, run, sums
 
@@ -55,14 +54,6 @@ def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: P
     run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
     for table in ("statements.parquet", "entities.parquet"):
         assert sums(tmp_path / "out")[table] == sums(tmp_path / "good")[table]
-
-
-def test_a_line_of_20_megabytes_is_read(tmp_path: Path) -> None:
-    long = b'{"id":"Q77","type":"item","descriptions":"' + b"x" * 20_000_000 + b'"}'
-    data = b"\n".join([long, *lines(world(2)), long.replace(b"Q77", b"Q78")])
-    found = run(compressed(data, tmp_path / "dump.json.gz"), tmp_path / "out")
-    assert found.counts["counts"]["items"] == 14
-    assert not rows(found.dropped)
 
 
 def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
@@ -139,21 +130,6 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"], say=said.append)
     assert said[0].startswith("going on: ")
     assert sums(tmp_path / "out") == sums(tmp_path / "whole")
-
-
-def test_an_array_without_its_end_is_counted_and_said(tmp_path: Path) -> None:
-    data = b"[\n" + b",\n".join(lines(world(3))) + b",\n"
-    said: list[str] = []
-    found = run(compressed(data, tmp_path / "dump.json"), tmp_path / "out", say=said.append)
-    assert found.counts["counts"]["arrays_without_end"] == 1
-    assert said == ["dump.json: the array has no end: the file may be cut"]
-
-
-def test_the_command_line_says_that_an_array_has_no_end(tmp_path: Path) -> None:
-    data = b"[\n" + b",\n".join(lines(world(3))) + b",\n"
-    path = compressed(data, tmp_path / "20260101.json")
-    done = command("mine", path, "--out", tmp_path / "out")
-    assert "20260101.json: the array has no end: the file may be cut" in done.stderr
 
 
 def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:

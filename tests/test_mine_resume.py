@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import multiprocessing
 import os
 import re
 import signal
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.wikidata import reader
 from factdrift.builders.wikidata.reader import Tuning
 from tests.dumps import array, compressed, world
 from tests.test_mine import UNDATED, run, sums
@@ -30,10 +28,7 @@ from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.reader import Tuning
 
 if __name__ == "__main__":
-    folder, jobs, threads = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "spawn"
-    if threads:
-        import threading
-        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    folder, jobs = Path(sys.argv[1]), int(sys.argv[2])
     try:
         mine(sorted(folder.glob("shard-*")), folder / "out", undated=["P27"],
              snapshot="2026-01-01", jobs=jobs, tuning=Tuning(1 << 17, 1 << 17, 1), say=print)
@@ -62,9 +57,9 @@ def folder(shards: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, jobs: int, how: str = "fork") -> subprocess.Popen[str]:
+def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(folder / "run.py"), str(folder), str(jobs), how],
+        [sys.executable, str(folder / "run.py"), str(folder), str(jobs)],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -132,42 +127,28 @@ def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path)
     (folder / "shard-0.json").write_bytes(b"!" * size)
     going_on = re.search(r"going on: (\d+) blocks and \d+ whole files", rerun(folder, again))
     assert going_on
-    assert int(going_on[1]) >= done  # a reading process ends the block that it has
-    assert same(folder, shards)
-
-
-@SLOW
-def test_killed_twice(folder: Path, shards: Path) -> None:
-    for count in (25, 100):
-        process = start(folder, 2)
-        until(lambda count=count: parts(folder) > count, process)  # type: ignore[misc]
-        process.kill()
-        process.communicate()
-    assert "going on" in rerun(folder, 2)
+    assert int(going_on[1]) >= done
     assert same(folder, shards)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-@pytest.mark.parametrize("how", ["fork", pytest.param("spawn", marks=SLOW)])
-def test_a_reading_process_that_is_killed_is_an_error(how: str, folder: Path, shards: Path) -> None:
-    process = start(folder, 2, how)
+def test_a_reading_process_that_is_killed_is_an_error(folder: Path, shards: Path) -> None:
+    process = start(folder, 2)
     until(lambda: parts(folder) > 25, process)
     os.kill(children(process)[0], signal.SIGKILL)
     errors = ended(process)[1]
     assert process.returncode == 1
-    assert "UserError: a reading process died (exit code -9)" in errors
+    assert "UserError: a working process died" in errors
+    assert "a rerun goes on where this run stopped" in errors
     assert "Traceback" not in errors
     assert "Exception ignored" not in errors
     assert "going on" in rerun(folder, 2)
     assert same(folder, shards)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "how"),
-    [pytest.param(1, "fork", marks=SLOW), (2, "fork"), pytest.param(2, "spawn", marks=SLOW)],
-)
-def test_ctrl_c_stops_cleanly(jobs: int, how: str, folder: Path, shards: Path) -> None:
-    process = start(folder, jobs, how)
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=SLOW), 2])
+def test_ctrl_c_stops_cleanly(jobs: int, folder: Path, shards: Path) -> None:
+    process = start(folder, jobs)
     until(lambda: parts(folder) > 50, process)
     os.killpg(process.pid, signal.SIGINT)
     errors = ended(process)[1]
@@ -179,52 +160,21 @@ def test_ctrl_c_stops_cleanly(jobs: int, how: str, folder: Path, shards: Path) -
     assert same(folder, shards)
 
 
-@pytest.mark.parametrize("how", ["fork", pytest.param("spawn", marks=SLOW)])
-def test_no_process_outlives_the_run(how: str, folder: Path) -> None:
-    process = start(folder, 2, how)
-    until(lambda: parts(folder) > 20, process)
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
+def test_nothing_outlives_a_run_that_is_killed(folder: Path) -> None:
+    """No process, and no memory with a name that nobody would remove."""
+    process = start(folder, 2)
+    until(lambda: parts(folder) > 20 and len(children(process)) == 2, process)
     readers = children(process)
-    assert len(readers) == 2
+    for pid in (process.pid, *readers):
+        maps = Path(f"/proc/{pid}/maps").read_text()
+        assert "memfd:blocks" in maps and "/dev/shm/psm_" not in maps
     process.kill()
     process.communicate()
-    for _ in range(1000):
-        if not any(Path(f"/proc/{pid}").exists() for pid in readers):
-            break
+    end = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in readers):
+        assert time.monotonic() < end
         time.sleep(0.01)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in readers)
-
-
-@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
-@pytest.mark.parametrize("how", ["fork", pytest.param("spawn", marks=SLOW)])
-def test_buffers_have_no_name_that_a_kill_could_leave(how: str, folder: Path) -> None:
-    process = start(folder, 2, how)
-
-    def held() -> list[str]:
-        return [Path(f"/proc/{p}/maps").read_text() for p in (process.pid, *children(process))]
-
-    # a spawned one may begin when another has written parts
-    until(lambda: parts(folder) > 20 and all("memfd:blocks" in maps for maps in held()), process)
-    assert not any("/dev/shm/psm_" in maps for maps in held())
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-
-
-def test_a_reading_process_whose_run_is_gone_says_nothing(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """A run that was killed had started it; the next one was done before it opened its eyes."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    memory = reader.Memory(1, 4096)
-    work = reader.DumpReading((), tmp_path / "gone", (), TUNING)
-    process = context.Process(target=reader._work, args=(theirs, reader._Task(work, memory, ())))
-    process.start()
-    theirs.close()
-    ours.close()
-    process.join()
-    memory.close()
-    assert process.exitcode == 0
-    assert capfd.readouterr().err == ""
 
 
 def test_two_runs_in_one_folder(folder: Path) -> None:
@@ -238,7 +188,7 @@ def test_two_runs_in_one_folder(folder: Path) -> None:
 
 
 @SLOW
-def test_readers_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
+def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
     process = start(folder, 1)
     until(lambda: parts(folder) > 10, process)
     process.kill()

@@ -1,16 +1,12 @@
 """Blocks hold every line once, whatever their size; lines that are too long are passed over."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factdrift.builders.wikidata.parts import read_parts
-from factdrift.builders.wikidata.reader import DumpReading, Reader, Tuning
-from factdrift.builders.wikidata.shards import Block, Cutter, lines, open_shard
+from factdrift.builders.wikidata.shards import Cutter, lines, open_shard
 
 
 def cut(path: Path, size: int, longest: int) -> tuple[list[bytes | int], Cutter]:
@@ -86,38 +82,3 @@ def test_the_ends_of_the_array(text: bytes, opened: bool, closed: bool, tmp_path
     for size in (4, 1000):
         cutter = cut(path, size, 2000)[1]
         assert (cutter.opened, cutter.closed) == (opened, closed)
-
-
-class Stops:
-    """Memory in which Ctrl-C comes at the n-th look."""
-
-    def __init__(self, data: bytes, looks: int) -> None:
-        self._data, self._looks = memoryview(data), looks
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __getitem__(self, at: slice | int) -> Any:
-        if at == slice(None, len(self)):
-            return self
-        self._looks -= 1
-        if self._looks < 0:
-            raise KeyboardInterrupt
-        return self._data[at]
-
-
-@pytest.mark.parametrize("looks", range(0, 24, 3))
-def test_half_a_block_is_forgotten(looks: int, tmp_path: Path) -> None:
-    """A rerun reads it again, from its start."""
-    text = b"".join(b'{"id":"Q%d","type":"item"}\nnot JSON\n' % n for n in range(6))
-    reader = Reader(DumpReading((tmp_path / "dump",), tmp_path, ("P6",), Tuning()))
-    reader.read(0, Block(0, len(text)), memoryview(text))
-    stops: Any = Stops(text, looks)
-    with pytest.raises(KeyboardInterrupt):
-        reader.read(0, Block(1, len(text)), stops)
-    reader.flush()
-    [(folder, about)] = read_parts(tmp_path).items()
-    assert about.blocks == {0: {0: 12}}
-    assert about.counts == {"items": 6}
-    assert len(about.bad) == 6
-    assert len(zstandard.decompress((folder / "entities.json.zst").read_bytes()).splitlines()) == 6

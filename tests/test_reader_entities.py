@@ -2,11 +2,12 @@
 
 import json
 from datetime import date
+from random import Random
 from typing import Any
 
 import pytest
 
-from factdrift.builders.wikidata.entities import Rows
+from factdrift.builders.wikidata.documents import Rows
 from factdrift.builders.wikidata.parts import RawEntity
 from tests.dumps import item, item_snak, prop, statement, time_snak, value
 
@@ -258,6 +259,41 @@ def test_other_kinds_of_entities() -> None:
     assert not rows.statements
     kinds = ("properties", "lexemes", "other_entities", "items")
     assert [rows.counts[k] for k in kinds] == [1, 2, 1, 1]
+
+
+def test_every_layout_of_a_line_gives_the_same_rows() -> None:
+    """Spaces between tokens, other orders of members, escapes in keys, keys within strings."""
+    chance = Random(11)
+    trap = 'x"claims":{"P6":[{"qualifiers":{"P580":[{"'
+    claims = {
+        "P6": [statement("Q2", "2019", "2020"), statement("Q3"), statement("Q4", point="2001")],
+        "P31": [statement("Q4167836"), {"mainsnak": 7, "qualifiers": {}}],
+        "P569": [statement(time_snak("1950"))],
+    }
+    more = {
+        "aliases": {"en": [term("x")]},
+        "sitelinks": {"enwiki": LINK},
+        "descriptions": {trap: 1},
+    }
+    given = item("Q1", "A", claims, **more)
+
+    def shuffled(part: Any) -> Any:
+        if isinstance(part, list):
+            return [shuffled(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        return {key: shuffled(part[key]) for key in chance.sample(list(part), len(part))}
+
+    expected = read(given)
+    assert len(expected.statements) == 3 and not expected.dropped
+    for number in range(40):
+        space = [(", ", ": "), (",", ":"), (" ,", " : ")][number % 3]
+        line = json.dumps(shuffled(given), separators=space).encode()
+        name = chance.choice([b"qualifiers", b"P580", b"P585", b"mainsnak", b"claims"])
+        line = line.replace(b'"%s"' % name, b'"\\u%04x%s"' % (name[0], name[1:]))
+        found = read(line)
+        by_id = sorted(found.statements, key=lambda s: s.statement)
+        assert (by_id, found.entities) == (expected.statements, expected.entities), line
 
 
 @pytest.mark.parametrize(

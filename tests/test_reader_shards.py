@@ -1,91 +1,12 @@
-"""Files of a dump: found, dated, told by their first bytes, read whole or refused."""
+"""Files of a dump: found, and dated by their names."""
 
-import bz2
-import gzip
-import random
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.wikidata.shards import find_shards, open_shard, snapshot_of
-
-DATA = b"".join(b'{"id":"Q%d","type":"item"}\n' % n for n in range(20_000))
-
-
-def read(path: Path, threads: int = 0) -> bytes:
-    buffer = memoryview(bytearray(100_000))
-    found = b""
-    with open_shard(path, threads) as shard:
-        while n := shard.readinto(buffer, 0, len(buffer)):
-            found += buffer[:n]
-        assert shard.position() >= shard.size - 8  # the end of a bz2 file is counted in bits
-    return found
-
-
-FORMS: dict[str, Callable[[bytes], bytes]] = {
-    "plain": bytes,
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "zst": zstandard.compress,
-}
-
-
-@pytest.mark.parametrize("threads", [0, 1, 2])
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_told_by_its_bytes(form: str, threads: int, tmp_path: Path) -> None:
-    path = tmp_path / "dump"
-    path.write_bytes(FORMS[form](DATA))
-    assert read(path, threads) == DATA
-    path.write_bytes(FORMS[form](DATA) + FORMS[form](DATA))
-    assert read(path, threads) == DATA + DATA
-
-
-@pytest.mark.parametrize("threads", [0, 2])
-@pytest.mark.parametrize("form", ["gz", "bz2", "zst"])
-def test_a_file_that_is_cut_short_is_refused(form: str, threads: int, tmp_path: Path) -> None:
-    whole = FORMS[form](random.Random(1).randbytes(1_000_000) + DATA)
-    path = tmp_path / f"dump.json.{form}"
-    for cut in (12, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:cut])
-        with pytest.raises(UserError, match=r"short or damaged after .* bytes of its text") as e:
-            read(path, threads)
-        assert str(path) in str(e.value)
-        assert "a rerun goes on" in str(e.value)
-
-
-@pytest.mark.parametrize("form", ["gz", "bz2", "zst"])
-def test_a_file_that_is_damaged_is_refused(form: str, tmp_path: Path) -> None:
-    data = bytearray(FORMS[form](random.Random(1).randbytes(1_000_000)))
-    data[500_000] ^= 0xFF
-    path = tmp_path / "dump"
-    path.write_bytes(data)
-    if form == "zst":  # it has no checksum of the content here: damage may go unseen
-        return
-    with pytest.raises(UserError, match="cut short or damaged"):
-        read(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "the file is empty"),
-        (b"\x89PNG\r\n\x1a\n....", "a PNG picture"),
-        (b"PAR1\x15\x04", "a Parquet file"),
-        (b"PK\x03\x04", "a zip archive"),
-        (b"<!DOCTYPE html><html>", "XML or HTML"),
-        (b"<mediawiki>", "XML or HTML"),
-        (b"\xfd7zXZ\x00", "an xz file"),
-    ],
-)
-def test_other_files_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(content)
-    with pytest.raises(UserError, match=message):
-        open_shard(path, 0)
+from factdrift.builders.wikidata.shards import find_shards, snapshot_of
 
 
 def test_find_shards(tmp_path: Path) -> None:

@@ -11,18 +11,19 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
+from factdrift.builders.facts.relations import load_relations
+from factdrift.builders.facts.steps import needed_of
+from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
-from tests.conftest import run
-from tests.dumps import facts_of
+from tests.conftest import DATA, ROOT, run
+from tests.dumps import GREGORIAN, JULIAN, facts_of
 from tests.sparql_server import Server, serve
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
 DAY = date(2026, 2, 2)
-GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
-JULIAN = "http://www.wikidata.org/entity/Q1985786"
 
 
 def mine_dump(
@@ -67,104 +68,75 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 
 # --- every form of a statement ------------------------------------------------------------
 
+PRECISIONS = {4: 9, 7: 10, 10: 11}
 
-def snak(relation: str, value: Any) -> dict[str, Any]:
-    """`...`: unknown; None: no value; text: an item; a tuple: time, precision, calendar."""
-    if value is ... or value is None:
-        kind = "novalue" if value is None else "somevalue"
+
+def snak(relation: str, value: str) -> dict[str, Any]:
+    """`?`: unknown; `-`: no value; an item or property; a time (`read_time`)."""
+    if value in ("?", "-"):
+        kind = "novalue" if value == "-" else "somevalue"
         return {"snaktype": kind, "property": relation, "datatype": "wikibase-item"}
     found: dict[str, Any] = {"snaktype": "value", "property": relation}
-    if isinstance(value, str):
+    if value[0] in "QP":
         kind = {"Q": "item", "P": "property"}[value[0]]
-        given = {"entity-type": kind, "numeric-id": int(value[1:]), "id": value}
+        given: dict[str, Any] = {"entity-type": kind, "numeric-id": int(value[1:]), "id": value}
         return found | {"datavalue": {"type": "wikibase-entityid", "value": given}}
-    time, precision, calendar = value
-    given = {"time": time, "precision": precision, "calendarmodel": calendar, "timezone": 0}
-    return found | {"datavalue": {"type": "time", "value": given}}
+    calendar = JULIAN if value.endswith("J") else GREGORIAN
+    text, _, precision = value.rstrip("J").partition("/")
+    sign, day = ("-", text[1:]) if text[0] == "-" else ("+", text)
+    number = int(precision) if precision else PRECISIONS[len(day)]
+    day += "-00" * (2 - day.count("-"))
+    given = {"time": f"{sign}{day}T00:00:00Z", "precision": number, "calendarmodel": calendar}
+    return found | {"datavalue": {"type": "time", "value": given | {"timezone": 0}}}
 
 
-def time(text: str, precision: int, calendar: str = GREGORIAN) -> tuple[str, int, str]:
-    return f"{text}T00:00:00Z", precision, calendar
+FORMS = """
+year to day              Q1 normal     P580 2019; P582 2021-05-17
+month                    Q1 preferred  P580 2019-07
+decade and century       Q1 normal     P580 2010/8; P582 2000/7
+julian day               Q1 normal     P580 1582-10-04J
+julian month             Q1 normal     P580 1500-03J
+julian year              Q1 normal     P580 0044J
+julian leap day          Q1 normal     P585 1900-02-29J
+before our era           Q1 normal     P580 -0044-03-15J; P582 0014-08-19J
+1 BCE and year 0         Q1 normal     P580 -0001; P582 0000
+far away                 Q1 normal     P580 -13798000000/3; P582 12019-01-01/11
+point                    Q1 normal     P585 2019-07-24
+two points               Q1 normal     P585 2019 2021
+unknown end              Q1 normal     P580 2019; P582 ?
+no end                   Q1 normal     P580 2019; P582 -
+no end alone             Q1 normal     P582 -
+unknown start            Q1 normal     P580 ?; P582 2019
+all unknown              Q1 normal     P580 ?; P582 ?; P585 ?
+pairs                    Q1 normal     P580 2001 2005; P582 2003 2007
+many without order       Q1 normal     P580 2001 2002; P582 2003 ?
+equal as RDF, not JSON   Q1 normal     P580 2001 2001-01-01/9; P582 2003
+contradiction            Q1 normal     P580 2019; P582 2001
+undated                  Q1 normal
+deprecated               Q1 deprecated P580 2019
+unknown value            ?  normal     P580 2019
+no value                 -  normal     P580 2019
+no value, deprecated     -  deprecated
+a property               P31 normal    P580 2019
+a category               Q2 normal     P580 2019
+no label                 Q3 normal     P580 2019
+merged                   Q4 normal     P580 2019
+merged twice             Q5 normal     P580 2019
+nowhere                  Q6 normal     P580 2019
+a name for all           Q7 normal     P580 2019
+"""
+ROWS = {row[:25].strip(): row[25:].split(maxsplit=2) for row in FORMS.strip().splitlines()}
 
 
-def year(year: int) -> tuple[str, int, str]:
-    return time(f"+{year:04}-00-00", 9)
-
-
-FORMS: dict[str, tuple[Any, str, dict[str, list[Any]]]] = {
-    "year to day": ("Q1", "normal", {"P580": [year(2019)], "P582": [time("+2021-05-17", 11)]}),
-    "month": ("Q1", "preferred", {"P580": [time("+2019-07-00", 10)]}),
-    "decade and century": (
-        "Q1",
-        "normal",
-        {"P580": [time("+2010-00-00", 8)], "P582": [time("+2000-00-00", 7)]},
-    ),
-    "julian day": ("Q1", "normal", {"P580": [time("+1582-10-04", 11, JULIAN)]}),
-    "julian month": ("Q1", "normal", {"P580": [time("+1500-03-00", 10, JULIAN)]}),
-    "julian year": ("Q1", "normal", {"P580": [time("+0044-00-00", 9, JULIAN)]}),
-    "julian leap day": ("Q1", "normal", {"P585": [time("+1900-02-29", 11, JULIAN)]}),
-    "before our era": (
-        "Q1",
-        "normal",
-        {"P580": [time("-0044-03-15", 11, JULIAN)], "P582": [time("+0014-08-19", 11, JULIAN)]},
-    ),
-    "1 BCE and year 0": (
-        "Q1",
-        "normal",
-        {"P580": [time("-0001-00-00", 9)], "P582": [time("+0000-00-00", 9)]},
-    ),
-    "far away": (
-        "Q1",
-        "normal",
-        {"P580": [time("-13798000000-00-00", 3)], "P582": [time("+12019-01-01", 11)]},
-    ),
-    "point": ("Q1", "normal", {"P585": [time("+2019-07-24", 11)]}),
-    "two points": ("Q1", "normal", {"P585": [year(2019), year(2021)]}),
-    "unknown end": ("Q1", "normal", {"P580": [year(2019)], "P582": [...]}),
-    "no end": ("Q1", "normal", {"P580": [year(2019)], "P582": [None]}),
-    "no end alone": ("Q1", "normal", {"P582": [None]}),
-    "unknown start": ("Q1", "normal", {"P580": [...], "P582": [year(2019)]}),
-    "all unknown": ("Q1", "normal", {"P580": [...], "P582": [...], "P585": [...]}),
-    "pairs": (
-        "Q1",
-        "normal",
-        {"P580": [year(2001), year(2005)], "P582": [year(2003), year(2007)]},
-    ),
-    "many without order": (
-        "Q1",
-        "normal",
-        {"P580": [year(2001), year(2002)], "P582": [year(2003), ...]},
-    ),
-    "equal as RDF, two in JSON": (
-        "Q1",
-        "normal",
-        {"P580": [year(2001), time("+2001-01-01", 9)], "P582": [year(2003)]},
-    ),
-    "contradiction": ("Q1", "normal", {"P580": [year(2019)], "P582": [year(2001)]}),
-    "undated": ("Q1", "normal", {}),
-    "deprecated": ("Q1", "deprecated", {"P580": [year(2019)]}),
-    "unknown value": (..., "normal", {"P580": [year(2019)]}),
-    "no value": (None, "normal", {"P580": [year(2019)]}),
-    "no value, deprecated": (None, "deprecated", {}),
-    "a property": ("P31", "normal", {"P580": [year(2019)]}),
-    "a category": ("Q2", "normal", {"P580": [year(2019)]}),
-    "no label": ("Q3", "normal", {"P580": [year(2019)]}),
-    "merged": ("Q4", "normal", {"P580": [year(2019)]}),
-    "merged twice": ("Q5", "normal", {"P580": [year(2019)]}),
-    "nowhere": ("Q6", "normal", {"P580": [year(2019)]}),
-    "a name for all": ("Q7", "normal", {"P580": [year(2019)]}),
-}
-
-
-def _statement(subject: str, number: int, form: str, relation: str = "P39") -> dict[str, Any]:
-    value, rank, times = FORMS[form]
-    qualifiers = {name: [snak(name, time) for time in given] for name, given in times.items()}
+def _statement(subject: str, number: int, form: str) -> dict[str, Any]:
+    value, rank, *times = ROWS[form]
+    given = [part.split() for part in times[0].split("; ")] if times else []
     mark = f"{subject}$0a1B{number:04}-4D4F-4f4a-8dfe-{number:012X}"
     return {
         "id": mark.replace("Q", "q") if number % 3 == 0 else mark,
         "rank": rank,
-        "mainsnak": snak(relation, value),
-        "qualifiers": qualifiers,
+        "mainsnak": snak("P39", value),
+        "qualifiers": {name: [snak(name, time) for time in some] for name, *some in given},
     }
 
 
@@ -178,7 +150,7 @@ def _kind(of: str, rank: str = "normal") -> dict[str, Any]:
 
 def entities() -> Iterator[dict[str, Any]]:
     """One item a form, and what they point to."""
-    for number, form in enumerate(FORMS):
+    for number, form in enumerate(ROWS):
         item = f"Q{1000 + number}"
         yield {
             "id": item,
@@ -201,10 +173,7 @@ def entities() -> Iterator[dict[str, Any]]:
         "id": "Q2",
         "labels": {"en": term("Category:Mayors")},
         "claims": {"P31": [_kind("Q4167410", "deprecated"), _kind("Q4167836")]},
-        "sitelinks": {
-            "dewiki": {"site": "dewiki", "title": "x"},
-            "commonswiki": {"site": "commonswiki", "title": "y"},
-        },
+        "sitelinks": {site: {"site": site, "title": "x"} for site in ("dewiki", "commonswiki")},
     }
     yield {"id": "Q3", "labels": {"de": term("Bürgermeister", "de")}}
     yield {"entity": "Q4", "redirect": "Q8"}
@@ -212,11 +181,7 @@ def entities() -> Iterator[dict[str, Any]]:
     yield {
         "id": "Q7",
         "labels": {"mul": term("Mayor 7", "mul")},
-        "aliases": {
-            "mul": [term("M7", "mul")],
-            "en": [term("Mayor of 7")],
-            "de": [term("B", "de")],
-        },
+        "aliases": {of: [term(f"M {of}", of)] for of in ("mul", "en", "de")},
         "claims": {"P31": [_kind("Q4167836", "deprecated")]},
     }
     yield {"id": "Q8", "labels": {"en": term("merged mayor")}, "aliases": [], "claims": []}
@@ -245,7 +210,7 @@ def test_every_form_of_a_statement_is_the_same(
                 about.get(reason, 0)
                 for reason in ("undated", "deprecated", "novalue", "not_an_item")
             )
-            assert about["statements"] + passed == len(FORMS) + 3
+            assert about["statements"] + passed == len(ROWS) + 3
     facts = [row for row in pq.read_table(sparql.statements).to_pylist() if not row["reason"]]
     assert {fact["object"] for fact in facts} == {"Q1", "Q7", "Q8"}
     assert {fact["statement"][0] for fact in facts} == {"Q", "q"}
@@ -257,6 +222,35 @@ def test_the_command_line_passes_the_memory_on(forms: Path, tmp_path: Path) -> N
         words += ["--relations", "P39", "--snapshot-date", DAY, "--memory", "10KB"]
         done = run(*words, ok=False)
     assert "10KB of memory is too little" in done.stderr
+
+
+REAL = {
+    **dict.fromkeys(("P6", "P39", "P54", "P108", "P102", "P286", "P69", "P488", "P127"), False),
+    **dict.fromkeys(("P27", "P106", "P131", "P361"), True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("paths", "relations", "least"),
+    [
+        (["samples/wikidata/wikidata-20260202-all.json.gz"], None, 100),
+        ([DATA / "wikidata/entities.jsonl.gz", DATA / "wikidata/properties.jsonl.gz"], REAL, 1000),
+    ],
+    ids=["sample", "real"],
+)
+def test_an_endpoint_gives_what_a_dump_gives(
+    paths: list[Path], relations: dict[str, bool] | None, least: int, tmp_path: Path
+) -> None:
+    given = [ROOT / path for path in paths]
+    if not given[0].exists():
+        pytest.skip(f"no {given[0]}: set FACTDRIFT_DATA")
+    relations = relations or needed_of(load_relations(ROOT / "templates"))
+    dump = mine_dump(given, tmp_path / "dump", relations, "2026-06-01")
+    read = (*relations, *BIRTHS, *DEATHS)
+    with serve(*given, relations=read, dated="2026-06-01T00:00:00Z") as server:
+        found = mine_endpoint(server, tmp_path / "sparql", relations)
+    assert assert_same(dump, found, tmp_path, relations) > least
 
 
 # --- the snapshot day ---------------------------------------------------------------------

@@ -21,7 +21,7 @@ from factdrift.builders.wikidata.sparql_rows import (
     statement_name,
     written_point,
 )
-from factdrift.builders.wikidata.statements import Snak
+from factdrift.builders.wikidata.statements import Claims
 from factdrift.builders.wikidata.times import point
 from tests.wikibase_rdf import xsd_time
 
@@ -111,16 +111,23 @@ def _row(predicate: str, value: SparqlTerm, **more: str) -> Row:
     )
 
 
+def _read(*rows: Row) -> Claims:
+    claims = Claims()
+    read_statements("P39", {f"{STATEMENT}Q1-a": "Q1"}, rows, claims)
+    return claims
+
+
 def test_a_statement_without_a_rank_is_gone() -> None:
-    rows = [_row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2"))]
-    assert read_statements("P39", {f"{STATEMENT}Q1-a": "Q1"}, rows) == []
+    found = _read(_row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2")))
+    assert (found.statements, found.counts) == ([], {})
 
 
 def test_a_time_without_its_full_value_is_not_lost() -> None:
     """A store may lack the node of a value: the qualifier is there, and its day unknown."""
-    rows = [
+    found = _read(
+        _row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2")),
         _row(f"{ONTOLOGY}rank", SparqlTerm("uri", f"{ONTOLOGY}NormalRank")),
-        _row(f"{PROPERTY}qualifier/P580", SparqlTerm("literal", "2019-01-01T00:00:00Z")),
+        _row(f"{PROPERTY}qualifier/P582", SparqlTerm("literal", "2019-01-01T00:00:00Z")),
         _row(f"{PROPERTY}qualifier/P580", SparqlTerm("literal", "2020-01-01T00:00:00Z")),
         _row(
             f"{PROPERTY}qualifier/value/P580",
@@ -128,10 +135,11 @@ def test_a_time_without_its_full_value_is_not_lost() -> None:
             precision="9",
             calendar=GREGORIAN,
         ),
-    ]
-    (statement,) = read_statements("P39", {f"{STATEMENT}Q1-a": "Q1"}, rows)
-    year = PartialDate(date(2020, 1, 1), date(2020, 12, 31))
-    assert statement.times["P580"] == [Snak("value", year), Snak("value", None)]
+    )
+    (one,) = found.statements
+    assert (one.start_first, one.start_last) == (date(2020, 1, 1), date(2020, 12, 31))
+    assert (one.end_first, one.end_last, one.end_open) == (date(2020, 1, 1), None, False)
+    assert found.counts == {"P39/coarse_time": 1}
 
 
 def test_counts_stand_on_the_item_or_on_its_document() -> None:

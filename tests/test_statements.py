@@ -11,6 +11,7 @@ import pytest
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.statements import (
     TIMES,
+    Claims,
     Kind,
     LifeDate,
     Snak,
@@ -18,7 +19,6 @@ from factdrift.builders.wikidata.statements import (
     Validity,
     held,
     life,
-    unusable,
 )
 from factdrift.builders.wikidata.times import point
 from tests import spec_oracle
@@ -145,8 +145,10 @@ def test_what_a_statement_says(given: str, expected: str) -> None:
     ("given", "expected"),
     [("s 2019; e 2020", False), ("s ?; e -", False), ("s *; e 2020", True), ("p *", True)],
 )
-def test_unusable_times_are_told(given: str, expected: bool) -> None:
-    assert unusable(times(given)) is expected
+def test_unusable_times_are_counted(given: str, expected: bool) -> None:
+    claims = Claims()
+    claims.claim("Q1$a", "Q1", "P6", "Q2", None, times(given))
+    assert claims.counts["P6/coarse_time"] == expected
 
 
 def test_the_oracle_says_the_same_of_random_statements() -> None:

@@ -1,6 +1,5 @@
 """A little of `make torture`: no case loses anything, and a fault that is planted is a loss."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -29,24 +28,19 @@ def asked(client: str, fault: str) -> str:
 )
 def test_a_case_loses_nothing(case: str, tmp_path: Path) -> None:
     assert main(["--folder", str(tmp_path), "--case", case]) == 0
-    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert sum(row["tried"] for row in report["tried"]) >= 1
-    assert not report["losses"]
+    report = (tmp_path / "report.md").read_text("utf-8")
+    assert "0 losses" in report and f"| {case.partition('/')[0]} |" in report
 
 
 @SLOW
 def test_a_short_run_loses_nothing(tmp_path: Path) -> None:
-    numbers = {"kills": 1, "disks": 1, "rivals": 1, "lines": 11_000, "servers": 12}
-    words = [word for name, n in numbers.items() for word in (f"--{name}", str(n))]
+    words = [word for name in CAMPAIGNS for word in (f"--{name}", "1")]
     assert main(["--folder", str(tmp_path), "--seed", "1", *words]) == 0
-    assert numbers.keys() == CAMPAIGNS.keys()
 
 
 def test_the_report_names_the_case_of_a_loss(tmp_path: Path) -> None:
-    report = Report(7, tmp_path)
-    report.add("kills", 3, Outcome("SIGKILL of the group", 2, ("1.0.0 is not whole",)))
-    report.write()
+    Report(7, tmp_path).add("kills/3", Outcome("SIGKILL of the group", 2, ("1.0.0 is lost",)))
     text = (tmp_path / "report.md").read_text("utf-8")
-    assert "seed 7" in text
+    assert "seed 7: 1 losses" in text
     assert "| kills | SIGKILL of the group | 2 | 1 |" in text
     assert "`kills/3`" in text

@@ -19,7 +19,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-KINDS = ("rename", "fsync", "open", "mkdir", "remove")
 _EVENTS = {"os.rename": "rename", "os.mkdir": "mkdir", "os.remove": "remove", "os.rmdir": "remove"}
 
 
@@ -28,16 +27,13 @@ class Fault:
 
     def __init__(self, text: str, folder: str) -> None:
         self.what, *self.words = text.split(" ")
-        self.folder = folder
-        self.process = os.getpid()
+        self.folder, self.process = folder, os.getpid()
         self.seen: Counter[str] = Counter()
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
         """An audit hook: Python calls it before it opens, renames, makes or removes a file."""
-        if event == "open":
-            path, _, flags = given
-            if flags & (os.O_WRONLY | os.O_RDWR):
-                self.call("open", path)
+        if event == "open" and given[2] & (os.O_WRONLY | os.O_RDWR):
+            self.call("open", given[0])
         elif event in _EVENTS:
             self.call(_EVENTS[event], given[0])
 
@@ -46,44 +42,36 @@ class Fault:
         if os.getpid() != self.process or not str(path).startswith(self.folder):
             return
         self.seen[kind] += 1
-        if self.what == "readonly":
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        fails = errno.EROFS if self.what == "readonly" else 0
         if self.what in ("kill", "full"):
             wanted, number = self.words[0], int(self.words[1])
             if self.what == "kill" and kind == wanted and self.seen[kind] == number:
                 os.kill(self.process, signal.SIGKILL)
             # who removes something needs no room
             if self.what == "full" and self.seen[wanted] >= number and kind in ("open", "mkdir"):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-    def install(self) -> None:
-        """Begin."""
-        if self.what == "size":
-            limit = int(self.words[0])
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-            return
-        sys.addaudithook(self.heard)
-        fsync = os.fsync
-
-        def heard(handle: int) -> None:
-            self.call("fsync", str(Path(f"/proc/self/fd/{handle}").readlink()))
-            fsync(handle)
-
-        os.fsync = heard  # type: ignore[assignment]
-
-    def end(self) -> None:
-        """Write down what was counted."""
-        if self.what == "count":
-            self.what = "done"
-            Path(self.words[0]).write_text(json.dumps(self.seen), "utf-8")
+                fails = errno.ENOSPC
+        if fails:
+            raise OSError(fails, os.strerror(fails), str(path))
 
 
 if __name__ == "__main__":
     fault = Fault(os.environ.pop("FACTDRIFT_FAULT"), os.environ.pop("FACTDRIFT_FAULT_IN"))
-    fault.install()
+    fsync = os.fsync
+
+    def heard_fsync(handle: int) -> None:
+        fault.call("fsync", str(Path(f"/proc/self/fd/{handle}").readlink()))
+        fsync(handle)
+
+    if fault.what == "size":
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(fault.words[0]),) * 2)
+    else:
+        sys.addaudithook(fault.heard)
+        os.fsync = heard_fsync  # type: ignore[assignment]
     from factdrift.__main__ import main
 
     try:
         main()
     finally:
-        fault.end()
+        if fault.what == "count":
+            fault.what = "done"
+            Path(fault.words[0]).write_text(json.dumps(fault.seen), "utf-8")

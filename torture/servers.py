@@ -57,10 +57,11 @@ class FaultyServer(socketserver.ThreadingTCPServer):
 
 
 class FaultyHandler(socketserver.StreamRequestHandler):
+    """Reads one request, writes one answer, and closes."""
+
     server: FaultyServer
 
     def handle(self) -> None:
-        """Read one request, write one answer, and close."""
         first = self.rfile.readline().decode("latin-1")
         headers = http.client.parse_headers(self.rfile)
         self.rfile.read(int(headers.get("Content-Length") or 0))
@@ -105,35 +106,24 @@ def _answer(fault: str, good: bytes, path: str, elsewhere: str) -> bytes:
         error = f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}'.encode()
         waits = {"Retry_After": rest} if rest else {}
         return _packed(int(kind), error if int(kind) >= 400 else b"", **waits)
-    packed = gzip.compress(good)[:-9] + b"\x00" * 9
+    broken = gzip.compress(good)[:-9] + b"\x00" * 9
     page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
-    match kind:
-        case "cut":
-            return _packed(200, good[: len(good) // 2], Content_Length=str(len(good)))
-        case "html":
-            return _packed(200, page, Content_Type="text/html")
-        case "bomb":
-            return _packed(200, _bomb(), Content_Encoding="gzip")
-        case "redirect":
-            return _packed(307, b"", Location=elsewhere)
-        case "loop":
-            return _packed(302, b"", Location=path)
-        case "garbage":
-            return b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10
-        case "empty":
-            return _packed(200, b"")
-        case "json":
-            return _packed(200, rest.encode("utf-8", "surrogateescape"))
-        case "headers":
-            return _packed(200, good, X_Long="x" * 200_000)
-        case "length":
-            return _packed(200, good, Content_Length="much")
-        case "chunks":
-            return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx"
-        case "gzip":
-            return _packed(200, packed, Content_Encoding="gzip")
-        case _:
-            return b""  # reset
+    answers = {
+        "cut": lambda: _packed(200, good[: len(good) // 2], Content_Length=str(len(good))),
+        "html": lambda: _packed(200, page, Content_Type="text/html"),
+        "bomb": lambda: _packed(200, _bomb(), Content_Encoding="gzip"),
+        "redirect": lambda: _packed(307, b"", Location=elsewhere),
+        "loop": lambda: _packed(302, b"", Location=path),
+        "garbage": lambda: b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10,
+        "empty": lambda: _packed(200, b""),
+        "json": lambda: _packed(200, rest.encode("utf-8", "surrogateescape")),
+        "headers": lambda: _packed(200, good, X_Long="x" * 200_000),
+        "length": lambda: _packed(200, good, Content_Length="much"),
+        "chunks": lambda: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx",
+        "gzip": lambda: _packed(200, broken, Content_Encoding="gzip"),
+        "reset": lambda: b"",
+    }
+    return answers[kind]()
 
 
 @lru_cache

@@ -1,28 +1,36 @@
-"""The JSON of an entity, typed: only what is asked for is decoded, the rest is passed over.
+"""Lines of the entity JSON as raw rows: what a dump says, with nothing inferred.
 
-The forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, missing keys,
-statements without an id, snaks without a datatype.
+A line is decoded at one go into what is asked for; the rest is passed over. Where something in it
+is malformed, its statements are decoded one by one, so that only the malformed ones are lost. The
+forms of older dumps are read too: `numeric-id` alone, empty maps as `[]`, missing keys, statements
+without an id, snaks without a datatype.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import astuple
 
 from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.text.references import label as cleaned
 from factdrift.builders.wikidata.parts import RawEntity, Revision, kind_of
-from factdrift.builders.wikidata.statements import TIMES, LifeDate, Snak, life
+from factdrift.builders.wikidata.statements import TIMES, Claims, LifeDate, Snak, life, shown
 from factdrift.builders.wikidata.times import point
 
-_ITEM, _TIME = "wikibase-entityid", "time"
-_NO_RAW = Raw(b"")
-_TIMES = frozenset(TIMES)
+C = TypeVar("C")
 BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 """Properties of the day on which an entity began, and of the one on which it ended."""
+EDITED = "edited/"
+"""Before the day on which entities were last edited: how many were is counted so."""
+_DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
+_KINDS = {"Q": "item", "P": "property", "L": "lexeme"}
+_COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
+"""What entities of a type are counted as."""
 
 
 class _Term(Struct, gc=False):
@@ -56,13 +64,13 @@ class Named(Struct, gc=False):
     aliases: _Aliases | list[Raw] | None = None
 
 
-class _Document(Named, gc=False):
+class _Document(Named, Generic[C], gc=False):
     """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
 
     id: str = ""
     type: str = ""
-    claims: dict[str, list[Raw]] | list[Raw] | None = None
-    sitelinks: Raw = _NO_RAW
+    claims: dict[str, list[C]] | list[Raw] | None = None
+    sitelinks: dict[str, Raw] | list[Raw] | None = None
     entity: str | None = None
     redirect: str | None = None
     redirects: _Redirects | list[Raw] | None = None
@@ -70,40 +78,8 @@ class _Document(Named, gc=False):
     modified: str = ""
 
 
-class Document(Struct, gc=False):
-    """What is read of one line: an entity, or, where `entity` is None, nothing but redirects.
-
-    `type`: `item`, `property`, or what else it says. `groups`: the statements of each relation
-    about items that has a time or is kept without; `passed`: how many statements the other
-    relations about items have; `edited`: when it was last edited, as it is written.
-    """
-
-    type: str
-    entity: RawEntity | None
-    groups: Mapping[str, Sequence["Raw | JudgedClaim"]] = {}
-    passed: Mapping[str, int] = {}
-    redirects: Sequence[tuple[str, str]] = ()
-    edited: str = ""
-
-
 class _Sitelink(Struct, gc=False):
     title: str | None = None
-
-
-class _Sitelinks(Struct, gc=False):
-    enwiki: Raw = Raw(b"null")
-
-
-class _Timed(Struct, gc=False):
-    qualifiers: dict[str, Raw] | list[Raw] | None = None
-
-
-class _Datatype(Struct, gc=False):
-    datatype: str | None = None
-
-
-class _Kind(Struct, gc=False):
-    mainsnak: _Datatype
 
 
 class _DataValue(Struct, gc=False):
@@ -117,7 +93,7 @@ class _Snak(Struct, gc=False):
     datatype: str | None = None
 
 
-class Qualifiers(Struct, gc=False):
+class _Qualifiers(Struct, gc=False):
     """The time qualifiers of a statement (`statements.TIMES`)."""
 
     P580: list[_Snak] | UnsetType = UNSET
@@ -130,28 +106,13 @@ class Qualifiers(Struct, gc=False):
     P12506: list[_Snak] | UnsetType = UNSET
 
 
-class ClaimJson(Struct, gc=False):
-    mainsnak: _Snak
+class _Claim(Struct, gc=False):
+    """A statement; its main value is decoded where it is asked for."""
+
+    mainsnak: Raw
     id: str | None = None
-    rank: str | None = None
-    qualifiers: Qualifiers | list[Raw] | None = None
-
-
-class JudgedClaim(Struct, gc=False):
-    """A statement that was judged: its id, why it is passed over, the item it names, its times."""
-
-    id: str
-    reason: str | None
-    target: str | None
-    rank: str | None
-    qualifiers: Qualifiers | None
-
-
-class _Date(Struct, gc=False):
-    """What of a statement says when an entity began or ended."""
-
-    mainsnak: _Snak
-    rank: str | None = None
+    rank: Literal["normal", "preferred", "deprecated"] | None = None
+    qualifiers: _Qualifiers | list[Raw] | None = None
 
 
 class _Item(Struct, gc=False):
@@ -160,160 +121,159 @@ class _Item(Struct, gc=False):
     kind: str = msgspec.field(default="item", name="entity-type")
 
 
-class _UsualItem(Struct, gc=False):
-    id: str
-    kind: Literal["item"] = msgspec.field(default="item", name="entity-type")
-
-
-class _ItemValue(Struct, gc=False):
-    value: _UsualItem
-    type: Literal["wikibase-entityid"]
-
-
-class _ItemSnak(Struct, gc=False):
-    """A main value as nearly all are: the rest is left to `main_value`."""
-
-    snaktype: Literal["value"]
-    datavalue: _ItemValue
-    datatype: Literal["wikibase-item"]
-
-
 class _Time(Struct, gc=False):
     time: str
     precision: int
     calendar: str = msgspec.field(default="", name="calendarmodel")
 
 
-class _TimeValue(Struct, gc=False):
-    value: _Time
-    type: str
-
-
-class _TimeSnak(Struct, gc=False):
-    """A date as nearly all are: the rest is left to `_snak`."""
-
-    snaktype: str
-    datavalue: _TimeValue
-
-
-_document = msgspec.json.Decoder(_Document).decode
-_kind = msgspec.json.Decoder(_Kind).decode
-_datatype = msgspec.json.Decoder(_Datatype).decode
-_timed = msgspec.json.Decoder(_Timed).decode
-_sitelinks = msgspec.json.Decoder(_Sitelinks).decode
+_UNTIMED: tuple[object, ...] = (None, _Qualifiers(), [])
+_whole = msgspec.json.Decoder(_Document[_Claim]).decode
+_in_pieces = msgspec.json.Decoder(_Document[Raw]).decode
+_claim = msgspec.json.Decoder(_Claim).decode
 _sitelink = msgspec.json.Decoder(_Sitelink | None).decode
-_sitelink_map = msgspec.json.Decoder(dict[str, Raw] | list[Raw]).decode
-read_statement = msgspec.json.Decoder(ClaimJson).decode
-_date = msgspec.json.Decoder(_Date).decode
-_one_snak = msgspec.json.Decoder(_Snak).decode
-_time_snak = msgspec.json.Decoder(_TimeSnak).decode
-_item_snak = msgspec.json.Decoder(_ItemSnak).decode
+_snak = msgspec.json.Decoder(_Snak).decode
 _item = msgspec.json.Decoder(_Item).decode
 _time = msgspec.json.Decoder(_Time).decode
+_Group = Sequence[_Claim | str]
+"""The statements of a relation; in place of a malformed one stands what is wrong with it."""
 
 
-def read_document(line: memoryview | bytes, undated: Collection[str]) -> Document:
-    """What a line says; `undated`: the relations that are kept without a time.
+class Rows(Claims):
+    """Rows and counts of the entities that were read; `read` adds one line.
 
-    `ValueError` where it is neither an entity nor a redirect.
+    `undated`: the relations whose undated statements are kept even where no dated one of the same
+    subject stands beside them.
     """
-    document = _document(line)
-    if not document.id:
-        if not document.entity or not document.redirect:
-            raise ValueError("no entity id")
-        return Document("", None, redirects=[(document.entity, document.redirect)])
-    claims = document.claims if isinstance(document.claims, dict) else {}
-    groups: dict[str, Sequence[Raw | JudgedClaim]] = {}
-    passed = {}
-    for relation, group in claims.items():
-        if not group or no_item(group[0]):
-            continue
-        if relation in undated or any(map(_has_time, group)):
-            groups[relation] = group
-        else:
-            passed[relation] = len(group)
-    links, title = _links(document.sitelinks)
-    redirect = document.redirects
-    classes = tuple(_classes(claims.get("P31", ())))
-    entity = RawEntity(
+
+    def __init__(self, undated: Iterable[str]) -> None:
+        super().__init__()
+        self._undated = frozenset(undated)
+        self._about_items: dict[str, bool] = {}
+        self.entities: list[RawEntity] = []
+
+    def read(self, line: memoryview | bytes, number: int = 0) -> None:
+        """Add one entity or redirect; `ValueError` where the line is neither.
+
+        `number`: the place of the line in the dump; the later of two is the greater.
+        """
+        self.line = number
+        document: _Document[_Claim] | _Document[Raw]
+        claims: Mapping[str, _Group] = {}
+        try:
+            document = _whole(line)
+            if isinstance(document.claims, dict):
+                claims = document.claims
+        except (ValueError, RecursionError):
+            document = _in_pieces(line)
+            if isinstance(document.claims, dict):
+                claims = {name: list(map(_one, raws)) for name, raws in document.claims.items()}
+        if not document.id:
+            if not document.entity or not document.redirect:
+                raise ValueError("no entity id")
+            self._redirect(document.entity, document.redirect)
+            return
+        kind = document.type or _KINDS.get(document.id[0], "")
+        entity = _entity(document, claims, number)
+        counted = _COUNTED.get(kind, "other_entities")
+        self.counts[counted] += 1
+        if counted not in ("items", "properties"):
+            return
+        self.entities.append(entity)
+        if _DAY.match(document.modified):
+            self.counts[EDITED + document.modified[:10]] += 1
+        if isinstance(document.redirects, _Redirects) and document.redirects.source:
+            self._redirect(document.redirects.source, document.redirects.to or document.id)
+        if kind == "item":
+            for relation, group in claims.items():
+                if group and self._is_about_items(relation, group[0]):
+                    self._group(document.id, relation, group)
+
+    def _redirect(self, source: str, target: str) -> None:
+        self.counts["redirects"] += 1
+        self.entities.append(RawEntity(source, None, (), None, 0, 0, None, target))
+
+    def _is_about_items(self, relation: str, first: _Claim | str) -> bool:
+        """Whether the values of a relation are items: by its datatype, the same everywhere."""
+        known = self._about_items.get(relation)
+        if known is not None or isinstance(first, str):
+            return known is not False
+        try:
+            snak = _snak(first.mainsnak)
+            if snak.datatype is None:
+                return _main_item(first.mainsnak)[0] != "not_an_item"
+        except ValueError:
+            return True
+        return self._about_items.setdefault(relation, snak.datatype == "wikibase-item")
+
+    def _group(self, subject: str, relation: str, group: _Group) -> None:
+        """Add the statements of a relation, if one has a time or they are kept without."""
+        if relation not in self._undated and not [
+            one for one in group if isinstance(one, str) or one.qualifiers not in _UNTIMED
+        ]:
+            self.counts[f"{relation}/undated"] += len(group)
+            return
+        for claim in group:
+            try:
+                if isinstance(claim, str):
+                    raise ValueError(claim)
+                self._statement(subject, relation, claim)
+            except ValueError as error:
+                item = f"{subject}/{relation}"
+                self.drop("malformed_statement", item, subject, relation, str(error))
+
+    def _statement(self, subject: str, relation: str, claim: _Claim) -> None:
+        passed_over, target = _main_item(claim.mainsnak)
+        if claim.rank == "deprecated":
+            passed_over = claim.rank
+        if passed_over:
+            self.counts[f"{relation}/{passed_over}"] += 1
+            return
+        given = claim.qualifiers
+        times: dict[str, list[Snak]] = {}
+        if isinstance(given, _Qualifiers):
+            stated = zip(TIMES, astuple(given), strict=True)
+            times = {p: list(map(_stated, snaks)) for p, snaks in stated if snaks}
+        name = claim.id
+        if not name:  # an id of what it says
+            rank = "preferred" if claim.rank == "preferred" else "normal"
+            text = repr((subject, relation, target, rank, shown(times)))
+            name = f"{subject}${text_sha256(text)[:32]}"
+        self.claim(name, subject, relation, target, claim.rank, times)
+
+
+def _one(raw: Raw) -> _Claim | str:
+    """A statement, or what is wrong with it."""
+    try:
+        return _claim(raw)
+    except ValueError as error:
+        return str(error)
+
+
+def _entity(
+    document: "_Document[_Claim] | _Document[Raw]", claims: Mapping[str, _Group], line: int
+) -> RawEntity:
+    links = document.sitelinks or {}
+    page = _sitelink(links["enwiki"]) if isinstance(links, dict) and "enwiki" in links else None
+    classes = []
+    for claim in claims.get("P31", ()):
+        if not isinstance(claim, str) and claim.rank != "deprecated":
+            with suppress(ValueError):
+                classes += [item for item in _main_item(claim.mainsnak)[1:] if item]
+    dates = {p: _dates(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}
+    return RawEntity(
         document.id,
         *names(document),
-        title,
-        links,
+        page.title if page else None,
+        len(links),
         sum(map(len, claims.values())),
         kind_of(classes),
         None,
-        *lives({p: _dated(claims[p]) for p in (*BIRTHS, *DEATHS) if p in claims}),
-        revision=document.lastrevid,
-        classes=classes,
+        *(lives(dates) if dates else (None, None)),
+        document.lastrevid,
+        line,
+        tuple(classes),
     )
-    return Document(
-        document.type or {"Q": "item", "P": "property", "L": "lexeme"}.get(document.id[0], ""),
-        entity,
-        groups,
-        passed,
-        [(redirect.source, redirect.to or document.id)]
-        if isinstance(redirect, _Redirects) and redirect.source
-        else (),
-        document.modified,
-    )
-
-
-def no_item(first: Raw | bytes) -> bool:
-    """Whether the first statement of a relation shows that its values are no items."""
-    try:
-        datatype = _kind(first).mainsnak.datatype
-        if datatype is not None:
-            return datatype != "wikibase-item"
-        return main_value(read_statement(first).mainsnak)[0] == "not_an_item"
-    except ValueError:
-        return False
-
-
-def _has_time(raw: Raw) -> bool:
-    try:
-        qualifiers = _timed(raw).qualifiers
-    except ValueError:
-        return False
-    return isinstance(qualifiers, dict) and not _TIMES.isdisjoint(qualifiers)
-
-
-def main_value(snak: _Snak) -> tuple[str | None, str | None]:
-    """Why a main value is passed over, or None and the item it names (None: unknown)."""
-    if snak.datatype not in (None, "wikibase-item"):
-        return "not_an_item", None
-    if snak.snaktype == "somevalue":
-        return None, None
-    if snak.snaktype == "novalue":
-        return "novalue", None
-    if snak.datavalue is None or snak.datavalue.type != _ITEM:
-        return "not_an_item", None
-    item = _item(snak.datavalue.value)
-    if item.kind != "item":
-        return "not_an_item", None
-    if item.id:
-        return None, item.id
-    return (None, f"Q{item.number}") if item.number else ("not_an_item", None)
-
-
-def times(given: Qualifiers) -> dict[str, list[Snak]]:
-    """The time qualifiers of a statement that are there, with the days that they may mean."""
-    stated = zip(TIMES, astuple(given), strict=True)
-    return {p: [_snak(s) for s in snaks] for p, snaks in stated if snaks}
-
-
-def _snak(snak: _Snak) -> Snak:
-    if snak.snaktype == "somevalue":
-        return Snak("somevalue", None)
-    if snak.snaktype == "novalue":
-        return Snak("novalue", None)
-    if snak.datavalue is None or snak.datavalue.type != _TIME:
-        return Snak("value", None)
-    try:
-        value = _time(snak.datavalue.value)
-    except ValueError:
-        return Snak("value", None)
-    return Snak("value", point(value.time, value.precision, value.calendar))
 
 
 def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
@@ -332,76 +292,51 @@ def names(document: Named) -> tuple[str | None, tuple[str, ...]]:
     return label, tuple(sorted(others))
 
 
-def _links(raw: Raw) -> tuple[int, str | None]:
-    """The number of sitelinks, and the title of the English Wikipedia page."""
-    text = bytes(raw)
-    if len(text) <= 4:
-        return 0, None
-    count = len(_sitelink_map(text))
-    if b'"enwiki"' not in text or text[:1] != b"{":
-        return count, None
-    return count, read_title(_sitelinks(text).enwiki)
-
-
 def lives(dates: Mapping[str, Sequence[LifeDate]]) -> tuple[PartialDate | None, PartialDate | None]:
     """When an entity began and when it ended, by its dates; see `statements.life`."""
     began = life([dates[p] for p in BIRTHS if p in dates], latest=True)
     return began, life([dates[p] for p in DEATHS if p in dates], latest=False)
 
 
-def _dated(claims: Sequence[Raw]) -> list[LifeDate]:
+def _dates(group: _Group) -> list[LifeDate]:
     found = []
-    for raw in claims:
-        with suppress(ValueError):
-            date = _date(raw)
-            found.append(LifeDate(date.rank, _snak(date.mainsnak)))
+    for claim in group:
+        if not isinstance(claim, str):
+            with suppress(ValueError):
+                found.append(LifeDate(claim.rank, _stated(_snak(claim.mainsnak))))
     return found
 
 
-def main_item(raw: Raw) -> tuple[str | None, str | None]:
-    """`main_value` of a snak; `ValueError` where it is malformed."""
+def _main_item(raw: Raw) -> tuple[str | None, str | None]:
+    """Why a main value is passed over, or None and the item it names (None: unknown).
+
+    `ValueError` where it is malformed.
+    """
+    snak = _snak(raw)
+    if snak.datatype not in (None, "wikibase-item"):
+        return "not_an_item", None
+    if snak.snaktype == "somevalue":
+        return None, None
+    if snak.snaktype == "novalue":
+        return "novalue", None
+    if snak.datavalue is None or snak.datavalue.type != "wikibase-entityid":
+        return "not_an_item", None
+    item = _item(snak.datavalue.value)
+    if item.kind != "item" or not (item.id or item.number):
+        return "not_an_item", None
+    return None, item.id or f"Q{item.number}"
+
+
+def _stated(snak: _Snak) -> Snak:
+    """A time; one that is malformed has no date."""
+    if snak.snaktype == "somevalue":
+        return Snak("somevalue", None)
+    if snak.snaktype == "novalue":
+        return Snak("novalue", None)
+    if snak.datavalue is None or snak.datavalue.type != "time":
+        return Snak("value", None)
     try:
-        item = _item_snak(raw).datavalue.value.id
-    except msgspec.ValidationError:
-        item = ""
-    return (None, item) if item else main_value(_one_snak(raw))
-
-
-def read_datatype(raw: Raw) -> str | None:
-    """The type of all values of a property, by one of its snaks; None: not said."""
-    return _datatype(raw).datatype
-
-
-def read_title(raw: Raw) -> str | None:
-    """The title of the page that a sitelink names."""
-    page = _sitelink(raw)
-    return page.title if page else None
-
-
-def read_snak(raw: bytes) -> Snak:
-    """One time of a statement; `ValueError` where it is malformed."""
-    try:
-        given = _time_snak(raw)
-    except msgspec.ValidationError:
-        return _snak(_one_snak(raw))
-    value = given.datavalue.value
-    if given.snaktype != "value" or given.datavalue.type != _TIME:
-        return _snak(_one_snak(raw))
+        value = _time(snak.datavalue.value)
+    except ValueError:
+        return Snak("value", None)
     return Snak("value", point(value.time, value.precision, value.calendar))
-
-
-def _classes(claims: Iterable[Raw]) -> Iterator[str]:
-    """The items that an item with these P31 is an instance of."""
-    for raw in claims:
-        with suppress(ValueError):
-            judged = read_judged(raw)
-            if judged.target and judged.rank != "deprecated":
-                yield judged.target
-
-
-def read_judged(raw: Raw) -> JudgedClaim:
-    """A statement, judged; `ValueError` where it is malformed."""
-    statement = read_statement(raw)
-    given = statement.qualifiers
-    times = None if isinstance(given, list) else given
-    return JudgedClaim(statement.id or "", *main_value(statement.mainsnak), statement.rank, times)

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import locked, wait_for_sharers
@@ -16,17 +14,9 @@ from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.rows import Dropped
 from factdrift.builders.wikidata.finish import Mined, finish
-from factdrift.builders.wikidata.parts import Blocks, read_parts, write_part
-from factdrift.builders.wikidata.reader import (
-    READING,
-    DumpReading,
-    OneProcess,
-    Processes,
-    Share,
-    Slot,
-    Tuning,
-)
-from factdrift.builders.wikidata.shards import Cutter, find_shards, open_shard, snapshot_of
+from factdrift.builders.wikidata.parts import Blocks, packed, read_parts, write_part
+from factdrift.builders.wikidata.reader import DumpReading, Left, Share, Tuning, read
+from factdrift.builders.wikidata.shards import find_shards, snapshot_of
 
 _VERSION = 3
 """Raise it when parts written by older code must not be gone on with."""
@@ -34,14 +24,9 @@ SHARE = "share.json"
 """What a folder with one of several shares says of itself."""
 ALIVE = ".alive"
 """The file, in the folder of parts, without which tasks of a Spark stop."""
+READING = ".reading"
+"""The file, in the folder of parts, that tasks of a Spark hold a lock on."""
 GO_ON = "run the same command again: it goes on where this run stopped"
-
-
-class Left(NamedTuple):
-    """What is left to read: `covered`, the blocks that parts hold, and the `files` with others."""
-
-    covered: Blocks
-    files: list[int]
 
 
 Reading = Callable[[DumpReading, Left], None]
@@ -80,8 +65,8 @@ def mine(
     """
     work = work or out / "build"
     given, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
-    with _reading(given, out) as lock:
-        _read(given, reading or partial(_by_processes, jobs=jobs, lock=lock), say)
+    with _reading(given, out):
+        _read(given, say, jobs, reading)
         tables = _tables(given, out, day, memory, jobs, say)
     if work == out / "build" and not any(work.iterdir()):
         work.rmdir()
@@ -101,8 +86,8 @@ def mine_share(
 ) -> Path:
     """Read one of several shares of dumps into `out`, for `merge`; the other arguments: `mine`."""
     given, day = _work(dumps, out, undated, snapshot, jobs, None, tuning, share)
-    with _reading(given, out) as lock:
-        _read(given, partial(_by_processes, jobs=jobs, lock=lock), say)
+    with _reading(given, out):
+        _read(given, say, jobs)
         about = {
             "parts": given.parts.name,
             "files": [file.name for file in given.files],
@@ -162,18 +147,26 @@ def _work(
     day = snapshot_of(files, snapshot)
     if jobs < 1:
         raise UserError(f"jobs has to be 1 or more, not {jobs}")
-    tuning = tuning or Tuning()
-    parts = base / f"parts-{_key(files, checksums, undated, tuning)}"
-    return DumpReading(tuple(files), parts, tuple(sorted(set(undated))), tuning, share), day
+    tuning, undated = tuning or Tuning(), sorted(set(undated))
+    names = list(checksums or [f"{f.name}|{f.stat().st_size}" for f in files])
+    if len(names) != len(files):
+        raise ValueError(f"{len(names)} checksums for {len(files)} files")
+    # blocks are known by shard and number
+    key = text_sha256(json.dumps([_VERSION, names, undated, [tuning.block, tuning.longest]]))
+    parts = base / f"parts-{key[:16]}"
+    return DumpReading(tuple(files), parts, tuple(undated), tuning, share), day
 
 
 @contextmanager
-def _reading(given: DumpReading, out: Path) -> Iterator[int]:
-    """Hold the parts, and say what the user can mend; yields the descriptor of the lock."""
+def _reading(given: DumpReading, out: Path) -> Iterator[None]:
+    """Hold the parts for this process alone, and say what the user can mend."""
+    parts = given.parts
     try:
-        given.parts.mkdir(parents=True, exist_ok=True)
-        with _locked(given.parts) as lock:
-            yield lock
+        with locked(parts):
+            (parts / ALIVE).unlink(missing_ok=True)
+            if not wait_for_sharers(parts / READING, 10):  # they would write into these parts
+                raise UserError("tasks of an earlier run are still at work", where=parts)
+            yield
     except KeyboardInterrupt:
         raise UserError("stopped", hint=GO_ON) from None
     except OSError as error:
@@ -200,119 +193,33 @@ def _tables(
     return tables
 
 
-def _key(
-    files: Sequence[Path],
-    checksums: Sequence[str] | None,
-    undated: Collection[str],
-    tuning: Tuning,
-) -> str:
-    """What the parts depend on, as 16 hex digits: blocks are known by shard and number."""
-    names = checksums or [f"{f.name}|{f.stat().st_size}" for f in files]
-    if len(names) != len(files):
-        raise ValueError(f"{len(names)} checksums for {len(files)} files")
-    sizes = [tuning.block, tuning.longest]
-    text = json.dumps([_VERSION, list(names), sorted(set(undated)), sizes])
-    return text_sha256(text)[:16]
-
-
-@contextmanager
-def _locked(parts: Path) -> Iterator[int]:
-    """Hold the parts for this process alone; yields the descriptor of the lock.
-
-    Whoever reads for a run that was killed ends first: they would write into these parts.
-    """
-    with locked(parts) as lock:
-        (parts / ALIVE).unlink(missing_ok=True)
-        if not wait_for_sharers(parts / READING, 10):
-            text = "reading processes of an earlier run are still at work"
-            raise UserError(text, where=parts)
-        yield lock
-
-
-def _read(given: DumpReading, reading: Reading, say: Callable[[str], None]) -> None:
-    """Make parts of every block that no part covers yet."""
+def _read(
+    given: DumpReading, say: Callable[[str], None], jobs: int, reading: Reading | None = None
+) -> None:
+    """Make parts of every block that no part covers yet, by processes if nobody else reads."""
     todo = left(given, covered := covered_blocks(given.parts))
     if covered:
         blocks = sum(map(len, covered.values()))
         done = len(given.files) - len(todo.files)
         say(f"going on: {blocks} blocks and {done} whole files are read already")
-    if todo.files:
+    if todo.files and reading:
         reading(given, todo)
+    elif todo.files:
+        total = sum(given.files[n].stat().st_size for n in todo.files)
+        with progress(total, "B", "reading the dump") as bar:
+            read(given, todo, bar.advance, jobs=jobs)
 
 
 def left(given: DumpReading, covered: Blocks) -> Left:
     """What of a share the parts do not cover."""
-    files = range(len(given.files))
-    return Left(covered, [n for n in files if not _is_read(given, n, covered.get(n, {}))])
-
-
-def _by_processes(given: DumpReading, todo: Left, jobs: int, lock: int) -> None:
-    """Have processes of this machine read it."""
-    total = sum(given.files[n].stat().st_size for n in todo.files)
-    with progress(total, "B", "reading the dump") as bar:
-        read(given, todo, bar.advance, jobs, lock)
-
-
-def read(
-    given: DumpReading, todo: Left, advance: Callable[[int], None], jobs: int = 1, lock: int = -1
-) -> None:
-    """Make parts of what is left; `advance` is told how many bytes of files have been read.
-
-    `jobs` and `UserError`: see `mine`; `lock`: a descriptor that forked processes close.
-    """
-    pool = OneProcess(given) if jobs == 1 else Processes(jobs, given, lock)
-    try:
-        slot: Slot | None = None
-        for n in todo.files:
-            slot = _read_shard(given, n, todo.covered.get(n, {}), pool, slot, jobs, advance)
-        pool.finish()
-    except (KeyboardInterrupt, UserError):
-        pool.finish()
-        raise
-    finally:
-        pool.close()
-
-
-def _read_shard(
-    given: DumpReading,
-    number: int,
-    covered: Mapping[int, int],
-    pool: OneProcess | Processes,
-    slot: Slot | None,
-    jobs: int,
-    advance: Callable[[int], None],
-) -> Slot | None:
-    """Have the blocks of one file read; takes and returns a buffer that is not in use."""
-    shard = open_shard(given.files[number], threads=1 if jobs == 1 else 0)
-    try:
-        cutter = Cutter(shard, given.tuning.block, given.tuning.longest)
-        before = 0
-        while True:
-            slot = slot or pool.slot()
-            block = cutter.fill(slot.view)
-            advance(shard.position() - before)
-            before = shard.position()
-            if block is None:
-                break
-            if block.number not in covered and given.has(number, block.number):
-                pool.read(number, block, slot)
-                slot = None
-    finally:
-        shard.close()
-    about = {"blocks": cutter.number, "unclosed": cutter.opened and not cutter.closed}
-    path = given.parts / f"shard-{number:06}.json"
-    temporary = path.with_suffix(f".{given.share.place}.tmp")  # shares may end at the same time
-    temporary.write_text(json.dumps(about), "utf-8")
-    temporary.replace(path)
-    return slot
-
-
-def _is_read(given: DumpReading, number: int, covered: Collection[int]) -> bool:
-    """Whether parts hold all blocks of a file that are in the share."""
-    if given.share.of <= len(given.files) and not given.has(number, 0):
-        return True
-    blocks = _about(given.parts, number).get("blocks")
-    return blocks is not None and all(b in covered for b in range(blocks) if given.has(number, b))
+    files = []
+    for n in range(len(given.files)):
+        if given.share.of <= len(given.files) and not given.has(n, 0):
+            continue
+        held, blocks = covered.get(n, {}), _about(given.parts, n).get("blocks")
+        if blocks is None or any(b not in held for b in range(blocks) if given.has(n, b)):
+            files.append(n)
+    return Left(covered, files)
 
 
 def _about(parts: Path, shard: int) -> dict[str, int]:
@@ -325,7 +232,7 @@ def _about(parts: Path, shard: int) -> dict[str, int]:
 def covered_blocks(parts: Path) -> Blocks:
     """The blocks that parts hold, with their numbers of lines."""
     found: Blocks = {}
-    for about in read_parts(parts).values():
+    for about in read_parts(parts):
         for shard, blocks in about.blocks.items():
             found.setdefault(shard, {}).update(blocks)
     return found
@@ -339,7 +246,7 @@ def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
     known = read_parts(given.parts)
     covered = covered_blocks(given.parts)
     kinds = ("items", "properties", "redirects")
-    if not any(about.counts.get(kind) for about in known.values() for kind in kinds):
+    if not any(about.counts.get(kind) for about in known for kind in kinds):
         raise UserError("no entity in it", where=given.files[0])
     before: dict[int, dict[int, int]] = {}  # lines before each block of a shard
     for shard, blocks in covered.items():
@@ -353,7 +260,7 @@ def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
             *(None, None, None, None),
             bad.detail,
         )
-        for about in known.values()
+        for about in known
         for bad in about.bad
     ]
     unclosed = [n for n in covered if _about(given.parts, n)["unclosed"]]
@@ -361,4 +268,4 @@ def _sum_up(given: DumpReading, say: Callable[[str], None]) -> None:
         say(f"{given.files[n].name}: the array has no end: the file may be cut")
     lines = sum(sum(blocks.values()) for blocks in covered.values())
     counts = {"lines": lines, "arrays_without_end": len(unclosed)}
-    write_part(given.parts, "lines", dropped=dropped, counts=counts)
+    write_part(given.parts, "lines", packed(dropped=dropped), counts=counts)

@@ -7,10 +7,8 @@ not Parquet so that reading processes need not import Arrow, which took each of 
 to read 100 MB of a dump.
 """
 
-import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -84,8 +82,7 @@ Blocks = dict[int, dict[int, int]]
 """Number of lines by shard and block."""
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(msgspec.Struct, frozen=True, array_like=True):
     """A line that could not be read, by its place: `line` counts from 1 within the block."""
 
     shard: int
@@ -95,26 +92,42 @@ class BadLine:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(msgspec.Struct):
     """What a part says of itself besides its rows; `blocks` is what it was read from."""
 
     counts: Mapping[str, int]
     blocks: Blocks
-    bad: tuple[BadLine, ...] = ()
+    bad: Sequence[BadLine] = ()
+
+
+Tables = Mapping[str, bytes]
+"""Rows by table, each as JSON lines in frames of zstd, which may stand one behind another."""
+
+
+def packed(
+    statements: Sequence[RawStatement] = (),
+    entities: Sequence[RawEntity] = (),
+    dropped: Sequence[Dropped] = (),
+) -> Tables:
+    """Rows as they stand in a part; a table without rows is left out."""
+    encode = msgspec.json.Encoder().encode_lines
+    tables: dict[str, Sequence[object]] = {
+        "statements": statements,
+        "entities": [e for e in entities if e.redirect is None],
+        "redirects": [e for e in entities if e.redirect is not None],
+        "dropped": dropped,
+    }
+    return {name: zstandard.compress(encode(rows), 1) for name, rows in tables.items() if rows}
 
 
 def write_part(
     parts: Path,
     name: str,
-    *,
-    statements: Sequence[RawStatement] = (),
-    entities: Sequence[RawEntity] = (),
-    dropped: Sequence[Dropped] = (),
+    *tables: Tables,
     counts: Mapping[str, int] | None = None,
     blocks: Blocks | None = None,
     bad: Sequence[BadLine] = (),
-) -> Path:
+) -> None:
     """Write one part, the folder `parts/name`, whole or not at all; an older one is replaced.
 
     Keys of `counts` are `reason`, or `P54/reason` for what belongs to one relation; `finish`
@@ -123,32 +136,16 @@ def write_part(
     folder, temporary = parts / name, parts / f".{name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
-    encode = msgspec.json.Encoder().encode_lines
-    tables: dict[str, Sequence[object]] = {
-        "statements": statements,
-        "entities": [e for e in entities if e.redirect is None],
-        "redirects": [e for e in entities if e.redirect is not None],
-        "dropped": dropped,
-    }
-    for table, rows in tables.items():
-        if rows:
-            (temporary / f"{table}.json.zst").write_bytes(zstandard.compress(encode(rows), 1))
-    about = {"counts": dict(counts or {}), "blocks": blocks or {}, "bad": [astuple(b) for b in bad]}
-    (temporary / _ABOUT).write_text(json.dumps(about), "utf-8")
+    for table in {table for one in tables for table in one}:
+        data = b"".join([one.get(table, b"") for one in tables])
+        (temporary / f"{table}.json.zst").write_bytes(data)
+    about = Covered(counts or {}, blocks or {}, bad)
+    (temporary / _ABOUT).write_bytes(msgspec.json.encode(about))
     shutil.rmtree(folder, ignore_errors=True)
     temporary.rename(folder)
-    return folder
 
 
-def read_parts(parts: Path) -> dict[Path, Covered]:
-    """What each finished part in a folder says of itself, by path, in the order of names."""
-    found = {}
-    for about in sorted(parts.glob(f"[!.]*/{_ABOUT}")):
-        data = json.loads(about.read_text("utf-8"))
-        blocks = {
-            int(shard): {int(block): lines for block, lines in held.items()}
-            for shard, held in data["blocks"].items()
-        }
-        bad = tuple(BadLine(*line) for line in data["bad"])
-        found[about.parent] = Covered(data["counts"], blocks, bad)
-    return found
+def read_parts(parts: Path) -> list[Covered]:
+    """What each finished part in a folder says of itself, in the order of names."""
+    read = msgspec.json.Decoder(Covered).decode
+    return [read(path.read_bytes()) for path in sorted(parts.glob(f"[!.]*/{_ABOUT}"))]

@@ -48,17 +48,12 @@ def snapshot_of(paths: Sequence[Path], given: date | str | None = None) -> date:
     `wikidata-20261109-all.json.gz` and `20261109.json.gz` are of 9 November 2026. `UserError`:
     no name says a day, two say different ones, it is not a day of the calendar, or it is to come.
     """
-    if given is None:
-        return _past(_named_day(paths), paths[0])
     try:
-        return _past(given if isinstance(given, date) else date.fromisoformat(given))
+        day = _named_day(paths) if given is None else date.fromisoformat(str(given))
     except ValueError as error:
         raise UserError(f"not a snapshot day: {given!r} (write 2026-11-09)") from error
-
-
-def _past(day: date, where: Path | None = None) -> date:
-    """The same day; `UserError` where it is after today: the clock refuses, and decides nothing."""
-    if day > datetime.now(UTC).date():
+    if day > datetime.now(UTC).date():  # the clock refuses, and decides nothing
+        where = paths[0] if given is None else None
         raise UserError(f"the snapshot day {day} is after today", where=where)
     return day
 
@@ -68,17 +63,17 @@ def _named_day(paths: Sequence[Path]) -> date:
     hint = "say the day: --snapshot-date 2026-11-09, or `snapshot: 2026-11-09` in the recipe"
     days: dict[date, Path] = {}
     for path in paths:
-        for year, month, day in _DAY.findall(path.name):
+        for found in _DAY.findall(path.name):
             try:
-                days.setdefault(date(int(year), int(month), int(day)), path)
+                days.setdefault(date(*map(int, found)), path)
             except ValueError:
-                text = f"{year}{month}{day} in its name is not a day"
+                text = f"{''.join(found)} in its name is not a day"
                 raise UserError(text, where=path, hint=hint) from None
     if not days:
         raise UserError("its name does not say the day of the dump", where=paths[0], hint=hint)
     if len(days) > 1:
-        found = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
-        raise UserError(f"files of different days: {found}", hint=hint)
+        texts = ", ".join(f"{path.name} ({day})" for day, path in sorted(days.items())[:3])
+        raise UserError(f"files of different days: {texts}", hint=hint)
     return next(iter(days))
 
 

@@ -28,12 +28,10 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.core.progress import progress
 from factdrift.builders.wikidata.finish import Mined, finish
-from factdrift.builders.wikidata.parts import RawEntity, write_part
+from factdrift.builders.wikidata.parts import packed, write_part
 from factdrift.builders.wikidata.shards import snapshot_of
-from factdrift.builders.wikidata.sparql_client import Client
-from factdrift.builders.wikidata.sparql_pages import Cache, Pager
+from factdrift.builders.wikidata.sparql_client import Client, Pager
 from factdrift.builders.wikidata.sparql_rows import (
-    RelationClaims,
     count_query,
     day_query,
     entities_query,
@@ -44,10 +42,9 @@ from factdrift.builders.wikidata.sparql_rows import (
     statement_name,
     statements_query,
 )
+from factdrift.builders.wikidata.statements import Claims
 
 WIKIDATA = "https://query.wikidata.org/sparql"
-_PART = 50_000
-"""Entities of one raw part."""
 _PROPERTY = re.compile(r"P[1-9][0-9]*")
 
 
@@ -79,8 +76,9 @@ def mine_sparql(
     wrong = sorted(r for r in relations if not _PROPERTY.fullmatch(r))
     if wrong:
         raise UserError(f"not property ids: {', '.join(wrong)}", hint="write P54, P39, …")
-    client = Client(endpoint, user_agent, policy or RetryPolicy())
-    pager = Pager(client, Cache(cache, client.address))
+    policy = policy or RetryPolicy()
+    client = Client(endpoint, user_agent, policy)
+    pager = Pager(client, cache, policy)
     work = out / ".sparql"
     parts = work / "parts"
     try:
@@ -130,13 +128,13 @@ def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> 
             items = {row["statement"].value: item_id(row["subject"].value) for row in rows}
             subjects = {iri: item for iri, item in items.items() if item}
             names = [statement_name(iri) for iri in subjects]
-            found = RelationClaims(relation)
+            found = Claims()
             for got in pager.batches(statements_query(relation), names, page, "statement"):
-                for statement in read_statements(relation, subjects, got.rows):
-                    found.add(statement)
+                read_statements(relation, subjects, got.rows, found)
                 bar.advance(len(got.asked))
-            found.write(parts, f"{relation}-{number:05}")
-            named |= found.named
+            tables = packed(found.statements, (), found.dropped)
+            write_part(parts, f"{relation}-{number:05}", tables, counts=found.counts)
+            named.update(i for one in found.statements for i in (one.subject, one.object) if i)
             bar.advance(len(rows) - len(subjects))
     return named
 
@@ -144,21 +142,14 @@ def _mine(pager: Pager, relation: str, parts: Path, id_page: int, page: int) -> 
 def _describe(pager: Pager, named: Iterable[str], parts: Path, page: int) -> None:
     """Write the parts of these entities, and of those that they redirect to."""
     known: set[str] = set()
-    waiting = set(named)
-    rounds = count()
+    waiting, number = set(named), count()
     while waiting:
         known |= waiting
         names = [f"wd:{name}" for name in sorted(waiting)]
-        found: list[RawEntity] = []
-        targets: set[str] = set()
+        waiting = set()
         with progress(len(names), "entities", "names") as bar:
             for got in pager.batches(entities_query(), names, page):
                 entities = list(read_entities(got.rows))
-                targets |= {entity.redirect for entity in entities if entity.redirect}
-                found += entities
+                write_part(parts, f"entities-{next(number):07}", packed(entities=entities))
+                waiting |= {one.redirect for one in entities if one.redirect} - known
                 bar.advance(len(got.asked))
-                if len(found) >= _PART:
-                    write_part(parts, f"entities-{next(rounds):05}", entities=found)
-                    found = []
-        write_part(parts, f"entities-{next(rounds):05}", entities=found)
-        waiting = targets - known

@@ -1,13 +1,18 @@
-"""One SPARQL endpoint over HTTP: how it is retried, and plain words when it fails."""
+"""One SPARQL endpoint over HTTP: pages of answers, kept on disk, and plain words when it fails."""
 
 import ast
 import gzip
+import json
+import os
 import re
-import time
 import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from email.message import Message
+from functools import partial
 from http.client import HTTPException, IncompleteRead
 from io import BytesIO
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
@@ -16,19 +21,11 @@ import msgspec
 from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.hashing import text_sha256
 from factdrift.builders.core.http import RetryError, RetryPolicy, retry, retry_after, within
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
-_CODES = {
-    SPARQLExceptions.QueryBadFormed: 400,
-    SPARQLExceptions.Unauthorized: 401,
-    SPARQLExceptions.EndPointNotFound: 404,
-    SPARQLExceptions.URITooLong: 414,
-    SPARQLExceptions.EndPointInternalError: 500,
-}
-
-
 _LARGEST_ANSWER = 128 << 20
 """Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
 
@@ -54,18 +51,43 @@ class Results(msgspec.Struct):
     results: _Bindings
 
 
-RESULTS = msgspec.json.Decoder(Results)
+class CachedPage(msgspec.Struct):
+    """One file of the cache: what was asked for and the endpoint's own answer."""
+
+    asked: list[str]
+    answer: msgspec.Raw
+
+
+_results = msgspec.json.Decoder(Results).decode
+_page = msgspec.json.Decoder(CachedPage).decode
 
 
 class TooMuchError(Exception):
     """The endpoint could not answer that much at once: ask for less."""
 
 
-class SelectResult(NamedTuple):
-    """The endpoint's own JSON, and its rows."""
+@dataclass(frozen=True)
+class Shape:
+    """A query with one slot, `{values}` or `{after}` and `{limit}`; `name` starts its files."""
 
-    raw: bytes
+    name: str
+    text: str
+
+    def asking(self, slots: Mapping[str, str]) -> str:
+        return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
+
+
+class Got(NamedTuple):
+    """What one page answers: the ids that were asked for, and the rows."""
+
+    asked: list[str]
     rows: list[Row]
+
+
+_GONE, _GONE_SHARE = 2, 0.05
+"""How many rows, and which share of them, may be gone since they were counted or listed."""
+_Filled = tuple[list[str], dict[str, str]]
+"""The names that a page asks about, and the text of the query's slots."""
 
 
 class Client:
@@ -87,7 +109,7 @@ class Client:
             raise UserError(f"not the address of a SPARQL endpoint: {parts.scheme or endpoint!r}")
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(public._replace(query="", fragment=""))
-        self.policy = policy
+        self._policy = policy
         self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
         self._wrapper.setOnlyConneg(True)
         self._wrapper.setMethod(POST)
@@ -98,21 +120,23 @@ class Client:
         if parts.username:
             self._wrapper.setCredentials(parts.username, parts.password or "")
 
-    def select(self, query: str) -> SelectResult:
-        """The answer to a SELECT query.
+    def answer(self, query: str) -> tuple[bytes, list[Row]]:
+        """The JSON that a SELECT query is answered with, and its rows.
 
-        `TooMuchError` where it ran out of time or broke off; `UserError` where the query was
-        refused, or the endpoint stayed busy or out of reach for all tries.
+        `TooMuchError` where it ran out of time or broke off; `RetryError` where the endpoint is
+        busy or out of reach; `UserError` where it refuses.
         """
-        hint = "run it again later: it goes on from what it has"
-        return retry(lambda _: self._answer(query), self.policy, where=self.address, hint=hint)
-
-    def pause(self, seconds: float) -> None:
-        """Wait, but never longer than the policy allows."""
-        time.sleep(min(max(seconds, 0.0), self.policy.longest_wait))
-
-    def _answer(self, query: str) -> SelectResult:
-        raw, kind = self._fetch(query)
+        self._wrapper.setQuery(query)
+        try:
+            raw, kind = within(2 * self._policy.timeout, self._read)
+        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise TooMuchError("the answer broke off") from error
+        except (TimeoutError, URLError, ConnectionError, HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                raise TooMuchError(f"no answer within {self._policy.timeout:g} s") from error
+            out = "out of reach" if isinstance(error, URLError) else "a dropped connection"
+            raise RetryError(out, str(reason)) from error
         if raw and not raw.lstrip().startswith(b"{"):
             raise UserError(
                 f"{self.address} does not answer with SPARQL JSON results, but {kind}: "
@@ -120,38 +144,23 @@ class Client:
                 hint="is this the address of the endpoint itself, not of its web page?",
             )
         try:
-            return SelectResult(raw, RESULTS.decode(raw).results.bindings)
+            return raw, _results(raw).results.bindings
         except msgspec.DecodeError as error:
             raise TooMuchError(f"the answer broke off ({error})") from error
 
-    def _fetch(self, query: str) -> tuple[bytes, str]:
-        """The body of one answer and its content type."""
-        self._wrapper.setQuery(query)
-        try:
-            return within(2 * self.policy.timeout, self._read)
-        except SPARQLExceptions.SPARQLWrapperException as error:
-            quoted = str(error).partition("Response:\n")[2]
-            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
-            raise self._failure(_CODES.get(type(error), 500), body, Message()) from error
-        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise TooMuchError("the answer broke off") from error
-        except TimeoutError as error:
-            raise TooMuchError(f"no answer within {self.policy.timeout:g} s") from error
-        except URLError as error:
-            if isinstance(error.reason, TimeoutError):
-                raise TooMuchError(f"no answer within {self.policy.timeout:g} s") from error
-            raise RetryError("out of reach", str(error.reason)) from error
-        except (ConnectionError, HTTPException) as error:
-            raise RetryError("a dropped connection", str(error)) from error
-
     def _read(self) -> tuple[bytes, str]:
+        """The body of one answer and its content type."""
         try:
             response: Any = self._wrapper.query().response
         except HTTPError as error:
             raise self._failure(error.code, _body(error), error.headers) from error
-        return _unpacked(response.read(_LARGEST_ANSWER + 1)), response.headers.get(
-            "Content-Type", "nothing"
-        )
+        except SPARQLExceptions.SPARQLWrapperException as error:
+            quoted = str(error).partition("Response:\n")[2]
+            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
+            code = getattr(error.__context__, "code", 500)
+            raise self._failure(code, body, Message()) from error
+        body = _unpacked(response.read(_LARGEST_ANSWER + 1))
+        return body, response.headers.get("Content-Type", "nothing")
 
     def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
         """What an HTTP error means for us."""
@@ -193,3 +202,122 @@ def _error_line(body: bytes) -> str:
     lines = [line.strip() for line in body.decode(errors="replace").splitlines() if line.strip()]
     named = [line for line in lines if re.search(r"exception|error", line, re.I)]
     return (named or lines or ["no message"])[0][:300]
+
+
+class Pager:
+    """Asks for long lists page by page; every answer is kept in a folder and never asked for again.
+
+    A page that the endpoint cannot manage is halved, down to `floor`, which is asked for as often
+    as the policy allows; every page that it does manage lets the next be a little larger, up to
+    the size asked for. A file of the folder is one page, written whole or not at all, named by its
+    question: address without credentials, text of the query and the place where the page starts.
+    Its size is not part of the name, so a page that had to shrink is found again, and so is one
+    made with another page size.
+    """
+
+    def __init__(self, client: Client, folder: Path, policy: RetryPolicy, floor: int = 10) -> None:
+        self.client, self._folder = client, folder
+        self._policy, self._floor = policy, floor
+        self._sizes: dict[str, int] = {}
+
+    def one(self, shape: Shape) -> list[Row]:
+        """The rows of a query that has no slot."""
+        return self._get(shape, "", 1, lambda _: ([], {})).rows
+
+    def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
+        """Rows about each of these prefixed names, `size` names a page at most.
+
+        With `key`, a column that has a row for every name: `UserError` where the rows of a page
+        are about far fewer names than were asked for, for some stores cut answers short.
+        """
+        at = 0
+        while at < len(ids):
+            got = self._get(shape, ids[at], size, partial(_values, ids, at))
+            if key:
+                known = len({row[key].value for row in got.rows})
+                self._check(shape, ids[at], known, len(got.asked))
+            yield got
+            at += len(got.asked)
+
+    def keyset(self, shape: Shape, key: str, size: int, total: int) -> Iterator[list[Row]]:
+        """All rows in the order of the IRIs in column `key`, `size` rows a page at most.
+
+        Each page starts after the last key of the one before, so that rows which come or go
+        meanwhile shift nothing. Only an empty page is the end: endpoints have limits of their own.
+        `UserError` where there are far fewer rows than `total`, the number that was counted: the
+        store sorts texts in another order than it compares them in, or cuts answers short.
+        """
+        after, listed = "", 0
+        while True:
+            got = self._get(shape, after, size, partial(_limit, after))
+            if not got.rows:
+                self._check(shape, after, listed, total)
+                return
+            yield got.rows
+            listed += len(got.rows)
+            last = got.rows[-1][key].value
+            if last == after:
+                raise UserError(f"{self.client.address} gives the same page again and again")
+            after = last
+
+    def _check(self, shape: Shape, start: str, found: int, expected: int) -> None:
+        """Do not believe a short answer, nor keep it; a live store is edited meanwhile."""
+        if expected - found > max(_GONE, expected * _GONE_SHARE):
+            self._path(shape, start).unlink()
+            raise UserError(
+                f"{self.client.address} gave {found} of {expected} in {shape.name}",
+                hint="run it again, with smaller pages; if that does not help, use a dump",
+            )
+
+    def _path(self, shape: Shape, start: str) -> Path:
+        question = json.dumps([self.client.address, shape.text, start])
+        return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
+
+    def _get(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
+        """One page, kept or as large as the endpoint can manage now.
+
+        `fill` gives the names that a page of a size asks about, and the slots.
+        """
+        path = self._path(shape, start)
+        if path.is_file():
+            try:
+                page = _page(gzip.decompress(path.read_bytes()))
+            except (EOFError, OSError, msgspec.DecodeError) as error:
+                text = f"not a page of answers ({error})"
+                hint = "remove this file: it will be asked for again"
+                raise UserError(text, where=path, hint=hint) from error
+            if page.asked == fill(len(page.asked))[0]:
+                return Got(page.asked, _results(page.answer).results.bindings)
+
+        def call(_: int) -> Got:
+            while True:
+                now = min(self._sizes.get(shape.name, size), size)
+                asked, slots = fill(now)
+                try:
+                    raw, rows = self.client.answer(shape.asking(slots))
+                except TooMuchError as error:
+                    if now <= self._floor:
+                        text = f"unable to answer even small pages of {shape.name} ({now} rows)"
+                        raise RetryError(text, str(error)) from error
+                    self._sizes[shape.name] = max(self._floor, now // 2)
+                else:
+                    self._sizes[shape.name] = now + max(1, size // 20)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    data = msgspec.json.encode(CachedPage(asked, msgspec.Raw(raw)))
+                    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+                    part.write_bytes(gzip.compress(data, 6, mtime=0))
+                    part.replace(path)
+                    return Got(asked, rows)
+
+        hint = "run it again later: it goes on from what it has"
+        return retry(call, self._policy, where=self.client.address, hint=hint)
+
+
+def _values(ids: Sequence[str], at: int, size: int) -> _Filled:
+    asked = list(ids[at : at + size])
+    return asked, {"values": " ".join(asked)}
+
+
+def _limit(after: str, size: int) -> _Filled:
+    quoted = after.replace("\\", "\\\\").replace('"', '\\"')
+    return [], {"after": quoted, "limit": str(size)}

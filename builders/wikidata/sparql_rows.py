@@ -18,18 +18,16 @@ made of one; no value is a class; times are read by `written_point`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.text.references import label as cleaned
-from factdrift.builders.wikidata.claims import Claims, usable_rank
-from factdrift.builders.wikidata.documents import BIRTHS, DEATHS
-from factdrift.builders.wikidata.parts import RawEntity, kind_of, write_part
-from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
-from factdrift.builders.wikidata.sparql_pages import Shape
-from factdrift.builders.wikidata.statements import TIMES, Kind, LifeDate, Snak, life
+from factdrift.builders.wikidata.documents import BIRTHS, DEATHS, lives
+from factdrift.builders.wikidata.parts import RawEntity, kind_of
+from factdrift.builders.wikidata.sparql_client import Row, Shape, SparqlTerm
+from factdrift.builders.wikidata.statements import TIMES, Claims, Kind, LifeDate, Snak
 from factdrift.builders.wikidata.times import point, rdf_point
 
 ENTITY = "http://www.wikidata.org/entity/"
@@ -42,52 +40,53 @@ _ITEM = re.compile(r"Q[1-9][0-9]*")
 _LOCAL = re.compile(r"[A-Za-z][\w-]*")
 _RANKS = {"NormalRank": "normal", "PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
 
-_PREFIXES = """PREFIX wd: <http://www.wikidata.org/entity/>
-PREFIX wds: <http://www.wikidata.org/entity/statement/>
-PREFIX p: <http://www.wikidata.org/prop/>
-PREFIX ps: <http://www.wikidata.org/prop/statement/>
-PREFIX psv: <http://www.wikidata.org/prop/statement/value/>
-PREFIX pq: <http://www.wikidata.org/prop/qualifier/>
-PREFIX pqv: <http://www.wikidata.org/prop/qualifier/value/>
-PREFIX wikibase: <http://wikiba.se/ontology#>
-PREFIX schema: <http://schema.org/>
-PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
-PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
-PREFIX owl: <http://www.w3.org/2002/07/owl#>
-"""
+_PREFIXES = "".join(
+    f"PREFIX {name}: <{address}>\n"
+    for name, address in {
+        "wd": ENTITY,
+        "wds": STATEMENT,
+        "p": PROPERTY,
+        "ps": f"{PROPERTY}statement/",
+        "psv": f"{PROPERTY}statement/value/",
+        "pq": f"{PROPERTY}qualifier/",
+        "pqv": f"{PROPERTY}qualifier/value/",
+        "wikibase": ONTOLOGY,
+        "schema": "http://schema.org/",
+        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+        "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+        "skos": "http://www.w3.org/2004/02/skos/core#",
+        "owl": "http://www.w3.org/2002/07/owl#",
+    }.items()
+)
+
+
+def _select(name: str, columns: str, where: str, order: str = "") -> Shape:
+    return Shape(name, f"{_PREFIXES}SELECT {columns} WHERE {{\n{where}\n}}{order}")
 
 
 def day_query() -> Shape:
     """`?value`: when the endpoint's data was last changed."""
-    where = "<http://www.wikidata.org> schema:dateModified ?value"
-    return Shape("day", f"{_PREFIXES}SELECT ?value WHERE {{ {where} }}")
+    return _select("day", "?value", "<http://www.wikidata.org> schema:dateModified ?value")
 
 
 def count_query(relation: str) -> Shape:
     """`?value`: the number of statements of a relation."""
     where = f"?subject p:{relation} ?statement"
-    return Shape(f"count-{relation}", f"{_PREFIXES}SELECT (COUNT(*) AS ?value) WHERE {{ {where} }}")
+    return _select(f"count-{relation}", "(COUNT(*) AS ?value)", where)
 
 
 def ids_query(relation: str) -> Shape:
     """`?statement ?subject`: the statements of a relation after a given one."""
-    return Shape(
-        f"ids-{relation}",
-        f"""{_PREFIXES}SELECT ?statement ?subject WHERE {{
-  ?subject p:{relation} ?statement .
-  FILTER(STR(?statement) > "{{after}}")
-}} ORDER BY STR(?statement) LIMIT {{limit}}""",
-    )
+    where = f'?subject p:{relation} ?statement . FILTER(STR(?statement) > "{{after}}")'
+    order = " ORDER BY STR(?statement) LIMIT {limit}"
+    return _select(f"ids-{relation}", "?statement ?subject", where, order)
 
 
 def statements_query(relation: str) -> Shape:
     """`?statement ?predicate ?value ?precision ?calendar`: what these statements say."""
     simple = ", ".join(f"pq:{time}" for time in TIMES)
     full = " ".join(f"pqv:{time}" for time in TIMES)
-    return Shape(
-        f"statements-{relation}",
-        f"""{_PREFIXES}SELECT ?statement ?predicate ?value ?precision ?calendar WHERE {{
+    where = f"""
   {{ VALUES ?statement {{ {{values}} }}
     ?statement ?predicate ?value .
     FILTER(?predicate IN (rdf:type, wikibase:rank, ps:{relation}, {simple})) }}
@@ -97,9 +96,9 @@ def statements_query(relation: str) -> Shape:
     ?statement ?predicate ?node .
     ?node wikibase:timeValue ?value ;
       wikibase:timePrecision ?precision ;
-      wikibase:timeCalendarModel ?calendar . }}
-}}""",
-    )
+      wikibase:timeCalendarModel ?calendar . }}"""
+    columns = "?statement ?predicate ?value ?precision ?calendar"
+    return _select(f"statements-{relation}", columns, where)
 
 
 def entities_query() -> Shape:
@@ -132,7 +131,7 @@ def entities_query() -> Shape:
         for part, where in parts.items()
     )
     columns = "?item ?part ?value ?rank ?time ?precision ?calendar"
-    return Shape("entities", f"{_PREFIXES}SELECT {columns} WHERE {{\n{branches}\n}}")
+    return _select("entities", columns, branches)
 
 
 # --- Rows of answers ----------------------------------------------------------------------------
@@ -142,8 +141,6 @@ def entities_query() -> Shape:
 class RdfStatement:
     """One statement: `object` is an item id, None where the value is none or is no item."""
 
-    id: str
-    subject: str
     rank: str = ""
     kind: Kind | None = None
     object: str | None = None
@@ -168,55 +165,60 @@ def item_id(iri: str) -> str | None:
 
 
 def read_statements(
-    relation: str, subjects: Mapping[str, str], rows: Iterable[Row]
-) -> list[RdfStatement]:
-    """The statements that rows are about, sorted by id; `subjects` has the item of each IRI.
+    relation: str, subjects: Mapping[str, str], rows: Iterable[Row], claims: Claims
+) -> None:
+    """Add the statements that rows are about, sorted by id; `subjects` has the item of each IRI.
 
     A statement without a rank was removed since its id was asked for: it is left out.
     """
     found: dict[str, RdfStatement] = {}
-    literals: dict[tuple[str, str], int] = {}
+    literals: Counter[tuple[str, str]] = Counter()
     for row in rows:
         iri, value = row["statement"].value, row["value"]
-        if iri not in found:
-            found[iri] = RdfStatement(statement_id(iri), subjects[iri])
-        statement = found[iri]
+        statement = found.setdefault(iri, RdfStatement())
         predicate = row["predicate"].value
         kind, _, time = predicate.removeprefix(PROPERTY).rpartition("/")
         if predicate == f"{ONTOLOGY}rank":
             statement.rank = _RANKS[value.value.removeprefix(ONTOLOGY)]
-        elif predicate == _TYPE:
-            _no_value(statement, relation, value)
+        elif predicate == _TYPE:  # of the class `wdno:P582` is what says that P582 has no value
+            name = value.value.removeprefix(f"{PROPERTY}novalue/")
+            if name == relation:
+                statement.kind = "novalue"
+            elif name in statement.times:
+                statement.times[name].append(Snak("novalue", None))
         elif kind == "statement":
             statement.kind = "somevalue" if _unknown(value) else "value"
             statement.object = item_id(value.value) if value.type == "uri" else None
         elif kind == "qualifier/value":
-            precision, calendar = int(row["precision"].value), row["calendar"].value
-            date = written_point(value.value, precision, calendar)
-            statement.times[time].append(Snak("value", date))
+            statement.times[time].append(Snak("value", _point(value, row)))
         elif _unknown(value):
             statement.times[time].append(Snak("somevalue", None))
         else:
-            literals[iri, time] = literals.get((iri, time), 0) + 1
+            literals[iri, time] += 1
     for (iri, time), number in literals.items():
         snaks = found[iri].times[time]
-        missing = number - sum(snak.kind == "value" for snak in snaks)
-        snaks += [Snak("value", None)] * missing
-    return sorted((s for s in found.values() if s.rank), key=lambda s: s.id)
+        snaks += [Snak("value", None)] * (number - sum(snak.kind == "value" for snak in snaks))
+    for iri, one in sorted(found.items(), key=lambda item: statement_id(item[0])):
+        if not one.rank:
+            continue
+        if one.rank == "deprecated":
+            claims.counts[f"{relation}/deprecated"] += 1
+        elif one.kind == "novalue":
+            claims.counts[f"{relation}/novalue"] += 1
+        elif one.object or one.kind == "somevalue":
+            name = statement_id(iri)
+            claims.claim(name, subjects[iri], relation, one.object, one.rank, one.times)
+        else:
+            claims.counts[f"{relation}/not_an_item"] += 1
+
+
+def _point(value: SparqlTerm, row: Row) -> PartialDate | None:
+    return written_point(value.value, int(row["precision"].value), row["calendar"].value)
 
 
 def written_point(time: str, precision: int, calendar: str) -> PartialDate | None:
     """The days that a full time value means; decades BCE alone are not counted from a year 0."""
     return rdf_point(time, precision) if precision >= _YEAR else point(time, precision, calendar)
-
-
-def _no_value(statement: RdfStatement, relation: str, value: SparqlTerm) -> None:
-    """Classes of a statement: `wdno:P582` says that P582 has no value."""
-    name = value.value.removeprefix(f"{PROPERTY}novalue/")
-    if name == relation:
-        statement.kind = "novalue"
-    elif name in statement.times:
-        statement.times[name].append(Snak("novalue", None))
 
 
 def _unknown(value: SparqlTerm) -> bool:
@@ -226,32 +228,34 @@ def _unknown(value: SparqlTerm) -> bool:
 def read_entities(rows: Iterable[Row]) -> Iterator[RawEntity]:
     """The entities that rows are about, in no order."""
     found: dict[str, dict[str, set[SparqlTerm]]] = {}
-    lives: dict[str, dict[str, list[LifeDate]]] = {}
+    dates: dict[str, dict[str, list[LifeDate]]] = {}
     for row in rows:
         name, part = row["item"].value.removeprefix(ENTITY), row["part"].value
         parts = found.setdefault(name, {})
         if part in (*BIRTHS, *DEATHS):
-            lives.setdefault(name, {}).setdefault(part, []).append(_dated(row))
+            dates.setdefault(name, {}).setdefault(part, []).append(_dated(row))
         else:
             parts.setdefault(part, set()).add(row["value"])
     for name, parts in found.items():
         labels = {term.lang.lower(): cleaned(term.value) for term in parts.get("label", ())}
         label = labels.get("en", labels.get("mul")) or None
         aliases = {cleaned(term.value) for term in parts.get("alias", ())} - {label}
-        pages = sorted(term.value for term in parts.get("enwiki", ()))
-        classes = sorted(_locals(parts, "class"))
-        targets = sorted(_locals(parts, "redirect"))
+        classes, targets, pages, sitelinks, statements = (
+            sorted(term.value.removeprefix(ENTITY) for term in parts.get(part, ()))
+            for part in ("class", "redirect", "enwiki", "sitelinks", "statements")
+        )
+        began, ended = lives(dates.get(name, {}))
         yield RawEntity(
             id=name,
             label=label,
             aliases=tuple(sorted(aliases)),
             enwiki=pages[0] if pages else None,
-            sitelinks=_number(parts, "sitelinks"),
-            statements=_number(parts, "statements"),
+            sitelinks=max(map(int, sitelinks), default=0),
+            statements=max(map(int, statements), default=0),
             kind=kind_of(classes),
             redirect=targets[0] if targets else None,
-            began=life((lives.get(name, {}).get(p, ()) for p in BIRTHS), latest=True),
-            ended=life((lives.get(name, {}).get(p, ()) for p in DEATHS), latest=False),
+            began=began,
+            ended=ended,
             classes=tuple(classes),
         )
 
@@ -261,52 +265,4 @@ def _dated(row: Row) -> LifeDate:
     rank = _RANKS[row["rank"].value.removeprefix(ONTOLOGY)]
     if "time" not in row:
         return LifeDate(rank, Snak("somevalue", None))
-    precision, calendar = int(row["precision"].value), row["calendar"].value
-    return LifeDate(rank, Snak("value", written_point(row["time"].value, precision, calendar)))
-
-
-def _locals(parts: Mapping[str, set[SparqlTerm]], part: str) -> set[str]:
-    return {term.value.removeprefix(ENTITY) for term in parts.get(part, ())}
-
-
-def _number(parts: Mapping[str, set[SparqlTerm]], part: str) -> int:
-    return max((int(term.value) for term in parts.get(part, ())), default=0)
-
-
-# --- Raw facts ----------------------------------------------------------------------------------
-
-
-class RelationClaims(Claims):
-    """Raw rows of the statements of one relation, what was dropped and what was counted."""
-
-    def __init__(self, relation: str) -> None:
-        super().__init__()
-        self.relation = relation
-
-    @property
-    def named(self) -> set[str]:
-        """The items that the statements name."""
-        return {item for one in self.statements for item in (one.subject, one.object) if item}
-
-    def add(self, statement: RdfStatement) -> None:
-        """Add one statement of an item."""
-        if passed_over := _passed_over(statement):
-            self.counts[f"{self.relation}/{passed_over}"] += 1
-            return
-        place = (statement.id, statement.subject, self.relation, statement.object)
-        self.claim(*place, usable_rank(statement.rank), statement.times)
-
-    def write(self, parts: Path, name: str) -> None:
-        """Write them all as one raw part."""
-        write_part(
-            parts, name, statements=self.statements, dropped=self.dropped, counts=self.counts
-        )
-
-
-def _passed_over(statement: RdfStatement) -> str | None:
-    """Why a statement cannot be a fact, whatever its times."""
-    if statement.rank == "deprecated":
-        return "deprecated"
-    if statement.kind == "novalue":
-        return "novalue"
-    return None if statement.object or statement.kind == "somevalue" else "not_an_item"
+    return LifeDate(rank, Snak("value", _point(row["time"], row)))

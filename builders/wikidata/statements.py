@@ -1,11 +1,14 @@
-"""From the time qualifiers of one statement to the intervals in which it held."""
+"""From the time qualifiers of one statement to the intervals in which it held, as raw rows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 from factdrift.builders.core.dates import PartialDate
+from factdrift.builders.rows import Dropped, Rank
+from factdrift.builders.wikidata.parts import RawStatement
 
 Kind = Literal["value", "somevalue", "novalue"]
 
@@ -94,11 +97,6 @@ def held(times: Times) -> StatedTimes:
         for start, end in found
     ]
     return StatedTimes([one for one in made if one], None in made)
-
-
-def unusable(times: Times) -> bool:
-    """Whether a time that was stated is coarser than a decade, or unreadable."""
-    return any(s.kind == "value" and s.date is None for snaks in times.values() for s in snaks)
 
 
 def shown(times: Times) -> str:
@@ -201,3 +199,50 @@ def _interval(start: PartialDate, end: PartialDate | None, sighting: bool) -> Va
         end is None,
         sighting,
     )
+
+
+class Claims:
+    """Raw rows of statements, what was dropped and what was counted (`P54/deprecated`)."""
+
+    def __init__(self) -> None:
+        self.statements: list[RawStatement] = []
+        self.dropped: list[Dropped] = []
+        self.counts: Counter[str] = Counter()
+        self.line = 0
+        """What is read now: the line of a dump, or 0."""
+
+    def claim(
+        self,
+        name: str,
+        subject: str,
+        relation: str,
+        target: str | None,
+        rank: str | None,
+        times: Times,
+    ) -> None:
+        """Add a statement about an item, or about an unknown one where `target` is None.
+
+        `name` is its id; a rank that is not preferred is normal.
+        """
+        line = self.line
+        usual: Rank = "preferred" if rank == "preferred" else "normal"
+        if not times or not any(times.values()):
+            raw = RawStatement(name, subject, relation, target, *UNDATED, usual, "undated", line)
+            self.statements.append(raw)
+            return
+        if any(s.kind == "value" and s.date is None for snaks in times.values() for s in snaks):
+            self.counts[f"{relation}/coarse_time"] += 1
+        stated = held(times)
+        for one in stated.intervals:
+            raw = RawStatement(name, subject, relation, target, *one, usual, None, line)
+            self.statements.append(raw)
+        if stated.contradictory:
+            self.drop("contradictory", name, subject, relation, shown(times))
+            why: Literal["contradictory"] = "contradictory"
+            raw = RawStatement(name, subject, relation, target, *UNDATED, usual, why, line)
+            self.statements.append(raw)
+
+    def drop(self, reason: str, name: str, subject: str, relation: str, detail: str) -> None:
+        """Drop a statement, with at most 200 characters of why."""
+        place = (name, subject, relation)
+        self.dropped.append(Dropped("mine", reason, *place, None, None, detail[:200]))

@@ -24,8 +24,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, hold_shared
 from factdrift.builders.core.progress import progress
 from factdrift.builders.core.reach import reach
-from factdrift.builders.wikidata.mine import ALIVE, GO_ON, Left, Reading, covered_blocks, left, read
-from factdrift.builders.wikidata.reader import READING, DumpReading, Share
+from factdrift.builders.wikidata.mine import ALIVE, GO_ON, READING, Reading, covered_blocks, left
+from factdrift.builders.wikidata.reader import DumpReading, Left, Share, read
 
 STOPPED = "stopped"
 _INSTALL = "install the same factdrift there; PYSPARK_PYTHON names the Python that tasks run in"
@@ -155,24 +155,19 @@ def read_share(code: str, pickled: bytes) -> str:
             fcntl.flock(note, fcntl.LOCK_EX)  # Spark may start a task anew that it lost sight of
             todo = left(given, covered_blocks(parts))
             for n in todo.files:
-                _require_file(given.files[n], task.sizes[n])
+                hint = "every node has to see the dump under the same path"
+                try:
+                    size = given.files[n].stat().st_size
+                except OSError as error:
+                    text = f"a node cannot read it: {error.strerror}"
+                    raise UserError(text, where=given.files[n], hint=hint) from error
+                if size != task.sizes[n]:
+                    text = f"a node has another file here, of {size:,} bytes and not "
+                    text += f"{task.sizes[n]:,}"
+                    raise UserError(text, where=given.files[n], hint=hint)
             read(given, todo, advance)
     except UserError as error:
         with suppress(OSError):
             (parts / ALIVE).unlink(missing_ok=True)
         return str(error)
     return ""
-
-
-def _require_file(file: Path, size: int) -> None:
-    """`UserError` unless this node has a file of the same size."""
-    hint = "every node has to see the dump under the same path"
-    try:
-        found = file.stat().st_size
-    except OSError as error:
-        raise UserError(
-            f"a node cannot read it: {error.strerror}", where=file, hint=hint
-        ) from error
-    if found != size:
-        text = f"a node has another file here, of {found:,} bytes and not {size:,}"
-        raise UserError(text, where=file, hint=hint)

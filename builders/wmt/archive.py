@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
-import numpy as np
 
 from factdrift.builders.core.compressed import Compressed
 from factdrift.builders.core.errors import UserError
@@ -49,8 +48,7 @@ class LineBlock(NamedTuple):
 
     def lines(self) -> int:
         """The number of lines; each call counts them anew."""
-        ends = np.count_nonzero(np.frombuffer(self.data, np.uint8) == 10)
-        return int(ends) + (self.data[-1:] != b"\n")
+        return self.data.count(b"\n") + (self.data[-1:] != b"\n")
 
 
 def find_archives(paths: Paths) -> list[Path]:

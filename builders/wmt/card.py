@@ -14,7 +14,7 @@ def subsets(path: Path) -> Statistics:
         from read_parquet(?) group by all order by all
     """
     names = ("split", "subset", "draws", "articles", "first article day", "last question day")
-    found = duck.query(query, [str(path)])
+    found = duck.query(query, [path])
     return Statistics("draws", "Question dates", [dict(zip(names, r, strict=True)) for r in found])
 
 
@@ -24,7 +24,7 @@ def plots(path: Path) -> tuple[Plot, ...]:
         select split || ', ' || subset, year(article_day)::varchar, count(*)
         from read_parquet(?) group by all order by all
     """
-    counted = duck.query(query, [str(path)])
+    counted = duck.query(query, [path])
     years = sorted({year for _, year, _ in counted})
     data: dict[str, dict[str, int]] = {}
     for series, year, n in counted:
@@ -46,7 +46,7 @@ def day_plots(made: Path) -> tuple[Plot, ...]:
                 sum(drawn)::bigint, sum(expected)
             from read_parquet(?) where {where} group by all order by all
         """  # noqa: S608 - our own words
-        counted = duck.query(query, [_days(made)])
+        counted = duck.query(query, [made / "article_days.parquet"])
         periods = sorted({p for _, p, *_ in counted})
         data: dict[str, dict[str, int]] = {}
         expected: dict[str, dict[str, float]] = {}
@@ -54,15 +54,11 @@ def day_plots(made: Path) -> tuple[Plot, ...]:
             data.setdefault(series, dict.fromkeys(periods, 0))[p] = drawn
             expected.setdefault(series, {})[p] = round(mean, 6)
         title = f"Article days of the draws, {subset}"
-        about = f"All draws by the {name} of their article. {_LINES}"
+        about = (
+            f"All draws by the {name} of their article. "
+            "Lines: what each would hold if all days with articles were drawn equally often."
+        )
         if sum(sum(counts.values()) for counts in data.values()):
             file = f"article_days_{subset}"
             plots.append(Plot(file, "periods", title, about, data, expected, "draws"))
     return tuple(plots)
-
-
-_LINES = "Lines: what each would hold if all days with articles were drawn equally often."
-
-
-def _days(made: Path) -> str:
-    return str(made / "article_days.parquet")

@@ -24,8 +24,7 @@ in two splits.
 Source: StreamingQA (arXiv 2205.11388) section 3.1.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -36,14 +35,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field, model_validator
 
+from factdrift.builders.core import duck
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
-from factdrift.builders.core.hashing import GOLDEN, bits, row_id
+from factdrift.builders.core.hashing import GOLDEN, bits
 from factdrift.builders.core.schema import arrow_schema, reading
 from factdrift.builders.rows import Draw, Dropped, NewsSplit, Subset
 from factdrift.builders.wmt.minhash import mix
-from factdrift.builders.wmt.tables import column, in_hex, keys, texts, words, write_by_id
+from factdrift.builders.wmt.tables import ROW_GROUP, write
 
 _U = np.uint64
 Numbers = Any
@@ -51,7 +51,6 @@ Numbers = Any
 _EPOCH = date(1970, 1, 1).toordinal()
 _BATCH = 1 << 17
 _DAY = "datetime64[D]"
-_DETAIL = b"article YYYY-MM-DD, question YYYY-MM-DD"
 
 
 class Amount(Strict):
@@ -134,8 +133,7 @@ def below(bits: Numbers, limits: Numbers) -> Numbers:
     return (((bits >> _U(32)) * np.asarray(limits).astype(_U)) >> _U(32)).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class ArticlePool:
+class ArticlePool(NamedTuple):
     """The articles that one split may draw, by day.
 
     `days`: the days that have articles, ascending, since 1970; the articles of `days[i]` are
@@ -146,14 +144,8 @@ class ArticlePool:
     starts: Numbers
     rows: Numbers
 
-    def window(self, first: Numbers, last: Numbers) -> tuple[Numbers, Numbers]:
-        """The windows of days from `first` to `last`, as places in `days`: from, and up to."""
-        return np.searchsorted(self.days, first), np.searchsorted(self.days, last, "right")
 
-
-def load_pools(
-    articles: Path, shares: Mapping[NewsSplit, float], eval_only_after: date, seed: int
-) -> dict[NewsSplit, ArticlePool]:
+def load_pools(articles: Path, settings: DateSettings, seed: int) -> dict[NewsSplit, ArticlePool]:
     """The articles of an `articles.parquet`, each in the pool of one split.
 
     The split depends on seed, sha256 and day of the article alone. The table is read in pieces;
@@ -161,55 +153,32 @@ def load_pools(
     """
     if not articles.is_file():
         raise UserError("no such file", where=articles)
-    names = list(shares)
-    edges = np.cumsum([shares[n] for n in names])
+    names: tuple[NewsSplit, ...] = ("eval", "train", "valid")
+    edges = np.cumsum([getattr(settings.shares, name) for name in names])
     edges = (edges / edges[-1] * 2.0**32).astype(np.int64)
     start = stream(seed, "part of an article")
-    days, splits = [], []
+    days: list[Numbers] = [np.empty(0, np.int32)]
+    splits: list[Numbers] = [np.empty(0, np.int8)]
     try:
         with reading(articles) as file:
             for batch in file.iter_batches(65_536, columns=["day", "sha256"]):
                 day = np.from_dlpack(batch.column("day").cast(pa.int32()))
-                drawn = hashed(start, _digests(batch.column("sha256"))[:, 0]) >> _U(32)
+                digests = bytes.fromhex("".join(batch.column("sha256").to_pylist()))
+                drawn = hashed(start, np.frombuffer(digests, ">u8")[::4]) >> _U(32)
                 split = np.searchsorted(edges, drawn.astype(np.int64), "right").astype(np.int8)
-                split[day > day_number(eval_only_after)] = names.index("eval")
+                split[day >= day_number(date(settings.year, 1, 1))] = 0
                 days.append(day)
                 splits.append(split)
     except (pa.ArrowException, KeyError, ValueError) as error:
         raise UserError(f"not a table of articles ({error})", where=articles) from error
-    day = np.concatenate([*days, np.empty(0, np.int32)])
-    split = np.concatenate([*splits, np.empty(0, np.int8)])
+    day, split = np.concatenate(days), np.concatenate(splits)
     return {name: _pool(day, np.flatnonzero(split == n)) for n, name in enumerate(names)}
-
-
-def _digests(sha256: pa.Array) -> Numbers:
-    """Checksums in hex as rows of four 64-bit numbers."""
-    digits = bytes.fromhex("".join(sha256.to_pylist()))
-    return np.frombuffer(digits, ">u8").reshape(-1, 4).astype(_U)
 
 
 def _pool(day: Numbers, rows: Numbers) -> ArticlePool:
     rows = rows[np.argsort(day[rows], kind="stable")]
     days, starts = np.unique(day[rows], return_index=True)
     return ArticlePool(days.astype(np.int64), np.append(starts, len(rows)), rows.astype(np.int32))
-
-
-def take_digests(articles: Path, rows: Numbers) -> Numbers:
-    """The sha256 of some rows of the table of articles, as `(rows, 4)` 64-bit numbers.
-
-    The table is read in pieces; 32 bytes a row are kept.
-    """
-    order = np.argsort(rows, kind="stable")
-    found = np.empty((len(rows), 4), _U)
-    first = low = 0
-    with reading(articles) as file:
-        for batch in file.iter_batches(65_536, columns=["sha256"]):
-            high = int(np.searchsorted(rows, first + batch.num_rows, sorter=order))
-            places = order[low:high]
-            if len(places):
-                found[places] = _digests(batch.column(0))[rows[places] - first]
-            first, low = first + batch.num_rows, high
-    return found
 
 
 class DrawnDays(NamedTuple):
@@ -219,16 +188,6 @@ class DrawnDays(NamedTuple):
     row: Annotated[Numbers, "of the table of articles"]
     article_day: Annotated[Numbers, "days since 1970"]
     question_day: Annotated[Numbers, "days since 1970"]
-
-    def at(self, places: Numbers) -> "DrawnDays":
-        """The draws at these places."""
-        return DrawnDays(*(column[places] for column in self))
-
-
-def concatenated(draws: Sequence[DrawnDays]) -> DrawnDays:
-    """Draws, one list after the other."""
-    none = DrawnDays(*[np.empty(0, np.int32)] * 4)
-    return DrawnDays(*map(np.concatenate, zip(*(draws or [none]), strict=True)))
 
 
 def occurrence(rows: Numbers) -> Numbers:
@@ -261,15 +220,6 @@ class DrawnDay:
     expected: Annotated[float, "draws of it if the year, then each of its days is as likely"]
 
 
-class _Group(NamedTuple):
-    """Draws of one split and subset; `reason`: why they were dropped."""
-
-    split: NewsSplit
-    subset: Subset
-    drawn: DrawnDays
-    reason: str = ""
-
-
 def draws(
     articles: Path,
     out: Path,
@@ -281,50 +231,77 @@ def draws(
     """Draw question dates for an `articles.parquet` (`rows.ArticleRef`, as `index` makes it).
 
     Writes into the folder `out`: `draws.parquet` (`rows.Draw`, by id), `draws_dropped.parquet`
-    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up),
-    `article_days.parquet` (`DrawnDay`, by split, subset and day) and `draws.json` (asked, drawn
-    and dropped, by split and subset), which is returned. Where the articles do not suffice a split
-    is short, and `draws.json` and `say` tell it. `UserError`: no such table.
+    (`rows.Dropped` of step `draw`, reasons question_day_outside and article_used_up) and
+    `article_days.parquet` (`DrawnDay`, by split, subset and day); returns how many were asked,
+    drawn and dropped, by split and subset. Where the articles do not suffice a split is short, and
+    `say` tells it. `UserError`: no such table.
     """
-    shares: dict[NewsSplit, float] = {
-        "eval": settings.shares.eval,
-        "train": settings.shares.train,
-        "valid": settings.shares.valid,
-    }
-    pools = load_pools(articles, shares, date(settings.year - 1, 12, 31), seed)
-    kept: list[_Group] = []
-    dropped: list[_Group] = []
+    pools = load_pools(articles, settings, seed)
+    found: list[pa.Table] = []
     days: list[pa.Table] = []
     counts: dict[str, dict[str, Any]] = {}
     for split, pool in pools.items():
         counts[split] = {"articles": len(pool.rows)}
-        size = int(pool.rows.max(initial=-1)) + 1
-        used = np.zeros(size if settings.most_draws else 0, np.int32)
+        used = np.zeros(int(pool.rows.max(initial=-1)) + 1, np.int32)
         amount: Amount = getattr(settings, split)
         amounts: dict[Subset, int] = {"recent": amount.recent, "past": amount.past}
         for subset, asked in amounts.items():
             drawer = _Drawer(pool, settings, seed, split, subset)
-            drawn, outside, used_up = drawer.draw(asked, used)
-            days.append(drawer.article_days((drawn, outside, used_up)))
-            kept.append(_Group(split, subset, drawn))
-            lost = {"question_day_outside": outside, "article_used_up": used_up}
-            dropped += [_Group(split, subset, found, why) for why, found in lost.items()]
-            n = len(drawn.number)
-            counts[split][subset] = {
-                "asked": asked,
-                "drawn": n,
-                "dropped": {why: len(found.number) for why, found in lost.items()},
-            }
+            drawn = drawer.draw(asked, used)
+            days.append(drawer.article_days(drawn.values()))
+            for reason, some in drawn.items():
+                names = {"split": split, "subset": subset, "reason": reason}
+                fixed = {name: pa.repeat(text, len(some.row)) for name, text in names.items()}
+                found.append(pa.table(fixed | some._asdict()))
+            sizes = {reason: len(some.row) for reason, some in drawn.items()}
+            n = sizes.pop("")
+            counts[split][subset] = {"asked": asked, "drawn": n, "dropped": sizes}
             if n < asked:
                 say(f"only {n:,} of {asked:,} {subset} draws of {split}: too few articles")
     with disk_errors(out):
         out.mkdir(parents=True, exist_ok=True)
-        _write_draws(out / "draws.parquet", settings.dataset, kept, articles)
-        _write_dropped(out / "draws_dropped.parquet", settings.dataset, dropped)
+        with duck.connect() as con:
+            con.register("drawn", pa.concat_tables(found))
+            table = duck.text(duck.plain(articles))
+            con.execute(_NAMED.format(articles=table, dataset=duck.text(settings.dataset)))
+            for name, kind, query in _QUERIES:
+                write(out / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
         pq.write_table(pa.concat_tables(days), out / "article_days.parquet", compression="zstd")
-        text = json.dumps(counts, indent=1, sort_keys=True)
-        (out / "draws.json").write_text(text + "\n", "utf-8")
     return counts
+
+
+_NAMED = """
+    CREATE VIEW articles AS
+    SELECT id AS article, file_row_number AS row
+    FROM read_parquet({articles}, file_row_number = true);
+    CREATE VIEW named AS
+    SELECT sha256(concat_ws(chr(9), {dataset}, split, subset, number))[1:16] AS id,
+        DATE '1970-01-01' + article_day AS article_day,
+        DATE '1970-01-01' + question_day AS question_day, split, subset, reason, row
+    FROM drawn
+"""
+"""An id is the `row_id` of dataset, split, subset and number."""
+_QUERIES = (
+    (
+        "draws.parquet",
+        Draw,
+        """
+        SELECT id, article, split, subset, article_day, question_day,
+            year(question_day) || 'Q' || quarter(question_day) AS quarter
+        FROM named JOIN articles USING (row) WHERE reason = '' ORDER BY id
+        """,
+    ),
+    (
+        "draws_dropped.parquet",
+        Dropped,
+        """
+        SELECT 'draw' AS step, reason, id AS item, NULL AS subject, NULL AS relation,
+            NULL AS period, NULL AS score,
+            'article ' || article_day || ', question ' || question_day AS detail
+        FROM named WHERE reason != '' ORDER BY id
+        """,
+    ),
+)
 
 
 class _Window(NamedTuple):
@@ -346,15 +323,16 @@ class _Drawer:
     split: NewsSplit
     subset: Subset
 
-    def draw(self, asked: int, used: Numbers) -> tuple[DrawnDays, DrawnDays, DrawnDays]:
-        """The first `asked` draws that hold; those outside their year; those of used-up articles.
+    def draw(self, asked: int, used: Numbers) -> dict[str, DrawnDays]:
+        """The first `asked` draws that hold, and by its reason what became none before them.
 
         `used`: how often each article was drawn for this split, which is brought up to date.
         """
         settings, pool = self.settings, self.pool
         names = (self.seed, "question dates", self.split, self.subset)
         starts = [stream(*names, what) for what in ("year", "day", "article", "wait")]
-        collected: tuple[list[DrawnDays], ...] = ([], [], [])
+        none = DrawnDays(np.empty(0, np.int64), *[np.empty(0, np.int32)] * 3)
+        found = {"": [none], "question_day_outside": [none], "article_used_up": [none]}
         at = have = 0
         limit = asked * settings.tries + 1000 if asked else 0
         while have < asked and at < limit and len(pool.rows):
@@ -362,23 +340,22 @@ class _Drawer:
             at += len(number)
             drawn, outside = self._days(number, [hashed(start, number) for start in starts])
             fits = ~outside
-            used_up = np.zeros_like(outside)
             if settings.most_draws:
                 places = np.flatnonzero(fits)
                 rows = drawn.row[places]
-                too_many = used[rows] + occurrence(rows) >= settings.most_draws
-                used_up[places[too_many]] = True
-                fits &= ~used_up
+                fits[places[used[rows] + occurrence(rows) >= settings.most_draws]] = False
             end = len(fits)
             if have + int(fits.sum()) >= asked:
                 end = int(np.flatnonzero(fits)[asked - have - 1]) + 1
-            for into, mask in zip(collected, (fits, outside, used_up), strict=True):
-                into.append(drawn.at(np.flatnonzero(mask[:end])))
-            have += len(collected[0][-1].number)
-            if settings.most_draws:
-                np.add.at(used, collected[0][-1].row, 1)
-        kept, all_outside, all_used_up = map(concatenated, collected)
-        return kept, all_outside, all_used_up
+            for into, mask in zip(found.values(), (fits, outside, ~fits & ~outside), strict=True):
+                into.append(DrawnDays(*(column[:end][mask[:end]] for column in drawn)))
+            kept = found[""][-1].row
+            have += len(kept)
+            np.add.at(used, kept, 1)
+        return {
+            reason: DrawnDays(*map(np.concatenate, zip(*some, strict=True)))
+            for reason, some in found.items()
+        }
 
     def _days(self, number: Numbers, bits: list[Numbers]) -> tuple[DrawnDays, Numbers]:
         """Article and days of some numbers, and where the question day is not in its year."""
@@ -410,7 +387,9 @@ class _Drawer:
         earliest = np.full(len(year), day_number(self.settings.first_day))
         if self.subset == "recent":
             earliest = np.maximum(earliest, new_year - self.settings.recent_before)
-        return _Window(*self.pool.window(earliest, year_end), new_year, year_end)
+        low = np.searchsorted(self.pool.days, earliest)
+        high = np.searchsorted(self.pool.days, year_end, "right")
+        return _Window(low, high, new_year, year_end)
 
     def article_days(self, drawn: Iterable[DrawnDays]) -> pa.Table:
         """`DrawnDay` of all draws of this split and subset, by day."""
@@ -435,72 +414,3 @@ class _Drawer:
             "expected": odds[possible] * counts.sum(),
         }
         return pa.table(columns, arrow_schema(DrawnDay))
-
-
-# --- The tables ---------------------------------------------------------------------------------
-
-
-def _write_draws(path: Path, dataset: str, groups: Sequence[_Group], articles: Path) -> None:
-    """Write `rows.Draw`, by id. Memory: 85 bytes a draw."""
-    ids, group, drawn = _together(dataset, groups)
-    digests = take_digests(articles, drawn.row)
-    splits, subsets = words([g.split for g in groups]), words([g.subset for g in groups])
-
-    def columns(places: Numbers) -> Mapping[str, pa.Array]:
-        which = column(group[places], pa.int8())
-        article, question = drawn.article_day[places], drawn.question_day[places]
-        return {
-            "id": texts(in_hex(ids[places])),
-            "article": texts(keys(article, in_hex(digests[places]))),
-            "split": splits.take(which),
-            "subset": subsets.take(which),
-            "article_day": column(article, pa.date32()),
-            "question_day": column(question, pa.date32()),
-            "quarter": _quarters(question),
-        }
-
-    write_by_id(path, Draw, ids, columns)
-
-
-def _write_dropped(path: Path, dataset: str, groups: Sequence[_Group]) -> None:
-    """Write `rows.Dropped` of step `draw`, by item. Memory: 49 bytes a row."""
-    ids, group, drawn = _together(dataset, groups)
-    steps, reasons = words(["draw"] * len(groups)), words([g.reason for g in groups])
-
-    def columns(places: Numbers) -> Mapping[str, pa.Array]:
-        which = column(group[places], pa.int8())
-        details = np.tile(np.frombuffer(_DETAIL, np.uint8), (len(places), 1))
-        details[:, 8:18] = _dates(drawn.article_day[places])
-        details[:, 29:] = _dates(drawn.question_day[places])
-        return {
-            "step": steps.take(which),
-            "reason": reasons.take(which),
-            "item": texts(in_hex(ids[places])),
-            "detail": texts(details),
-        }
-
-    write_by_id(path, Dropped, ids, columns)
-
-
-def _together(dataset: str, groups: Sequence[_Group]) -> tuple[Numbers, Numbers, DrawnDays]:
-    """The draws of all groups: their ids, the place of each one's group, and their columns."""
-    sizes = [len(g.drawn.number) for g in groups]
-    named = (
-        row_id(dataset, g.split, g.subset, n) for g in groups for n in map(int, g.drawn.number)
-    )
-    ids = np.fromiter((int(i, 16) for i in named), np.uint64, sum(sizes))
-    group = np.repeat(np.arange(len(groups), dtype=np.int8), sizes)
-    return ids, group, concatenated([g.drawn for g in groups])
-
-
-def _dates(days: Numbers) -> Numbers:
-    """`2020-05-09` of each day, as characters."""
-    return days.astype(_DAY).astype("S10").view(np.uint8).reshape(-1, 10)
-
-
-def _quarters(days: Numbers) -> pa.Array:
-    """`2020Q2` of each day."""
-    quarters = days.astype(_DAY).astype("datetime64[M]").astype(np.int64) // 3
-    known, places = np.unique(quarters, return_inverse=True)
-    names = [f"{1970 + q // 4:04}Q{q % 4 + 1}" for q in known.tolist()]
-    return words(names).take(column(places.astype(np.int32), pa.int32()))

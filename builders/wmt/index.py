@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate
 from pathlib import Path
@@ -10,25 +10,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import arrow_schema, regrouped
 from factdrift.builders.rows import ArticleRef, Dropped
 from factdrift.builders.wmt.archive import BLOCK, Paths, blocks, find_archives, last_day
 from factdrift.builders.wmt.lines import days_of
-from factdrift.builders.wmt.minhash import BANDS, similarity
+from factdrift.builders.wmt.minhash import BANDS, HASHES, similarity
 from factdrift.builders.wmt.raw import ArchiveFile, FileCounts, write_raw
-from factdrift.builders.wmt.tables import ROW_GROUP, column, in_hex, keys, texts, writing_tables
+from factdrift.builders.wmt.tables import ROW_GROUP, write, writing_tables
 
 TABLES = ("articles.parquet", "dropped.parquet", "read.json")
 _LINE = "a line is YYYYMMDD, base64, base64 with tabs between, or JSON with date and text"
-_BANDS = [f"b{i}" for i in range(BANDS)]
+_BANDS = [f"signature[{8 * i + 1}:{8 * i + 8}]" for i in range(BANDS)]
 _ORDER = "day::BIGINT * (1::BIGINT << 40) + n"
 """Earlier articles have smaller numbers: by day, which may be before 1970, then by place in the
 archive: the lower 40 bits."""
 _PAIRS = 65_536
+_START = 12
+"""Bytes of a sha256 that tell any two articles of a day apart; DuckDB keeps so many in place."""
 _SEPARATOR = rb"(?:\x00\x01|\\x00\\x01|\\u0000\\u0001|)"
 _KEY = re.compile(rb"(\d{8})0{12}" + _SEPARATOR + rb"([0-9a-f]{64})")
 _KEY_LINE = re.compile(rb"[\"']?" + _KEY.pattern + _SEPARATOR + rb"[\"',]*\s*")
@@ -78,8 +78,8 @@ def index(
             _leave_out_equal_ids(con)
             if near_duplicates:
                 _leave_out_near_duplicates(con, near_duplicates)
-            _write(ArticleRef, _articles(con), scratch / TABLES[0])
-            _write(Dropped, _dropped(con), scratch / TABLES[1])
+            for name, kind, query in zip(TABLES, (ArticleRef, Dropped), _QUERIES, strict=False):
+                write(scratch / name, kind, con.sql(query).to_arrow_reader(ROW_GROUP))
             summary = _summary(con, files, counts)
         text = json.dumps(summary, indent=1, sort_keys=True, ensure_ascii=False)
         (scratch / TABLES[2]).write_text(text + "\n", "utf-8")
@@ -88,10 +88,7 @@ def index(
 
 
 def _load(con: Any, folder: Path, files: Sequence[Path], counts: Sequence[FileCounts]) -> None:
-    """Make the tables of lines; `remaining` are the articles that are not `left_out`.
-
-    They hold numbers alone, which are cheap to sort; texts are made when rows are written.
-    """
+    """Make the tables of lines; `remaining` are the articles that are not `left_out`."""
     before = accumulate((c.articles for c in counts), initial=0)
     named = [
         (n, path.name, first) for n, (path, first) in enumerate(zip(files, before, strict=False))
@@ -114,19 +111,19 @@ def _leave_out_equal_ids(con: Any) -> None:
     con.execute("""
         INSERT INTO left_out
         SELECT r.n, 'duplicate', NULL, f.n FROM remaining r JOIN (
-            SELECT day, d0, d1, d2, d3, min(n) AS n FROM remaining GROUP BY ALL HAVING count(*) > 1
-        ) f USING (day, d0, d1, d2, d3) WHERE r.n > f.n
+            SELECT day, sha256, min(n) AS n FROM remaining GROUP BY ALL HAVING count(*) > 1
+        ) f USING (day, sha256) WHERE r.n > f.n
     """)
 
 
 def _leave_out_unlisted(con: Any, keep: Path) -> None:
-    con.execute("CREATE TABLE listed (day INTEGER, d0 UBIGINT, d1 UBIGINT)")
+    con.execute("CREATE TABLE listed (day INTEGER, start BLOB)")
     for batch in _listed_ids(keep):
         _insert(con, "listed", batch)
-    con.execute("""
-        INSERT INTO left_out SELECT n, 'not_in_keep_list', NULL, NULL
-        FROM remaining ANTI JOIN listed USING (day, d0, d1)
-    """)
+    con.execute(f"""
+        INSERT INTO left_out SELECT n, 'not_in_keep_list', NULL, NULL FROM remaining r
+        ANTI JOIN listed l ON r.day = l.day AND r.sha256[1:{_START}] = l.start
+    """)  # noqa: S608
     con.execute("DROP TABLE listed")
 
 
@@ -137,11 +134,11 @@ def _insert(con: Any, table: str, batch: pa.RecordBatch | pa.Table) -> None:
 
 
 def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
-    """The ids of a list, plain or compressed, one a line, as `day`, `d0`, `d1`.
+    """The ids of a list, plain or compressed, one a line, as `day` and `start`.
 
-    `day` is days since 1970-01-01; `d0` and `d1` are the first 16 bytes of the sha256, enough to
-    tell any two articles of a day apart. The published list has 11.4 million ids. Separators may
-    be written as they are, as escapes, or left out. `UserError`: a line is no id.
+    `day` is days since 1970-01-01; `start` the first bytes of the sha256. The published list has
+    11.4 million ids. Separators may be written as they are, as escapes, or left out. `UserError`:
+    a line is no id.
     """
     known: dict[bytes, int] = {}
     before = 0
@@ -158,15 +155,9 @@ def _listed_ids(path: Path) -> Iterator[pa.RecordBatch]:
             if (day := days_of(digits)) is None:
                 raise UserError(f"{digits.decode()} is not a day", where=path)
             known[digits] = day
-        digest = np.frombuffer(bytes.fromhex(b"".join([h for _, h in found]).decode()), ">u8")
-        parts = digest.reshape(-1, 4).astype(np.uint64)
-        yield pa.record_batch(
-            {
-                "day": pa.array(np.array([known[d] for d, _ in found], np.int32)),
-                "d0": pa.array(np.ascontiguousarray(parts[:, 0])),
-                "d1": pa.array(np.ascontiguousarray(parts[:, 1])),
-            }
-        )
+        starts = [bytes.fromhex(digits[: 2 * _START].decode()) for _, digits in found]
+        days = pa.array([known[day] for day, _ in found], pa.int32())
+        yield pa.record_batch({"day": days, "start": pa.array(starts, pa.binary())})
 
 
 def _refuse(path: Path, data: bytes, before: int) -> None:
@@ -182,25 +173,27 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
     for band in _BANDS:
         con.execute(f"""
             INSERT INTO pairs SELECT {_ORDER}, f.o FROM remaining r JOIN (
-                SELECT {band}, min({_ORDER}) AS o FROM remaining GROUP BY 1 HAVING count(*) > 1
-            ) f USING ({band}) WHERE {_ORDER} > f.o
+                SELECT {band} AS band, min({_ORDER}) AS o FROM remaining
+                GROUP BY 1 HAVING count(*) > 1
+            ) f ON r.{band} = f.band WHERE {_ORDER} > f.o
         """)  # noqa: S608
     con.execute("CREATE TABLE near_pairs (o BIGINT, first BIGINT, score DOUBLE)")
     con.execute(f"""
-        CREATE TABLE compared AS SELECT {_ORDER} AS o, {", ".join(_BANDS)}
+        CREATE TABLE compared AS SELECT {_ORDER} AS o, signature
         FROM raw WHERE {_ORDER} IN (SELECT o FROM pairs UNION SELECT first FROM pairs)
     """)  # noqa: S608
-    sides = [f"{side}.{band}" for side in "ab" for band in _BANDS]
-    reader = con.cursor().sql(f"""
-        SELECT p.o, p.first, {", ".join(sides)} FROM (SELECT DISTINCT o, first FROM pairs) p
+    reader = con.cursor().sql("""
+        SELECT p.o, p.first, a.signature, b.signature FROM (SELECT DISTINCT o, first FROM pairs) p
         JOIN compared a ON a.o = p.o JOIN compared b ON b.o = p.first
-    """)  # noqa: S608
+    """)
     for batch in reader.to_arrow_reader(_PAIRS):
-        columns = [c.to_numpy() for c in batch.columns]
-        a, b = (np.column_stack(columns[at : at + BANDS]) for at in (2, 2 + BANDS))
+        o, first, *sides = batch.columns
+        a, b = (
+            np.frombuffer(b"".join(side.to_pylist()), "<u2").reshape(-1, HASHES) for side in sides
+        )
         score = similarity(a, b)
-        enough = score >= threshold
-        columns = [columns[0][enough], columns[1][enough], score[enough]]
+        enough = pa.array((score >= threshold).tolist(), pa.bool_())
+        columns = [c.filter(enough) for c in (o, first, pa.array(score.tolist()))]
         _insert(con, "near_pairs", pa.table(columns, names=["o", "first", "score"]))
     con.execute("""
         INSERT INTO left_out
@@ -210,59 +203,29 @@ def _leave_out_near_duplicates(con: Any, threshold: float) -> None:
     """)
 
 
-def _write(kind: Any, rows: Iterable[pa.RecordBatch], path: Path) -> None:
-    """Write ordered rows as Parquet with the columns of a row type; they flow in batches."""
-    schema = arrow_schema(kind)
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in regrouped(rows, ROW_GROUP):
-            writer.write_table(group.cast(schema), row_group_size=ROW_GROUP)
-
-
-def _batches(con: Any, query: str) -> Iterator[pa.RecordBatch]:
-    yield from con.sql(query).to_arrow_reader(ROW_GROUP)
-
-
-def _dropped(con: Any) -> Iterator[pa.RecordBatch]:
-    """The columns of `rows.Dropped`, in the order of the archive."""
-    return _batches(
-        con,
-        """
-        SELECT 'read' AS step, reason, f.name || ':' || line AS item, NULL AS subject,
-            NULL AS relation, NULL AS period, score, detail
-        FROM (
-            SELECT file, line, reason, NULL::DOUBLE AS score, detail FROM bad
-            UNION ALL BY NAME
-            SELECT r.file, r.line, g.reason, g.score, 'as ' || e.name || ':' || o.line AS detail
-            FROM left_out g JOIN raw r USING (n) LEFT JOIN raw o ON o.n = g.first
-            LEFT JOIN files e ON e.file = o.file
-        ) JOIN files f USING (file) ORDER BY file, line
-        """,
-    )
-
-
-def _articles(con: Any) -> Iterator[pa.RecordBatch]:
-    """The columns of `rows.ArticleRef`, by day and sha256."""
-    schema = arrow_schema(ArticleRef)
-    named = pa.Table.from_batches(_batches(con, "SELECT name FROM files ORDER BY file"))
-    names = named["name"].combine_chunks()
-    query = """
-        SELECT day, file, line, sentences, d0, d1, d2, d3 FROM remaining
-        ORDER BY day, d0, d1, d2, d3
+_QUERIES = (
     """
-    for batch in _batches(con, query):
-        day, file, line, sentences, *digest = batch.columns
-        sha256 = in_hex(np.column_stack([np.from_dlpack(d) for d in digest]))
-        days: Any = np.from_dlpack(day)
-        columns = [
-            texts(keys(days, sha256)),
-            day.cast(pa.date32()),
-            column(days.astype(np.int64) * 86_400, pa.int64()),
-            names.take(file),
-            line,
-            sentences,
-            texts(sha256),
-        ]
-        yield pa.RecordBatch.from_arrays(columns, names=schema.names)
+    SELECT strftime(date, '%Y%m%d') || '000000000000' || mark || hex || mark AS id, date AS day,
+        days * 86400 AS ts, name AS file, line, sentences, hex AS sha256
+    FROM (
+        SELECT *, DATE '1970-01-01' + day AS date, day::BIGINT AS days, lower(hex(sha256)) AS hex,
+            chr(0) || chr(1) AS mark
+        FROM remaining JOIN files USING (file)
+    ) ORDER BY days, hex
+    """,
+    """
+    SELECT 'read' AS step, reason, f.name || ':' || line AS item, NULL AS subject,
+        NULL AS relation, NULL AS period, score, detail
+    FROM (
+        SELECT file, line, reason, NULL::DOUBLE AS score, detail FROM bad
+        UNION ALL BY NAME
+        SELECT r.file, r.line, g.reason, g.score, 'as ' || e.name || ':' || o.line AS detail
+        FROM left_out g JOIN raw r USING (n) LEFT JOIN raw o ON o.n = g.first
+        LEFT JOIN files e ON e.file = o.file
+    ) JOIN files f USING (file) ORDER BY file, line
+    """,
+)
+"""`rows.ArticleRef` by day and sha256, and `rows.Dropped` in the order of the archive."""
 
 
 def _summary(con: Any, files: Sequence[Path], counts: Sequence[FileCounts]) -> dict[str, Any]:

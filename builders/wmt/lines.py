@@ -1,14 +1,13 @@
 """The lines of an archive: the day, id and sentences of each, or why it is no article.
 
 A line of the WMT archives holds a day, the base64 of the split text (a sentence a line) and the
-base64 of the unsplit text; a JSON line holds `date`, `text`, and maybe `title`. Many texts are
-looked at as one, which is what makes reading fast.
+base64 of the unsplit text; a JSON line holds `date`, `text`, and maybe `title`.
 """
 
 import re
 from binascii import Error as Base64Error
 from binascii import b2a_base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -16,8 +15,6 @@ from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 import msgspec
-import numpy as np
-import pyarrow as pa
 from pybase64 import b64decode
 
 from factdrift.builders.rows import Article
@@ -26,7 +23,6 @@ from factdrift.builders.wmt.archive import Form
 from factdrift.builders.wmt.minhash import signature
 
 T = TypeVar("T")
-Int32s = np.ndarray[tuple[int], np.dtype[np.int32]]
 _EPOCH = date(1970, 1, 1).toordinal()
 _DIGITS_OF_DAY = 8
 _DIGITS = re.compile(rb"[0-9]{8}")
@@ -36,11 +32,6 @@ WantedLines = list[tuple[int, bytes]]
 """Wanted lines of a block, counted from 0, and the sha256 that each must have."""
 _NO_LIMIT = date.max.toordinal()
 _ISO_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})")
-_WHITE = [c.encode() for c in map(chr, range(0x3001)) if c.isspace() and c != "\n"]
-_BLANK_LINE = re.compile(b"(?:%b)*\n" % b"|".join(map(re.escape, _WHITE)))
-_MAY_BE_BLANK = np.zeros(256, bool)
-_MAY_BE_BLANK[[10, *(c[0] for c in _WHITE)]] = True
-"""Whether a line may be blank, by its first byte (its end is one): most need no closer look."""
 
 
 class UnreadableError(Exception):
@@ -52,24 +43,20 @@ class UnreadableError(Exception):
 
 
 class ParsedLines(NamedTuple):
-    """The articles of one block, in columns, and its other lines.
+    """The articles of one block, and its other lines.
 
-    `line` counts from 1 within the block, `day` from 1970-01-01; `digests` are 32 bytes an
-    article, `signatures` 256 bytes (see `builders.wmt.minhash`) or none. `bad`: line, reason and
-    detail of each line that is no article.
+    An article is its line (counted from 1 within the block), day (since 1970-01-01), number of
+    sentences, sha256 and signature (see `builders.wmt.minhash`; empty where none is wanted). `bad`:
+    line, reason and detail of each line that is no article.
     """
 
     lines: int
-    line: Int32s
-    day: Int32s
-    sentences: Int32s
-    digests: bytes
-    signatures: bytes
+    articles: list[tuple[int, int, int, bytes, bytes]]
     bad: list[tuple[int, str, str | None]]
 
 
-Fields = tuple[int, bytes, bytes]
-"""What one line holds: days since 1970, sha256 of the base64 text, the split text in UTF-8."""
+Fields = tuple[int, bytes, str]
+"""What one line holds: days since 1970, sha256 of the base64 text, the split text."""
 
 
 def sorting_key(day: date, digest: bytes) -> str:
@@ -77,10 +64,10 @@ def sorting_key(day: date, digest: bytes) -> str:
     return f"{day.year:04}{day.month:02}{day.day:02}000000000000\x00\x01{digest.hex()}\x00\x01"
 
 
-def article_of(day: int, digest: bytes, text: bytes) -> Article:
+def article_of(day: int, digest: bytes, text: str) -> Article:
     """An article from what `fields_of` found; `day` counts from 1970-01-01."""
     when = date.fromordinal(day + _EPOCH)
-    sentences = sentences_of(text.decode())
+    sentences = sentences_of(text)
     return Article(sorting_key(when, digest), when, sentences, "\n".join(sentences))
 
 
@@ -100,14 +87,6 @@ def fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Field
 
     `UnreadableError` says why it is no article.
     """
-    found = _fields_of(data, start, end, form, last)
-    for _, why in not_utf8([found[2]], found[2]):
-        raise UnreadableError("bad_utf8", why)
-    return found
-
-
-def _fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fields:
-    """The fields of a line; whether the text is UTF-8 is checked for many lines at once."""
     if end > start and data[end - 1] == 13:
         end -= 1
     if form == "jsonl":
@@ -115,7 +94,7 @@ def _fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fiel
         day, digest = when.toordinal() - _EPOCH, sha256(encoded).digest()
         if day > last:
             raise UnreadableError("future_date", when.isoformat())
-        return day, digest, split.encode()
+        return day, digest, split
     first = data.find(b"\t", start, end)
     second = data.find(b"\t", first + 1, end) if first >= 0 else -1
     if second < 0:
@@ -133,9 +112,12 @@ def _fields_of(data: bytes, start: int, end: int, form: Form, last: int) -> Fiel
     if second + 1 == end:
         raise UnreadableError("empty_text", "the third field, which the id is made of, is empty")
     try:
-        text = b64decode(data[first + 1 : second], None, True)
+        text = b64decode(data[first + 1 : second], None, True).decode()
     except Base64Error as error:
         raise UnreadableError("bad_base64", str(error)) from None
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start} of the split text"
+        raise UnreadableError("bad_utf8", why) from None
     return known, sha256(data[second + 1 : end]).digest(), text
 
 
@@ -177,101 +159,41 @@ def _day_of_record(text: str) -> date:
         raise UnreadableError("bad_date", text[:40]) from None
 
 
-def joined(texts: Sequence[bytes]) -> bytes:
-    """Texts one after the other, a line end behind each."""
-    return b"\n".join([*texts, b""])
-
-
-def not_utf8(texts: Sequence[bytes], together: bytes) -> list[tuple[int, str]]:
-    """The places of texts that are no UTF-8, last ones first, and what is wrong with each.
-
-    They are decoded one by one only where something is wrong with the whole.
-    """
-    offsets = np.array([0, len(together)], np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(together)]
-    try:
-        pa.Array.from_buffers(pa.string(), 1, buffers).validate(full=True)
-    except pa.ArrowInvalid:
-        return [*_decoded(texts)][::-1]
-    return []
-
-
-def _decoded(texts: Sequence[bytes]) -> Iterator[tuple[int, str]]:
-    for place, text in enumerate(texts):
-        try:
-            text.decode()
-        except UnicodeDecodeError as error:
-            yield place, f"byte {error.start} of the split text"
-
-
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences of a split text: its lines, but none of white space."""
     return tuple([s for s in map(str.strip, text.split("\n")) if s])
 
 
-def count_sentences(texts: Sequence[bytes], together: bytes) -> Int32s:
-    """The number of sentences of each text (UTF-8); lines of white space are none."""
-    found = np.frombuffer(together, np.uint8)
-    ends = np.flatnonzero(found == 10)
-    starts = np.zeros_like(ends)
-    starts[1:] = ends[:-1] + 1
-    lasts = np.cumsum([len(t) + 1 for t in texts], dtype=np.int64) - 1
-    counts = np.searchsorted(ends, lasts, "right")
-    counts[1:] -= counts[:-1].copy()
-    for start in starts[_MAY_BE_BLANK[found[starts]]].tolist():
-        if _BLANK_LINE.match(together, start):
-            counts[np.searchsorted(lasts, start)] -= 1
-    return counts.astype(np.int32)
-
-
-def parse(data: bytes, form: Form, options: tuple[date, bool]) -> ParsedLines:
-    """Read every line of a block; `options`: the last possible day, whether to make signatures."""
-    last, signatures = options
+def parse(data: bytes, form: Form, last: date, signatures: bool) -> ParsedLines:
+    """Read every line of a block; `last`: the last possible day; `signatures`: are they made?"""
     limit = last.toordinal() - _EPOCH
-    places: list[int] = []
-    found: list[Fields] = []
+    found: list[tuple[int, int, int, bytes, bytes]] = []
     bad: list[tuple[int, str, str | None]] = []
-    start = line = 0
-    size = len(data)
-    while start < size:
-        end = data.find(b"\n", start)
-        end = size if end < 0 else end
-        line += 1
+    line = 0
+    for line, (start, end) in enumerate(_line_ends(data), 1):
         try:
-            found.append(_fields_of(data, start, end, form, limit))
-            places.append(line)
+            day, digest, text = fields_of(data, start, end, form, limit)
+            sentences = len(sentences_of(text))
+            if not sentences:
+                raise UnreadableError("no_sentences", None)
+            found.append((line, day, sentences, digest, signature(text) if signatures else b""))
         except UnreadableError as error:
             bad.append((line, error.reason, error.detail))
+    return ParsedLines(line, found, bad)
+
+
+def _line_ends(data: bytes) -> Iterator[tuple[int, int]]:
+    """Where each line starts and ends."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, end
         start = end + 1
-    texts = [text for _, _, text in found]
-    together = joined(texts)
-    if wrong := not_utf8(texts, together):
-        for n, why in wrong:
-            bad.append((places.pop(n), "bad_utf8", why))
-            del found[n], texts[n]
-        together = joined(texts)
-    counts = count_sentences(texts, together)
-    for n in np.flatnonzero(counts == 0)[::-1].tolist():
-        bad.append((places.pop(n), "no_sentences", None))
-        del found[n]
-    return ParsedLines(
-        line,
-        np.array(places, np.int32),
-        np.array([day for day, _, _ in found], np.int32),
-        counts[counts > 0],
-        b"".join([digest for _, digest, _ in found]),
-        b"".join([signature(text.decode()) for _, _, text in found]) if signatures else b"",
-        sorted(bad),
-    )
 
 
-def decode(data: bytes, form: Form, wanted: WantedLines) -> tuple[list[Article], int | None]:
-    """The articles on wanted lines of a block, and the first line that holds another article."""
-    return decode_as(data, form, wanted, article_of)
-
-
-def decode_as(
-    data: bytes, form: Form, wanted: WantedLines, made: Callable[[int, bytes, bytes], T]
+def decode(
+    made: Callable[[int, bytes, str], T], data: bytes, form: Form, wanted: WantedLines
 ) -> tuple[list[T], int | None]:
     """What is `made` of the wanted lines of a block, and the first line with another article.
 
@@ -297,15 +219,11 @@ def decode_as(
 def search(data: bytes, form: Form, wanted: dict[int, set[bytes]]) -> list[Article]:
     """The articles of a block with wanted ids, given as sha256 by day; other days stay unread."""
     found = []
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
+    for start, end in _line_ends(data):
         if form != "wmt" or days_of(bytes(data[start : start + _DIGITS_OF_DAY])) in wanted:
             with suppress(UnreadableError):
                 day, digest, text = fields_of(data, start, end, form, _NO_LIMIT)
                 if digest in wanted.get(day, ()):
                     article = article_of(day, digest, text)
                     found += [article] if article.sentences else []
-        start = end + 1
     return found

@@ -3,18 +3,18 @@
 import json
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from factdrift.builders.core.schema import arrow_schema, batches, regrouped
+from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Passage
 from factdrift.builders.text.dates import written
-from factdrift.builders.wmt.archive import BLOCK, Form, Paths, find_archives, over_blocks
-from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, decode, decode_as
+from factdrift.builders.wmt.archive import BLOCK, Paths, find_archives, over_blocks
+from factdrift.builders.wmt.lines import article_of, decode
 from factdrift.builders.wmt.read import Places, other_archive
-from factdrift.builders.wmt.tables import ROW_GROUP, writing_tables
+from factdrift.builders.wmt.tables import write, writing_tables
 
 SENTENCES = 6
 """Sentences of a passage (StreamingQA, section 2.1)."""
@@ -59,7 +59,7 @@ def texts(article: Article) -> Iterator[tuple[str, str]]:
         yield f"{article.id}_{number}", prefix + " ".join(chunk)
 
 
-def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
+def original_passages(day: int, digest: bytes, text: str) -> list[Passage]:
     """An article's passages as the code that came with StreamingQA makes them, to the letter.
 
     It takes a full stop before a space or a line end for the end of a sentence, so that a headline
@@ -68,7 +68,7 @@ def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
     `article_of`.
     """
     article = article_of(day, digest, text)
-    ended = f"{text.decode()} ".replace(".\n", _STOP)
+    ended = f"{text} ".replace(".\n", _STOP)
     found = [part.strip(_WHITE) for part in ended.split(_STOP)]
     sentences = [part for part in found if part]
     return [
@@ -84,12 +84,13 @@ def original_passages(day: int, digest: bytes, text: bytes) -> list[Passage]:
     ]
 
 
-def passages(article: Article) -> Iterator[Passage]:
-    """An article's passages."""
-    key = KEY.fullmatch(article.id)
-    assert key is not None
-    for number, (name, text) in enumerate(texts(article)):
-        yield Passage(name, article.id, number, article.day, text, key[4])
+def passages(day: int, digest: bytes, text: str) -> list[Passage]:
+    """An article's passages; the arguments are those of `article_of`."""
+    article = article_of(day, digest, text)
+    return [
+        Passage(name, article.id, number, article.day, chunk, digest.hex())
+        for number, (name, chunk) in enumerate(texts(article))
+    ]
 
 
 def write_passages(
@@ -113,9 +114,7 @@ def write_passages(
     lines of the split text, which are whole sentences more often. The bytes are the same for any
     number of jobs. Returns the content of `corpus.json`: counts. `UserError`: see `index`.
     """
-    from factdrift.builders.wmt.index import (
-        index,  # heavy, and not for processes that make passages
-    )
+    from factdrift.builders.wmt.index import index  # heavy, and not for working processes
 
     files = find_archives(paths)
     index(
@@ -129,60 +128,26 @@ def write_passages(
         block=block,
         say=say,
     )
-    with writing_tables(out, ("passages.parquet", "corpus.json")) as scratch:
-        table, path = out / "articles.parquet", scratch / "passages.parquet"
-        counts = _write(files, table, path, jobs, block, _original if original else _passages)
-        counts |= {"as_the_original": 1} if original else {}
-        text = json.dumps(counts, indent=1, sort_keys=True)
-        (scratch / "corpus.json").write_text(text + "\n", "utf-8")
-    say(f"{counts['passages']:,} passages of {counts['articles']:,} articles")
-    return counts
-
-
-Made = tuple[int, pa.RecordBatch, int | None]
-"""The articles of a block, their passages, and the first line with another article."""
-
-
-def _write(
-    files: list[Path],
-    articles: Path,
-    path: Path,
-    jobs: int,
-    block: int,
-    work: Callable[[bytes, Form, WantedLines], Made],
-) -> dict[str, int]:
-    places = Places.of_table(articles, files)
+    places = Places(files, out / "articles.parquet")
     counts = {"articles": 0, "passages": 0, "sentences_of_a_passage": SENTENCES}
+    counts |= {"as_the_original": 1} if original else {}
+    work = partial(decode, original_passages if original else passages)
 
     def flow() -> Iterator[pa.RecordBatch]:
         found = over_blocks(
             files, work, places.in_block, jobs=jobs, block=block, label="making passages"
         )
-        for place, (number, batch, wrong) in found:
+        for place, (made, wrong) in found:
             if wrong is not None:
                 raise other_archive(files[place.file], place.first + wrong + 1)
-            counts["articles"] += number
-            counts["passages"] += batch.num_rows
-            yield batch
+            rows = [passage for article in made for passage in article]
+            counts["articles"] += len(made)
+            counts["passages"] += len(rows)
+            yield from batches(Passage, rows)
 
-    with pq.ParquetWriter(path, arrow_schema(Passage), compression="zstd") as writer:
-        for group in regrouped(flow(), ROW_GROUP):
-            writer.write_table(group, row_group_size=ROW_GROUP)
+    with writing_tables(out, ("passages.parquet", "corpus.json")) as scratch:
+        write(scratch / "passages.parquet", Passage, flow())
+        text = json.dumps(counts, indent=1, sort_keys=True)
+        (scratch / "corpus.json").write_text(text + "\n", "utf-8")
+    say(f"{counts['passages']:,} passages of {counts['articles']:,} articles")
     return counts
-
-
-def _passages(data: bytes, form: Form, lines: WantedLines) -> Made:
-    """The passages of the wanted lines of one block."""
-    articles, wrong = decode(data, form, lines)
-    return _batch([list(passages(article)) for article in articles], wrong)
-
-
-def _original(data: bytes, form: Form, lines: WantedLines) -> Made:
-    """The same with the original's passages."""
-    return _batch(*decode_as(data, form, lines, original_passages))
-
-
-def _batch(found: list[list[Passage]], wrong: int | None) -> Made:
-    rows = [passage for mine in found for passage in mine]
-    empty = pa.RecordBatch.from_pylist([], schema=arrow_schema(Passage))
-    return len(found), next(batches(Passage, rows, max(len(rows), 1)), empty), wrong

@@ -1,26 +1,33 @@
 """What the lines of an archive hold, as tables on disk; files are read in parallel."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
 from factdrift.builders.wmt.archive import blocks
-from factdrift.builders.wmt.lines import ParsedLines, parse
-from factdrift.builders.wmt.minhash import BANDS
-from factdrift.builders.wmt.tables import column
+from factdrift.builders.wmt.lines import parse
 
-_LINES = 65_536
-"""Lines whose columns are written at a time, or a few more."""
+_ROWS = 65_536
+"""Rows that are written at a time, or a few more."""
 _STORED: dict[str, Any] = {"compression": "lz4", "use_dictionary": False}
+_RAW = pa.schema(
+    {
+        "row": pa.int64(),
+        "file": pa.int32(),
+        "line": pa.int64(),
+        "day": pa.int32(),
+        "sentences": pa.int32(),
+        "sha256": pa.binary(32),
+        "signature": pa.binary(),
+    }
+)
 _BAD = pa.schema(
     {"file": pa.int32(), "line": pa.int64(), "reason": pa.string(), "detail": pa.string()}
 )
@@ -52,12 +59,11 @@ def write_raw(
     """
     sizes = {f: f.path.stat().st_size for f in files}
     total = sum(sizes.values())
-    jobs = 1 if total <= 2 * block else jobs
+    read = partial(_read_file, folder=folder, near=near, block=block)
     with progress(total, "B", "reading the archive") as bar:
-        if jobs <= 1 or len(files) < 2:
-            return [_read_file(f, folder, near, block, bar.advance) for f in files]
+        if jobs <= 1 or len(files) < 2 or total <= 2 * block:
+            return [read(f, advance=bar.advance) for f in files]
         largest_first = sorted(files, key=lambda f: (-sizes[f], f.number))
-        read = partial(_read_file, folder=folder, near=near, block=block)
         counts = {}
         flow = ordered_map(read, largest_first, jobs=min(jobs, len(files)), ahead=len(files))
         for file, found in zip(largest_first, flow, strict=True):
@@ -73,78 +79,32 @@ def _read_file(
     block: int,
     advance: Callable[[int], None] = lambda n: None,
 ) -> FileCounts:
-    def flow() -> Iterator[ParsedLines]:
-        for found in blocks(file.path, block):
-            yield parse(found.data, found.form, (file.last, near))
-            advance(found.read)
-
-    return _write(file.number, folder, near, flow())
-
-
-def _write(number: int, folder: Path, near: bool, flow: Iterable[ParsedLines]) -> FileCounts:
-    """Write what the blocks of one file hold, many lines at a time."""
-    schema = _raw_schema(near)
+    number = file.number
     lines = articles = 0
+    good: list[tuple[Any, ...]] = []
+    bad: list[tuple[Any, ...]] = []
     with (
-        pq.ParquetWriter(folder / f"raw-{number}.parquet", schema, **_STORED) as raw,
+        pq.ParquetWriter(folder / f"raw-{number}.parquet", _RAW, **_STORED) as raw,
         pq.ParquetWriter(folder / f"bad-{number}.parquet", _BAD, **_STORED) as rest,
     ):
-        for portion in _portions(flow):
-            firsts = list(accumulate((p.lines for p in portion), initial=lines))
-            numbers = _columns(number, portion, firsts, articles, near)
-            columns = [column(n, f.type) for n, f in zip(numbers, schema, strict=True)]
-            raw.write_table(pa.Table.from_arrays(columns, schema=schema))
-            bad = [
-                (number, first + line, *why)
-                for first, parsed in zip(firsts, portion, strict=False)
-                for line, *why in parsed.bad
-            ]
-            if bad:
-                rest.write_table(pa.table(list(zip(*bad, strict=True)), schema=_BAD))
-            lines = firsts[-1]
-            articles += len(columns[0])
+        for found in blocks(file.path, block):
+            parsed = parse(found.data, found.form, file.last, near)
+            for row, (line, *about) in enumerate(parsed.articles, articles):
+                good.append((row, number, lines + line, *about))
+            bad += [(number, lines + line, *why) for line, *why in parsed.bad]
+            lines += parsed.lines
+            articles += len(parsed.articles)
+            for writer, rows in ((raw, good), (rest, bad)):
+                if len(rows) >= _ROWS:
+                    writer.write_table(_table(rows, writer.schema))
+                    rows.clear()
+            advance(found.read)
+        raw.write_table(_table(good, _RAW))
+        rest.write_table(_table(bad, _BAD))
     return FileCounts(lines, articles)
 
 
-def _portions(flow: Iterable[ParsedLines]) -> Iterator[list[ParsedLines]]:
-    """The blocks in lists of `_LINES` lines or a few more."""
-    held: list[ParsedLines] = []
-    for parsed in flow:
-        held.append(parsed)
-        if sum(p.lines for p in held) >= _LINES:
-            yield held
-            held = []
-    if held:
-        yield held
-
-
-def _columns(
-    file: int, portion: list[ParsedLines], firsts: list[int], before: int, near: bool
-) -> list[Any]:
-    """The columns of a raw table, in the order of its schema."""
-    lines = [p.line.astype(np.int64) + first for p, first in zip(portion, firsts, strict=False)]
-    n = sum(map(len, lines))
-    columns = [
-        np.arange(before, before + n, dtype=np.int64),
-        np.full(n, file, np.int32),
-        np.concatenate(lines),
-        np.concatenate([p.day for p in portion]),
-        np.concatenate([p.sentences for p in portion]),
-        *_numbers(b"".join([p.digests for p in portion]), ">u8", 4),
-    ]
-    if near:
-        columns += _numbers(b"".join([p.signatures for p in portion]), "<u8", BANDS)
-    return columns
-
-
-def _numbers(data: bytes, kind: str, width: int) -> list[Any]:
-    """Rows of `width` 64-bit numbers, as columns."""
-    return list(np.frombuffer(data, kind).astype(np.uint64).reshape(-1, width).T)
-
-
-def _raw_schema(near: bool) -> pa.Schema:
-    places = {"row": pa.int64(), "file": pa.int32(), "line": pa.int64()}
-    about = {"day": pa.int32(), "sentences": pa.int32()}
-    bands = [f"b{i}" for i in range(BANDS)] if near else []
-    numbers = [*(f"d{i}" for i in range(4)), *bands]
-    return pa.schema(places | about | dict.fromkeys(numbers, pa.uint64()))
+def _table(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

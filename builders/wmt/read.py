@@ -1,10 +1,12 @@
 """Fetch articles from an archive by their place or their id; only wanted lines are decoded."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
@@ -19,10 +21,9 @@ from factdrift.builders.wmt.archive import (
     find_archives,
     over_blocks,
 )
-from factdrift.builders.wmt.lines import KEY, WantedLines, days_of, decode, search
+from factdrift.builders.wmt.lines import KEY, WantedLines, article_of, days_of, decode, search
 
-FileLines = tuple[Any, list[str]]
-"""Wanted lines of one file, ascending, and the sha256 of each in hex."""
+_PLACES = pa.schema({"file": pa.string(), "line": pa.int64(), "sha256": pa.string()})
 
 
 def read(
@@ -44,88 +45,60 @@ def read(
     than the table was made from.
     """
     files = find_archives(paths)
-    if isinstance(wanted, Path):
-        yield from _by_place(files, Places.of_table(wanted, files), jobs, block)
-        return
-    listed = list(wanted)
-    refs = [w for w in listed if isinstance(w, ArticleRef)]
-    if len(refs) == len(listed):
-        yield from _by_place(files, Places.of_refs(refs, files), jobs, block)
-    else:
+    listed = wanted if isinstance(wanted, Path) else list(wanted)
+    if isinstance(listed, list) and not all(isinstance(one, ArticleRef) for one in listed):
         yield from _by_id(files, [w for w in listed if isinstance(w, str)], strict, jobs, block)
+        return
+    places = Places(files, listed)  # type: ignore[arg-type]
+    flow = over_blocks(files, partial(decode, article_of), places.in_block, jobs=jobs, block=block)
+    for place, (articles, wrong) in flow:
+        if wrong is not None:
+            raise other_archive(files[place.file], place.first + wrong + 1)
+        yield from articles
 
 
 class Places:
-    """The places of wanted articles: the lines of the file that is being read, in order."""
+    """The places of wanted articles: the lines of the file that is being read, in order.
 
-    def __init__(
-        self, files: Sequence[Path], names: Iterable[str], lines_of: Callable[[str], FileLines]
-    ) -> None:
-        _require(names, files)
+    `wanted`: an `articles.parquet`, of which the rows of one file are held at a time, or such rows.
+    """
+
+    def __init__(self, files: Sequence[Path], wanted: Path | Sequence[ArticleRef]) -> None:
+        if isinstance(wanted, Path):
+            if not wanted.is_file():
+                raise UserError("no such file", where=wanted)
+            self._rows = ds.dataset(wanted, format="parquet")
+        else:
+            listed = {(ref.file, ref.line): ref.sha256 for ref in wanted}
+            rows = [(*place, sha256) for place, sha256 in listed.items()]
+            columns = zip(*rows, strict=True) if rows else ([], [], [])
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, _PLACES, strict=True)]
+            self._rows = ds.dataset(pa.Table.from_arrays(arrays, schema=_PLACES))
+        names: set[str] = set()
+        for batch in self._rows.scanner(columns=["file"]).to_batches():
+            names.update(pc.unique(batch.column(0)).to_pylist())
         self._names = [f.name for f in files]
-        self._lines_of = lines_of
+        for name in sorted(names - set(self._names)):
+            near = did_you_mean(name, sorted(self._names))
+            hint = f"did you mean {near}?" if near else "give the archive of the table"
+            raise UserError(f"the articles name the file {name}, which is not given", hint=hint)
         self._file = -1
         self._lines: Any = np.empty(0, np.int64)
         self._sha: list[str] = []
-
-    @classmethod
-    def of_table(cls, table: Path, files: Sequence[Path]) -> "Places":
-        """The places that an `articles.parquet` names, read file by file."""
-        if not table.is_file():
-            raise UserError("no such file", where=table)
-        rows = ds.dataset(table, format="parquet")
-        names: set[str] = set()
-        for batch in rows.scanner(columns=["file"]).to_batches():
-            names.update(pc.unique(batch.column(0)).to_pylist())
-
-        def lines_of(name: str) -> FileLines:
-            own = pc.field("file") == name
-            found = rows.to_table(columns=["line", "sha256"], filter=own).sort_by("line")
-            return found["line"].to_numpy(), found["sha256"].to_pylist()
-
-        return cls(files, names, lines_of)
-
-    @classmethod
-    def of_refs(cls, refs: Iterable[ArticleRef], files: Sequence[Path]) -> "Places":
-        """The places of rows of such a table."""
-        known: dict[str, dict[int, str]] = {}
-        for ref in refs:
-            known.setdefault(ref.file, {})[ref.line] = ref.sha256
-
-        def lines_of(name: str) -> FileLines:
-            found = sorted(known.get(name, {}).items())
-            return np.array([line for line, _ in found], np.int64), [sha for _, sha in found]
-
-        return cls(files, known, lines_of)
 
     def in_block(self, place: BlockPlace, block: LineBlock) -> WantedLines | None:
         """The wanted lines of a block; None: it has none."""
         if place.file != self._file:
             self._file = place.file
-            self._lines, self._sha = self._lines_of(self._names[place.file])
+            own = pc.field("file") == self._names[place.file]
+            found = self._rows.to_table(columns=["line", "sha256"], filter=own).sort_by("line")
+            self._lines, self._sha = found["line"].to_numpy(), found["sha256"].to_pylist()
         first = place.first + 1
         low, high = np.searchsorted(self._lines, [first, first + block.lines()])
         if low == high:
             return None
         numbers = (self._lines[low:high] - first).tolist()
         return list(zip(numbers, map(bytes.fromhex, self._sha[low:high]), strict=True))
-
-
-def _require(names: Iterable[str], files: Sequence[Path]) -> None:
-    """Raise `UserError` where an article's file is not among the files of the archive."""
-    have = {f.name for f in files}
-    for name in sorted(set(names) - have):
-        near = did_you_mean(name, sorted(have))
-        hint = f"did you mean {near}?" if near else "give the archive that the table was made from"
-        raise UserError(f"the articles name the file {name}, which is not given", hint=hint)
-
-
-def _by_place(files: list[Path], places: Places, jobs: int, block: int) -> Iterator[Article]:
-    flow = over_blocks(files, decode, places.in_block, jobs=jobs, block=block)
-    for place, (articles, wrong) in flow:
-        if wrong is not None:
-            raise other_archive(files[place.file], place.first + wrong + 1)
-        yield from articles
 
 
 def other_archive(path: Path, line: int) -> UserError:

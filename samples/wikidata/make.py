@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,22 +64,17 @@ class SampleTime:
     precision: int = 11
     calendar: str = "Gregorian"
 
-    def after(self, day: tuple[int, int, int]) -> bool:
-        """Whether its last possible day is later than `day`."""
-        if self.snak != "value":
+    def after(self, day: str) -> bool:
+        """Whether its last possible day is later than a day such as `20260202`."""
+        if self.snak != "value" or self.time.startswith("-"):
             return False
         year, month, date = map(int, re.findall(r"\d+", self.time)[:3])
         if self.precision < 9:
             year += 10 ** (9 - self.precision) - 1
-        return not self.time.startswith("-") and (year, month or 12, date or 31) > day
+        return (year * 100 + (month or 12)) * 100 + (date or 31) > int(day)
 
 
 Qualifiers = dict[str, list[SampleTime]]
-
-
-def day_of(snapshot: str) -> tuple[int, int, int]:
-    """`20260202` as (2026, 2, 2)."""
-    return int(snapshot[:4]), int(snapshot[4:6]), int(snapshot[6:])
 
 
 @dataclass
@@ -102,7 +98,7 @@ class SampleStatement:
                 stated = self.before[last]
         if snapshot == NEWEST or stated is None:
             return stated
-        return then(stated, day_of(snapshot))
+        return then(stated, snapshot)
 
 
 @dataclass
@@ -163,7 +159,7 @@ def interval_of(text: str) -> Qualifiers | None:
     return {name: [point] for name, point in found if point}
 
 
-def then(stated: Qualifiers, day: tuple[int, int, int]) -> Qualifiers | None:
+def then(stated: Qualifiers, day: str) -> Qualifiers | None:
     """What Wikidata said on `day`: later starts absent, later ends open."""
     starts = stated.get("P580") or stated.get("P585", [])
     if starts and all(point.after(day) for point in starts):
@@ -232,15 +228,16 @@ def read_facts(folder: Path) -> dict[str, SampleItem]:
         item.kind = item.kind or kind
     for name, life in lives.items():
         items.setdefault(name, SampleItem(name)).life = ends_of(life)
-    named = [one for item in items.values() for one in item.statements if one.value]
+    named = [one for item in items.values() for one in item.statements if not one.text]
     given: dict[str, str] = {}
     for one in named:
-        if one.value is None or one.text:
-            continue
-        item = items.setdefault(one.value, SampleItem(one.value))
-        kind = given.setdefault(item.name, RELATIONS[one.relation][1])
-        if not item.kind and kind != RELATIONS[one.relation][1]:
-            raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
+        if one.value:
+            item, kind = (
+                items.setdefault(one.value, SampleItem(one.value)),
+                RELATIONS[one.relation][1],
+            )
+            if given.setdefault(item.name, kind) != kind and not item.kind:
+                raise MistakeError(f"`{item.name}`: say its kind, under `kinds:` in any file")
     for item in items.values():
         item.kind = item.kind or given.get(item.name, "class")
     for kind in sorted({item.kind for item in items.values()} | {"class"}):
@@ -304,61 +301,45 @@ def qualifier(name: str, point: SampleTime) -> dict[str, Any]:
     return found | {"hash": code, "datavalue": datavalue, "datatype": "time"}
 
 
-def statement(
-    one: SampleStatement, stated: Qualifiers, code: str, ids: dict[str, str]
+def claim(
+    mainsnak: dict[str, Any], code: str, rank: str = "normal", stated: Qualifiers | None = None
 ) -> dict[str, Any]:
-    value, datatype = None, "wikibase-item"
-    if one.text:
-        value, datatype = {"value": one.value, "type": "string"}, "string"
-    elif one.value is not None:
-        value = item_value(ids[one.value], one.numeric_only)
-    written: dict[str, Any] = {
-        "mainsnak": snak(one.relation, value, datatype),
-        "type": "statement",
-    }
+    written: dict[str, Any] = {"mainsnak": mainsnak, "type": "statement"}
     if stated:
         written["qualifiers"] = {
             name: [qualifier(name, point) for point in points] for name, points in stated.items()
         }
         written["qualifiers-order"] = list(stated)
-    return written | {"id": code, "rank": one.rank}
+    return written | {"id": code, "rank": rank}
 
 
 def claims_of(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[str, Any]:
     entity = ids[item.name]
     if item.bare:
         return {}
-    claims: dict[str, Any] = {
-        "P31": [
-            {
-                "mainsnak": snak("P31", item_value(ids[item.kind]), "wikibase-item"),
-                "type": "statement",
-                "id": statement_id(entity, "P31"),
-                "rank": "normal",
-            }
-        ]
-    }
+    kind = snak("P31", item_value(ids[item.kind]), "wikibase-item")
+    claims = {"P31": [claim(kind, statement_id(entity, "P31"))]}
     ends = BORN_DIED if item.kind == "human" else FOUNDED_DISSOLVED
     for relation, point in zip(ends, item.life, strict=True):
-        if point and not point.after(day_of(snapshot)):
-            claims[relation] = [
-                {
-                    "mainsnak": {
-                        k: v for k, v in qualifier(relation, point).items() if k != "hash"
-                    },
-                    "type": "statement",
-                    "id": statement_id(entity, relation),
-                    "rank": "normal",
-                }
-            ]
-    seen: dict[tuple[str, str], int] = {}
+        if point and not point.after(snapshot):
+            date = qualifier(relation, point)
+            del date["hash"]
+            claims[relation] = [claim(date, statement_id(entity, relation))]
+    seen: Counter[tuple[str, str]] = Counter()
     for one in item.statements:
         key = (one.relation, one.value or "")
-        seen[key] = seen.get(key, 0) + 1
-        code = statement_id(entity, *key, str(seen[key]))
+        seen[key] += 1
         stated = one.on(snapshot)
-        if stated is not None:
-            claims.setdefault(one.relation, []).append(statement(one, stated, code, ids))
+        if stated is None:
+            continue
+        value, datatype = None, "wikibase-item"
+        if one.text:
+            value, datatype = {"value": one.value, "type": "string"}, "string"
+        elif one.value is not None:
+            value = item_value(ids[one.value], one.numeric_only)
+        code = statement_id(entity, *key, str(seen[key]))
+        written = claim(snak(one.relation, value, datatype), code, one.rank, stated)
+        claims.setdefault(one.relation, []).append(written)
     return claims
 
 
@@ -399,14 +380,11 @@ def entity_line(item: SampleItem, snapshot: str, ids: dict[str, str]) -> dict[st
     if not mul_exists:
         aliases = {"en": item.aliases + item.mul_aliases}
     description = item.description or f"sample {item.kind}"
+    named = {code: values for code, values in aliases.items() if values}
     parts: dict[str, Any] = {
         "labels": {} if item.bare else terms(labels_of(item, mul_exists)),
         "descriptions": {} if item.bare else terms({"en": description}),
-        "aliases": {
-            code: [{"language": code, "value": value} for value in values]
-            for code, values in aliases.items()
-            if values
-        },
+        "aliases": {c: [{"language": c, "value": v} for v in some] for c, some in named.items()},
         "claims": claims_of(item, snapshot, ids),
         "sitelinks": {} if item.bare else sitelinks_of(item),
     }
