@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ from factdrift.annotation.checks import is_asked, problems, text_problem
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
-from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.page import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
 
@@ -307,6 +308,7 @@ def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, 
     view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")
     tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
     mine = {one["data"]["factdrift"]["item"]: one for one in given}
+    fields = {item.id: item.fields for item in batch.items}
     tasks: dict[tuple[str, str, str], dict[str, Any]] = {}
     for hit in batch.hits:
         for item in hit.items:
@@ -322,7 +324,7 @@ def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, 
                 tasks[key]["data"]["factdrift"].update(meta)
             found = tasks[key].setdefault("annotations", [])
             task = tasks[key]
-            result = [*_results(layout, layout.answers, said_, "", task["data"])]
+            result = [*_results(layout, layout.answers, said_, "", task["data"], fields[own])]
             for region in result:
                 region["to_name"] = tied[region["from_name"]]
             found.append(
@@ -348,6 +350,7 @@ def _results(
     said_: Mapping[str, Any],
     prefix: str,
     data: Mapping[str, Any],
+    fields: Mapping[str, Json],
 ) -> Iterator[dict[str, Any]]:
     """Answers as the regions and choices of Label Studio."""
     for name, value in said_.items():
@@ -358,13 +361,15 @@ def _results(
             case "group":
                 for n, entry in enumerate(many, 1):
                     inner = f"{prefix}{name}-{n}-"
-                    yield from _results(layout, answer.answers, entry, inner, data)
+                    yield from _results(layout, answer.answers, entry, inner, data, fields)
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                places = data["factdrift"]["paragraphs"].get(answer.field)
+                whole, texts = data[answer.field or ""], paragraphs(fields[answer.field or ""])
                 for n, span in enumerate(many):
-                    first = places[span["paragraph"]][0] if places else 0
+                    first = 0
+                    for before, own in pairwise(["", *texts[: span.get("paragraph", -1) + 1]]):
+                        first = whole.index(own, first + len(before))
                     at = {"start": first + span["start"], "end": first + span["end"]}
                     at |= {"text": span["text"], "labels": [answer.label]}
                     yield {**base, "id": f"{base['id']}{n}", "type": "labels", "value": at}

@@ -15,7 +15,7 @@ import pytest
 
 from factdrift.annotation.batch import BatchManifest, batch_folders, load_manifest, read_batch
 from factdrift.annotation.hits import make_batch, summary
-from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.page import Delivery
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import atomic_folder, locked
 from factdrift.builders.core.hashing import file_sha256
@@ -133,7 +133,7 @@ def test_only_what_is_not_decided_is_sent_once_more(tmp_path: Path) -> None:
     ("platform", "delivery", "said"),
     [
         ("mturk", Delivery(post="https://x.org", code="C"), "mturk cannot use --post, --code"),
-        ("label_studio", Delivery(split=True), "label_studio cannot use --split-pages"),
+        ("label_studio", Delivery(split_pages=True), "label_studio cannot use --split-pages"),
     ],
 )
 def test_what_a_platform_cannot_use_is_said(
@@ -290,8 +290,8 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"platform": "statik"}, "no platform 'statik'.*did you mean static"),
-        ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean judge_question"),
+        ({"platform": "statik"}, "no platform 'statik'.*did you mean 'static'"),
+        ({"layout": "judge_qestion"}, "no layout 'judge_qestion'.*did you mean 'judge_question'"),
         (
             {"layout": "ckl_expert", "dataset": None},
             "no dataset 'ckl-clozes' in .*--gold judgments makes",

@@ -65,9 +65,6 @@ def make(
     )
 
 
-PAIRS = {"text": ["Ban", "der \U0001f600", None], "answer_start": [4, 0, 9]}
-
-
 @pytest.mark.parametrize(
     ("shown", "row", "expected"),
     [
@@ -109,7 +106,6 @@ PAIRS = {"text": ["Ban", "der \U0001f600", None], "answer_start": [4, 0, 9]}
                 {"text": "c", "heading": "", "kind": "list"},
             ],
         ),
-        ({"kind": "spans"}, {"x": PAIRS}, [{"start": 4, "end": 7}, {"start": 0, "end": 5}]),
         (
             {"kind": "spans"},
             {"x": [{"start": 0, "end": 2, "more": 1}, {"start": 2, "end": 2}, {"start": "0"}, 5]},
@@ -300,12 +296,6 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
     assert all(10 < used.count(item.id) < 60 for item in some)
     assert hits == group_into_hits(items("x" * 400), [""] * 400, some, given, 5)
     assert hits != group_into_hits(items("x" * 400), [""] * 400, some, given, 6)
-
-
-@pytest.mark.parametrize("wrong", [{}, {"fields": {}}, {"fields": [], "answers": {}}])
-def test_an_attention_item_without_its_parts(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="needs `fields` and `answers`"):
-        attention_items(layout({"a": {}}, attention=[wrong]))
 
 
 def page(item: str, title: str, *texts: str) -> dict[str, Any]:
