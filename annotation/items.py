@@ -63,17 +63,16 @@ class TextSources:
     workspace: Workspace
 
     def find(self, join: str, keys: Iterable[str]) -> TextsByKey:
+        """What these keys lead to, as far as it is there."""
         wanted = sorted(set(keys))
-        if not wanted:
-            return {}
         if join == "article":
-            return self._articles(wanted)
-        return self._pages(wanted) if join == "page" else self._search(wanted)
-
-    def _articles(self, ids: list[str]) -> TextsByKey:
-        known = [key for key in ids if _is_article_id(key)]
-        found = read(list(self.news), known, strict=False) if known else ()
-        return {article.id: list(article.sentences) for article in found}
+            ids = [key for key in wanted if _is_article_id(key)]
+            articles = read(list(self.news), ids, strict=False) if ids else ()
+            return {article.id: list(article.sentences) for article in articles}
+        if join == "page":
+            return self._pages(wanted) if wanted else {}
+        find = self.searcher() if wanted else None
+        return {query: hits for query in wanted if find and (hits := find(query))}
 
     def _pages(self, names: list[str]) -> TextsByKey:
         """Paragraphs by item, or by title where no page has such an item."""
@@ -103,10 +102,6 @@ class TextSources:
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
             raise UserError(f"not a table of pages: {error}".splitlines()[0], where=path) from None
         return found
-
-    def _search(self, queries: list[str]) -> TextsByKey:
-        find = self.searcher()
-        return {query: hits for query in queries if (hits := find(query))}
 
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
         """What finds passages of the corpus for a query, the best first; makes the index."""

@@ -144,7 +144,7 @@ def render(
     }
     scripts = [script, unpack] if packed else [script]
     text = (
-        _environment(PARTS)
+        environment(PARTS)
         .get_template("base.html.j2")
         .render(
             layout=layout,
@@ -178,7 +178,7 @@ def render_task(layout: Layout) -> Markup:
     places = _TaskPlaces(layout)
     try:
         text = (
-            _environment(layout.folder)
+            environment(layout.folder)
             .get_template(TASK)
             .render(
                 show=places.show,
@@ -274,22 +274,23 @@ class _TaskPlaces:
             raise _TemplateError(f"no {what} {name!r}, {near_hint(name, names)}")
 
 
-def _environment(folder: Path) -> SandboxedEnvironment:
+def environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
+    """Templates of a folder, for which every text is escaped; `dollar` stands for each `$` in it,
+    so that no platform takes a part of it for a variable."""
+
+    def finalize(value: object) -> object:
+        if isinstance(value, Markup | jinja2.Undefined):
+            return value
+        return Markup(str(escape(value)).replace("$", dollar))  # noqa: S704 - just escaped
+
     return SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=finalize,
     )
-
-
-def _finalize(value: object) -> object:
-    """Text, escaped, with no `${…}` that a platform would take for a variable."""
-    if isinstance(value, Markup | jinja2.Undefined):
-        return value
-    return Markup(str(escape(value)).replace("$", "&#36;"))  # noqa: S704 - just escaped
 
 
 def _line_of(error: BaseException, path: Path) -> int | None:

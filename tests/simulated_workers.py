@@ -15,13 +15,22 @@ from typing import Any
 from xml.etree import ElementTree
 
 from factdrift.annotation.batch import Hit, HitBatch, Item, batch_id, item_id, layout_sha256
-from factdrift.annotation.checks import is_asked, problems, text_problem
+from factdrift.annotation.checks import (
+    is_asked,
+    paragraphs,
+    plain,
+    problems,
+    stands_in,
+    text_problem,
+    words,
+)
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
 from factdrift.annotation.page import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
+from tests.annotation_workers import handed_in
 
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 ]]> </script> '
@@ -45,7 +54,7 @@ def written(
 ) -> HitBatch:
     """A batch under `root` as `make hits` writes it: HITs of two items, one item hostile."""
     layout = load_layout(name)
-    made = []
+    hit_list = []
     for n in range(hits):
         items = []
         for m in range(2):
@@ -58,10 +67,10 @@ def written(
             if isinstance(fields.get("sentences"), list):
                 fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]  # type: ignore[misc]
             items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
-        made.append(Hit(f"hit{n}", tuple(items)))
+        hit_list.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
-    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(made), place)
+    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(hit_list), place)
     batch = replace(batch, id=batch_id(batch))
     rows = DatasetRows("made", "0", None, (), (), None)
     write_batch(batch, layout, delivery or Delivery(), rows, {})
@@ -94,7 +103,7 @@ def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
         ]
     ):
         rng = random.Random(f"{seed} bad {n}")
-        made = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
+        given = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
         match what:
             case "missing answer":
                 required = next(
@@ -102,17 +111,17 @@ def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
                     for k, a in layout.answers.items()
                     if a.required and not a.when and not a.needs
                 )
-                for answers in made["answers"].values():
+                for answers in given["answers"].values():
                     del answers[required]
             case "missing item":
-                del made["answers"][first], made["item_seconds"][first]
+                del given["answers"][first], given["item_seconds"][first]
             case "item":
                 for part in ("answers", "item_seconds"):
-                    forged = {"0" * 16 if k == first else k: v for k, v in made[part].items()}
-                    made[part] = forged
+                    forged = {"0" * 16 if k == first else k: v for k, v in given[part].items()}
+                    given[part] = forged
             case _:
-                made[what] = "f" * 16
-        yield Work(made, 0, refused)
+                given[what] = "f" * 16
+        yield Work(given, 0, refused)
 
 
 def _submission(
@@ -128,16 +137,15 @@ def _submission(
         item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
         for item in hit.items
     }
-    return {
-        "format": "factdrift-submission/1",
-        "batch": batch.id,
-        "hit": hit.id,
-        "worker": worker,
-        "assignment": f"A{hit.id}{worker}{more}",
-        "seconds": seconds * len(hit.items),
-        "answers": answers,
-        "item_seconds": {item.id: seconds for item in hit.items},
-    }
+    return handed_in(
+        batch.id,
+        hit.id,
+        worker,
+        answers,
+        assignment=f"A{hit.id}{worker}{more}",
+        seconds=seconds * len(hit.items),
+        item_seconds=dict.fromkeys(answers, seconds),
+    )
 
 
 def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
@@ -192,31 +200,12 @@ def _options(layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json]) ->
         return [choice.value for choice in given]
     entries = paragraphs(named.get(answer.field))
     if answer.within:
-        return [e for e in entries if _in(e, plain(named.get(answer.within)))]
+        return [e for e in entries if stands_in(plain(named.get(answer.within)), e)]
     inner = [a for a in layout.answers.values() if a.within and a.field]
     for one in inner:
         words_ = paragraphs(named.get(one.field or ""))
-        entries = [e for e in entries if any(_in(w, e) for w in words_)]
+        entries = [e for e in entries if any(stands_in(e, w) for w in words_)]
     return list(dict.fromkeys(entries))
-
-
-def plain(value: Any) -> str:
-    """The text of a field or an answer; of a list its lines."""
-    if isinstance(value, list):
-        return "\n".join(map(plain, value))
-    return str(value["text"] if isinstance(value, dict) else value or "")
-
-
-def paragraphs(value: Any) -> list[str]:
-    return [plain(one) for one in (value if isinstance(value, list) else [value])]
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_](?:[^\W_]|['’]|[\u0300-\u036f])*", text)
-
-
-def _in(entry: str, text: str) -> bool:
-    return f" {' '.join(words(entry))} " in f" {' '.join(words(text))} "
 
 
 def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -> str:

@@ -18,20 +18,7 @@ from factdrift.annotation.items import PASSAGES, ItemSelection, TextSources, mak
 from factdrift.annotation.layout import Layout
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
-
-
-def layout(fields: Mapping[str, Any], **more: Any) -> Layout:
-    return Layout.model_validate(
-        {
-            "title": "T",
-            "summary": "S",
-            "instructions": ["I"],
-            "fields": fields,
-            "answers": {"note": {"kind": "text", "label": "N", "required": False}},
-            "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-        }
-        | more
-    )
+from tests.annotation_items import own_layout as layout
 
 
 def lines(tmp: Path, rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> DatasetRows:

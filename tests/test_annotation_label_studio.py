@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import HitBatch, Item
-from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.layout import layouts, load_layout
 from factdrift.annotation.platforms.label_studio import (
     BadResultError,
     ControlResult,
@@ -20,7 +20,7 @@ from factdrift.annotation.platforms.label_studio import (
 )
 from factdrift.annotation.results import Imported, import_results
 from factdrift.builders.core.errors import UserError
-from tests.annotation_items import hit
+from tests.annotation_items import hit, own_layout
 from tests.simulated_workers import HOSTILE, label_studio_export, work, written
 
 
@@ -125,24 +125,14 @@ def test_worked_examples_are_in_the_instructions() -> None:
     assert any(text.startswith("The texts below are plain") for text in said)
 
 
-LAYOUT = Layout.model_validate(
+LAYOUT = own_layout(
+    {"text": {}, "page": {"kind": "paragraphs"}},
     {
-        "title": "T costs $5",
-        "summary": "S",
-        "instructions": ["I"],
-        "fields": {"text": {}, "page": {"kind": "paragraphs"}},
-        "answers": {
-            "sure": {"kind": "flag", "label": "Sure"},
-            "where": {
-                "kind": "span",
-                "label": "Where",
-                "field": "page",
-                "when": {"sure": ["true"]},
-            },
-            "why": {"kind": "text", "label": "Why", "required": False},
-        },
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+        "sure": {"kind": "flag", "label": "Sure"},
+        "where": {"kind": "span", "label": "Where", "field": "page", "when": {"sure": ["true"]}},
+        "why": {"kind": "text", "label": "Why", "required": False},
+    },
+    title="T costs $5",
 )
 PAGE = ["One \U0001f600 two.", "Three <b>four</b>.", "\U0001f600 in  Rome"]
 ITEM = Item("i", "r", {"text": "t", "page": PAGE})
@@ -243,8 +233,9 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     assert done.refused == {
         "draft": 1,
         "skipped": 1,
-        "not an export of Label Studio": 5,
+        "not an export of Label Studio": 4,
         "not a task of ours": 3,
+        "unknown HIT": 3,
     }
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 

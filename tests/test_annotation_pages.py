@@ -12,9 +12,9 @@ import pytest
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import Layout, layouts, load_layout
+from factdrift.annotation.layout import layouts, load_layout
 from factdrift.builders.core.errors import UserError
-from tests.annotation_items import FIELDS, hit
+from tests.annotation_items import FIELDS, hit, own_layout
 
 NAMES = sorted(FIELDS)
 MODES: tuple[page.PageMode, ...] = ("preview", "static")
@@ -131,15 +131,8 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     assert [item["fields"] for item in value["items"]] == [{"n": n, "short": "x"} for n in range(3)]
 
 
-LAYOUT = Layout.model_validate(
-    {
-        "title": "T",
-        "summary": "S",
-        "instructions": ["I"],
-        "fields": {"article": {}, "day": {"kind": "date"}},
-        "answers": {"verdict": {"kind": "flag", "label": "L"}},
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+LAYOUT = own_layout(
+    {"article": {}, "day": {"kind": "date"}}, {"verdict": {"kind": "flag", "label": "L"}}
 )
 
 

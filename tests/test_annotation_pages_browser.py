@@ -13,40 +13,34 @@ from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.layout import load_layout
 from factdrift.annotation.submission import Json
-from tests.annotation_items import hit
+from tests.annotation_items import hit, own_layout
 from tests.browser import SIZES, Browser, Taker, browser, taker
 
 __all__ = ["browser", "taker"]  # fixtures
 
 BATCHES = (f"page-{n}" for n in itertools.count())
 
-EVERYTHING = Layout.model_validate(
+EVERYTHING = own_layout(
     {
-        "title": "Every kind",
-        "summary": "One of each.",
-        "instructions": ["Do it."],
-        "fields": {
-            "article": {"join": "article", "marks": "spans", "dates": True},
-            "spans": {"kind": "spans"},
-            "options": {"kind": "list"},
-            "parts": {"kind": "paragraphs"},
+        "article": {"join": "article", "marks": "spans", "dates": True},
+        "spans": {"kind": "spans"},
+        "options": {"kind": "list"},
+        "parts": {"kind": "paragraphs"},
+    },
+    {
+        "pick": {"kind": "choice", "label": "Pick", "field": "options"},
+        "tick": {"kind": "flag", "label": "Tick", "required": False},
+        "some": {
+            "kind": "choices",
+            "label": "Some",
+            "choices": [{"value": v, "label": v.upper()} for v in "abc"],
         },
-        "answers": {
-            "pick": {"kind": "choice", "label": "Pick", "field": "options"},
-            "tick": {"kind": "flag", "label": "Tick", "required": False},
-            "some": {
-                "kind": "choices",
-                "label": "Some",
-                "choices": [{"value": v, "label": v.upper()} for v in "abc"],
-            },
-            "marks": {"kind": "spans", "label": "Marks", "field": "article"},
-            "part": {"kind": "span", "label": "Part", "field": "parts"},
-            "note": {"kind": "text", "label": "Note", "required": False},
-        },
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+        "marks": {"kind": "spans", "label": "Marks", "field": "article"},
+        "part": {"kind": "span", "label": "Part", "field": "parts"},
+        "note": {"kind": "text", "label": "Note", "required": False},
+    },
 )
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 </script>\n'

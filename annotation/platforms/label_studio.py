@@ -17,15 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from jinja2.sandbox import SandboxedEnvironment
-from markupsafe import Markup, escape
 from pydantic import BaseModel, ValidationError
 
 from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.checks import is_asked, plain
 from factdrift.annotation.layout import Layout, LayoutAnswer, LayoutField
-from factdrift.annotation.page import Delivery
+from factdrift.annotation.page import Delivery, environment
 from factdrift.annotation.platforms.base import FindItem, Platform
 from factdrift.annotation.reading import head, json_documents
 from factdrift.annotation.submission import FORMAT as SUBMISSION
@@ -69,14 +66,8 @@ def config(layout: Layout) -> str:
         about = siblings.get(name) or layout.answers.get(name) or layout.fields[name]
         return about.label or _words(name)
 
-    environment = SandboxedEnvironment(
-        loader=jinja2.FileSystemLoader(resource("annotation/platforms")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        finalize=_without_variables,
-    )
-    return environment.get_template("label_studio.xml.j2").render(
+    templates = environment(resource("annotation/platforms"), dollar="$\u2060")
+    return templates.get_template("label_studio.xml.j2").render(
         layout=layout,
         instructions=[*_instructions(layout)],
         shown=shown,
@@ -134,13 +125,6 @@ def _every(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:
 
 def _words(name: str) -> str:
     return name.replace("_", " ").capitalize()
-
-
-def _without_variables(value: object) -> object:
-    """A text of the layout, escaped, that Label Studio does not take for a variable."""
-    if isinstance(value, Markup | jinja2.Undefined):
-        return value
-    return Markup(str(escape(value)).replace("$", "$\u2060"))  # noqa: S704 - just escaped
 
 
 Places = list[tuple[int, int]]
@@ -208,14 +192,6 @@ class LabelStudio(Platform):
                 yield from _submissions(found.value, where, found.line, find)
 
 
-class TaskOrigin(BaseModel):
-    """What a task's data says under `META`."""
-
-    batch: str = ""
-    hit: str = ""
-    item: str = ""
-
-
 class ControlValue(BaseModel):
     """What was entered into a control: choices, texts, or a span with its text."""
 
@@ -254,38 +230,38 @@ def _submissions(
         detail = f"its data has no {META} of {FORMAT}"
         yield Refused(where, line, "not a task of ours", detail)
         return
-    try:
-        origin = TaskOrigin.model_validate(meta)
-        drafts, annotations = (list(value.get(n) or []) for n in ("drafts", "annotations"))
-    except (ValidationError, TypeError) as error:
-        yield Refused(where, line, _NOT_OURS, str(error).splitlines()[0])
+    batch, hit, item = (str(meta.get(name) or "") for name in ("batch", "hit", "item"))
+    drafts, annotations = value.get("drafts") or [], value.get("annotations") or []
+    if not isinstance(drafts, list) or not isinstance(annotations, list):
+        yield Refused(where, line, _NOT_OURS, "annotations is not a list")
         return
     for _ in drafts:
-        yield Refused(where, line, "draft", f"item {origin.item}: not submitted")
+        yield Refused(where, line, "draft", f"item {item}: not submitted")
     for given in annotations:
         if isinstance(given, dict) and given.get("was_cancelled") is True:
-            yield Refused(where, line, "skipped", f"item {origin.item}")
+            yield Refused(where, line, "skipped", f"item {item}")
             continue
         try:
             one = TaskAnnotation.model_validate(given)
-            known = find(origin.batch, origin.hit, origin.item)
+            known = find(batch, hit, item)
             answers = annotation_answers(one.result, *known) if known else {}
         except ValidationError as error:
             place = ".".join(map(str, error.errors()[0]["loc"]))
-            yield Refused(where, line, _NOT_OURS, f"item {origin.item}: {place or 'no annotation'}")
+            yield Refused(where, line, _NOT_OURS, f"item {item}: {place or 'no annotation'}")
         except BadResultError as error:
             reason, detail = error.args
-            yield Refused(where, line, reason, f"item {origin.item}: {detail}")
+            yield Refused(where, line, reason, f"item {item}: {detail}")
         else:
             by = one.completed_by
             submitted = {
                 "format": SUBMISSION,
-                **origin.model_dump(include={"batch", "hit"}),
+                "batch": batch,
+                "hit": hit,
                 "worker": str(by.get("id", "") if isinstance(by, dict) else by),
                 "assignment": str(one.id),
                 "seconds": one.lead_time,
-                "answers": {origin.item: answers},
-                "item_seconds": {} if one.lead_time is None else {origin.item: one.lead_time},
+                "answers": {item: answers},
+                "item_seconds": {} if one.lead_time is None else {item: one.lead_time},
             }
             yield from_value(submitted, where, line)
 
