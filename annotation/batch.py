@@ -7,19 +7,19 @@ writes it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from factdrift.annotation.checks import problems
-from factdrift.annotation.dataset import as_json
-from factdrift.annotation.layout import Layout
-from factdrift.annotation.submission import Json, decode
-from factdrift.builders.core.config import shown
+from factdrift.annotation.layout import KnownItem, Layout
+from factdrift.annotation.reading import json_documents
+from factdrift.annotation.submission import Json, Refused, decode
+from factdrift.builders.core.config import Strict, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest, file_sha256
 from factdrift.builders.release.manifest import FileEntry, locate
@@ -75,15 +75,9 @@ class HitBatch:
         """The items of all its HITs."""
         return [item for hit in self.hits for item in hit.items]
 
-    def facts(self) -> dict[str, Any]:
-        """What its manifest says of it, too."""
-        return {name: getattr(self, name) for name in FACTS}
 
-
-class Costs(BaseModel):
+class Costs(Strict):
     """What the batch costs at the layout's pay, without the platform's fees."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     currency: str
     per_hit: Decimal
@@ -92,10 +86,8 @@ class Costs(BaseModel):
     total: Decimal
 
 
-class BatchManifest(BaseModel):
+class BatchManifest(Strict):
     """`manifest.json` of a batch; `rows` are the ids of the rows that it sends."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["factdrift-batch/1"] = "factdrift-batch/1"
     id: str
@@ -135,14 +127,8 @@ def item_id(layout: str, fields: Mapping[str, Json]) -> str:
 
 
 def attention_items(layout: Layout) -> list[Item]:
-    """The layout's items with known answers; `UserError` where one lacks fields or answers."""
-    found = []
-    for given in layout.attention:
-        fields, answers = as_json(given.get("fields")), as_json(given.get("answers"))
-        if not isinstance(fields, Mapping) or not isinstance(answers, Mapping):
-            raise UserError(f"layout {layout.name}: an attention item needs `fields` and `answers`")
-        found.append(Item(item_id(layout.name, fields), "", fields, answers))
-    return found
+    """The layout's items with known answers."""
+    return [_known_item(layout, one) for one in layout.attention]
 
 
 def known_items(layout: Layout, path: Path | None) -> list[Item]:
@@ -151,52 +137,41 @@ def known_items(layout: Layout, path: Path | None) -> list[Item]:
     `UserError`, with the line: a field is missing or unknown, or an answer breaks its checks.
     """
     found: dict[str, Item] = {}
-    for line, given in enumerate(_json_lines(path) if path else (), 1):
-        fields, answers = given.get("fields") or {}, given.get("answers") or {}
-        wrong = _known_problem(layout, fields, answers)
+    for entry in json_documents(path) if path else ():
+        if isinstance(entry, Refused):
+            raise UserError(f"{entry.reason}: {entry.detail}", where=path, line=entry.line)
+        try:
+            given = KnownItem.model_validate(entry.value)
+            wrong = known_problem(layout, given)
+        except ValidationError:
+            wrong = "needs `fields` and `answers`"
         if wrong:
-            raise UserError(f"an item with known answers: {wrong}", where=path, line=line)
-        item = Item(item_id(layout.name, fields), "", fields, answers)
+            raise UserError(f"an item with known answers: {wrong}", where=path, line=entry.line)
+        item = _known_item(layout, given)
         found[item.id] = item
     return [*found.values()]
 
 
-def _known_problem(layout: Layout, fields: object, answers: object) -> str | None:
-    if not isinstance(fields, dict) or not isinstance(answers, dict) or not answers:
-        return "needs `fields` and `answers`"
-    if unknown := sorted(set(fields) - set(layout.fields)):
+def _known_item(layout: Layout, given: KnownItem) -> Item:
+    return Item(item_id(layout.name, given.fields), "", given.fields, given.answers)
+
+
+def known_problem(layout: Layout, given: KnownItem) -> str | None:
+    """What is wrong with an item of known answers, which need not be all answers; None: nothing."""
+    if unknown := sorted(given.fields.keys() - layout.fields.keys()):
         return f"no field {unknown[0]!r}"
-    if lacking := [n for n, f in layout.fields.items() if not f.optional and n not in fields]:
+    if lacking := [n for n, f in layout.fields.items() if not (f.optional or n in given.fields)]:
         return f"lacks the field {lacking[0]!r}"
-    breaks = problems(layout, fields, answers)
+    if not given.answers:
+        return "needs `fields` and `answers`"
+    breaks = problems(layout, given.fields, given.answers)
     return next((what for what in breaks if not what.endswith(": missing")), None)
-
-
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"cannot be read: {error}", where=shown(path)) from None
-    for number, line in enumerate(lines, 1):
-        try:
-            value = decode(line)
-        except ValueError as error:
-            raise UserError(f"not valid JSON: {error}", where=shown(path), line=number) from None
-        if not isinstance(value, dict):
-            raise UserError("not a JSON object", where=shown(path), line=number)
-        yield value
 
 
 def check_kind(layout: Layout, item: Item) -> str:
     """The kind of an attention item, which the layout says of one with the same fields."""
-    return next(
-        (
-            str(given.get("kind", "known"))
-            for given in layout.attention
-            if as_json(given.get("fields")) == item.fields
-        ),
-        "known",
-    )
+    kinds = (one.kind for one in layout.attention if one.fields == item.fields)
+    return next(kinds, "known")
 
 
 def batch_id(batch: HitBatch) -> str:
@@ -210,10 +185,12 @@ def layout_sha256(folder: Path) -> str:
 
 
 def public(batch: HitBatch) -> HitBatch:
-    bare = {
-        hit.id: tuple(replace(i, row="", answers=None) for i in hit.items) for hit in batch.hits
-    }
-    return replace(batch, hits=tuple(Hit(*one) for one in bare.items()))
+    """The batch as workers see it, without rows and known answers."""
+    hits = (
+        Hit(hit.id, tuple(replace(item, row="", answers=None) for item in hit.items))
+        for hit in batch.hits
+    )
+    return replace(batch, hits=tuple(hits))
 
 
 def rows_of(batch: HitBatch) -> tuple[str, ...]:
@@ -235,16 +212,17 @@ def load_manifest(folder: Path) -> BatchManifest:
         raise UserError(f"broken manifest: {place}: {first['msg']}", where=shown(path)) from None
 
 
-def checked_manifest(folder: Path) -> BatchManifest:
-    """`manifest.json` of a batch; `UserError` where any file differs from it."""
-    manifest = load_manifest(folder)
-    _check_files(folder, manifest)
-    return manifest
-
-
 def read_batch(folder: Path) -> HitBatch:
     """A batch with its known answers; `UserError` where any file differs from its manifest."""
-    manifest = checked_manifest(folder)
+    manifest = load_manifest(folder)
+    own = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
+    if own - {entry.path for entry in manifest.files}:
+        raise _edited(folder, "its manifest does not name all of the batch's files")
+    for entry in manifest.files:
+        if file_sha256(locate(folder, entry.path)) != entry.sha256:
+            raise _edited(folder / entry.path, "has changed")
+    if layout_sha256(folder / LAYOUT_COPY) != manifest.layout_sha256:
+        raise _edited(folder / LAYOUT_COPY, "has changed")
     try:
         hits = _read_hits(folder, manifest)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -269,23 +247,9 @@ def batch_folders(layout_hits: Path) -> list[Path]:
 
 def sent_before(layout_hits: Path) -> Ledger:
     """What the batches of a layout sent before; `UserError` where one has been edited."""
-    found = Ledger()
-    for batch in map(read_batch, batch_folders(layout_hits)):
-        found.rows.update(item.row for item in batch.items if item.answers is None)
-        found.items.update(item.id for item in batch.items if item.answers is None)
-    return found
-
-
-def _check_files(folder: Path, manifest: BatchManifest) -> None:
-    """`UserError` where a file differs from its checksum, or one of a batch's files has none."""
-    own = {ITEMS, PRIVATE, *(f"{LAYOUT_COPY}/{name}" for name in LAYOUT_FILES)}
-    if own - {entry.path for entry in manifest.files}:
-        raise _edited(folder, "its manifest does not name all of the batch's files")
-    for entry in manifest.files:
-        if file_sha256(locate(folder, entry.path)) != entry.sha256:
-            raise _edited(folder / entry.path, "has changed")
-    if layout_sha256(folder / LAYOUT_COPY) != manifest.layout_sha256:
-        raise _edited(folder / LAYOUT_COPY, "has changed")
+    batches = map(read_batch, batch_folders(layout_hits))
+    sent = [item for batch in batches for item in batch.items if item.answers is None]
+    return Ledger({item.row for item in sent}, {item.id for item in sent})
 
 
 def _read_hits(folder: Path, manifest: BatchManifest) -> tuple[Hit, ...]:

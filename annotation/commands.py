@@ -80,7 +80,7 @@ def hits(
     default those of the release.
     """
     from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches, summary
-    from factdrift.annotation.platforms.base import Delivery
+    from factdrift.annotation.page import Delivery
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_of
 
@@ -197,7 +197,7 @@ def receive(
     want; each query and what was opened is in their answers.
     """
     from factdrift.annotation.items import TextSources
-    from factdrift.annotation.receive.server import Limits, completion, serve
+    from factdrift.annotation.receive.server import serve
     from factdrift.builders.core.steps import Workspace
     from factdrift.builders.recipes.recipe import fetched
     from factdrift.builders.wikidata.shards import snapshot_of
@@ -216,8 +216,10 @@ def receive(
         base=base,
         proxy=proxy,
         minutes=minutes,
-        ending=completion(batch, code, complete),
-        limits=Limits(rate, 20 * rate, size),
+        code=code,
+        complete=complete,
+        rate=rate,
+        size=size,
         find=find,
         say=say,
     )
@@ -252,7 +254,7 @@ def bands(
 ) -> None:
     """Find toxicity thresholds by people's judgments: the next batch, or the thresholds."""
     from factdrift.annotation.hits import BatchOrder, summary
-    from factdrift.annotation.platforms.base import Delivery
+    from factdrift.annotation.page import Delivery
     from factdrift.annotation.thresholds import LAYOUT, BandRule, next_bands
 
     order = BatchOrder(

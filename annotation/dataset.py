@@ -5,11 +5,9 @@ seed and row, so that it does not depend on the other rows.
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
-from functools import partial
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from factdrift.annotation.layout import Layout
+from factdrift.annotation.layout import Layout, near_hint
 from factdrift.annotation.submission import Json, decode
 from factdrift.builders.core import duck
 from factdrift.builders.core.config import did_you_mean, shown
@@ -31,7 +29,6 @@ from factdrift.builders.release.version import published
 Row = dict[str, Any]
 _ROWS = 1024
 _LONGEST = 64 << 20
-_DRAWN = ("key", "code", "place")
 _IN_TURNS = """
     SELECT place FROM drawn
     ORDER BY dense_rank() OVER (PARTITION BY code ORDER BY key), key, place
@@ -59,15 +56,17 @@ class DatasetRows:
     ) -> Iterator[tuple[int, Row]]:
         """Every row with its place in the dataset, from 0; `columns` and `places` alone, where
         given. Rows of other places are not decoded."""
-        place = 0
-        for path in self.files:
-            batches = _parquet_batches(path, columns) if _is_parquet(path) else _lines(path)
-            for batch in batches:
-                inside = range(batch.size)
-                wanted = [n for n in inside if places is None or place + n in places]
-                for n, row in zip(wanted, batch.rows(wanted), strict=True):
-                    yield place + n, row
-                place += batch.size
+        if not _is_parquet(self.files[0]):
+            rows = enumerate(_json_rows(self.files[0]))
+            yield from (one for one in rows if places is None or one[0] in places)
+            return
+        first = 0
+        for batch in (one for path in self.files for one in _record_batches(path, columns)):
+            inside = [n for n in range(batch.num_rows) if places is None or first + n in places]
+            whole = len(inside) == batch.num_rows
+            found = (batch if whole else batch.take(inside)).to_pylist()
+            yield from zip((first + n for n in inside), found, strict=True)
+            first += batch.num_rows
 
     def sibling(self, config: str) -> Path | None:
         """The folder of another config of the same release; None where there is none."""
@@ -128,29 +127,18 @@ def open_dataset(
 
 
 def _newest(name: str, releases: Path) -> Path:
-    versions = published(releases / name) if name and Path(name).name == name else []
-    if not versions:
+    is_name = bool(name) and Path(name).name == name
+    if versions := published(releases / name) if is_name else []:
+        return releases / name / str(versions[-1])
+    recipe = resource("builders/recipes") / f"{name}.yaml"
+    if is_name and recipe.is_file():
+        gold = " --gold judgments" if "GOLD=" in recipe.read_text("utf-8") else ""
+        hint = f"factdrift release {name}{gold} makes it"
+    else:
         have = sorted(p.name for p in releases.iterdir()) if releases.is_dir() else []
         near = did_you_mean(name, have)
         hint = f"did you mean {near}?" if near else "give a release folder, a Parquet or JSONL file"
-        hint = _made_by(name) or hint
-        raise UserError(f"no dataset {name!r} in {shown(releases)}", hint=hint)
-    return releases / name / str(versions[-1])
-
-
-def _made_by(name: str) -> str | None:
-    path = resource("builders/recipes") / f"{name}.yaml"
-    if not name or Path(name).name != name or not path.is_file():
-        return None
-    gold = " --gold judgments" if "GOLD=" in path.read_text("utf-8") else ""
-    return f"factdrift release {name}{gold} makes it"
-
-
-def near_hint(word: str | None, choices: Iterable[str]) -> str:
-    """A hint for a word that is none of the choices: the nearest of them, or all."""
-    choices = [*choices]
-    near = did_you_mean(word or "", choices)
-    return f"did you mean {near}?" if near else f"there are {', '.join(choices)}"
+    raise UserError(f"no dataset {name!r} in {shown(releases)}", hint=hint)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -164,50 +152,28 @@ def _opened(path: Path) -> pq.ParquetFile:
         raise UserError(f"not a Parquet file: {error}".splitlines()[0], where=path) from None
 
 
-class _Rows(NamedTuple):
-    """Rows that follow each other: how many, and what decodes those at some of their places."""
-
-    size: int
-    rows: Callable[[Sequence[int]], Iterable[Row]]
-
-
-def _parquet_batches(path: Path, columns: Sequence[str] | None) -> Iterator[_Rows]:
+def _record_batches(path: Path, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     with _opened(path) as file:
         have = file.schema_arrow.names
         wanted = None if columns is None else [c for c in columns if c in have]
         try:
-            for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=False):
-                yield _Rows(batch.num_rows, partial(_batch_rows, batch, wanted == []))
+            yield from file.iter_batches(_ROWS, columns=wanted, use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"damaged: {error}".splitlines()[0], where=path) from None
 
 
-def _batch_rows(batch: pa.RecordBatch, empty: bool, places: Sequence[int]) -> Iterable[Row]:
-    if empty:
-        return [{} for _ in places]
-    found: list[Row] = (batch if len(places) == batch.num_rows else batch.take(places)).to_pylist()
-    return found
-
-
-def _lines(path: Path) -> Iterator[_Rows]:
+def _json_rows(path: Path) -> Iterator[Row]:
     with path.open("rb") as file:
-        number = 0
-        while line := file.readline(_LONGEST):
-            number += 1
-            if line.strip():
-                yield _Rows(1, partial(_line_row, path, number, line))
-
-
-def _line_row(path: Path, number: int, line: bytes, places: Sequence[int]) -> Iterator[Row]:
-    if not places:
-        return
-    try:
-        row = decode(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except ValueError as error:
-        raise UserError(f"not valid JSON: {error}", where=path, line=number) from None
-    if not isinstance(row, dict):
-        raise UserError("not a JSON object", where=path, line=number)
-    yield row
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
+            if not line.strip():
+                continue
+            try:
+                row = decode(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except ValueError as error:
+                raise UserError(f"not valid JSON: {error}", where=path, line=number) from None
+            if not isinstance(row, dict):
+                raise UserError("not a JSON object", where=path, line=number)
+            yield row
 
 
 def as_json(value: Any) -> Json:
@@ -216,12 +182,8 @@ def as_json(value: Any) -> Json:
         return value if value == value and abs(value) != float("inf") else None
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, date | datetime):
+    if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
-        return value.hex()
     if isinstance(value, dict):
         return {str(key): as_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -270,12 +232,9 @@ def sample_rows(
         keys.append(bits(seed, group))
         codes.append(values.setdefault(value, len(values)))
         places.append(place)
-    drawn = {
-        name: np.frombuffer(x, x.typecode)
-        for name, x in zip(_DRAWN, (keys, codes, places), strict=True)
-    }
+    drawn = {"key": keys, "code": codes, "place": places}
     with duck.connect() as db:
-        db.register("drawn", pa.table(drawn))
+        db.register("drawn", pa.table({name: np.asarray(x) for name, x in drawn.items()}))
         return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids)
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from factdrift.annotation.batch import (
+    FACTS,
     ITEMS,
     LAYOUT_COPY,
     LAYOUT_FILES,
@@ -35,9 +36,9 @@ from factdrift.annotation.batch import (
 from factdrift.annotation.dataset import DatasetRows, open_dataset
 from factdrift.annotation.items import ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout, load_layout
-from factdrift.annotation.page import render
+from factdrift.annotation.page import Delivery, render
 from factdrift.annotation.platforms import PLATFORMS, find_platform
-from factdrift.annotation.platforms.base import Delivery, Fits
+from factdrift.annotation.platforms.base import Fits
 from factdrift.annotation.quality.agreement import compared_answers
 from factdrift.annotation.quality.expert import CHECKS, waiting_judgments
 from factdrift.annotation.results import JudgmentTable
@@ -86,7 +87,7 @@ class BatchOrder:
 
 def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
     """Sample rows, show them as items, fill HITs with them and write `<out>/<layout>/<number>`."""
-    platform = find_platform(order.platform)
+    find_platform(order.platform)
     layout = load_layout(order.layout)
     name = layout.name
     given = order.dataset or layout.dataset
@@ -106,11 +107,7 @@ def make_batch(order: BatchOrder) -> tuple[Path, BatchManifest]:
             layout, dataset, sources, number=order.number, seed=order.seed, ledger=ledger
         )
         known = [*attention_items(layout), *known_items(layout, order.known)]
-        fits = platform.room(layout)
-        if fits is not None:
-            made = _leave_out_too_large(made, known, platform.name, fits)
-        hits = group_into_hits(made.items, made.groups, known, layout, order.seed, fits)
-        return _write_next(order, layout, hits, dataset, made.counts)
+        return _write_next(order, layout, made, known, dataset)
 
 
 def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
@@ -131,15 +128,15 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
         hint = f"write accept or reject into {shown(order.judgments / name / CHECKS)}"
         raise UserError(f"the layout {name} compares no answers with an expert's", hint=hint)
     layout_hits = order.out / name
-    done = []
     with disk_errors(layout_hits), locked(layout_hits):
-        batches = [read_batch(folder) for folder in batch_folders(layout_hits)]
         judged = JudgmentTable(order.judgments / name).worker_batches(layout)
         to_check = {(one.batch, one.item) for one in waiting_judgments(judged)}
         wanted: dict[str, dict[str, Item]] = {}
-        source: dict[str, Path] = {}
-        for batch in batches:
-            source.setdefault(batch.dataset, batch.folder)
+        rows: dict[str, DatasetRows] = {}
+        for batch in map(read_batch, batch_folders(layout_hits)):
+            of = load_manifest(batch.folder)
+            source = DatasetRows(of.dataset, of.dataset_sha256, of.config, of.splits, (), None)
+            rows.setdefault(batch.dataset, source)
             for item in batch.items:
                 if (batch.id, item.id) in to_check:
                     wanted.setdefault(batch.dataset, {})[item.id] = replace(item, answers=None)
@@ -148,14 +145,13 @@ def make_expert_batches(order: BatchOrder) -> list[tuple[Path, BatchManifest]]:
             raise UserError(
                 "nothing for an expert to check", where=shown(order.judgments), hint=hint
             )
+        done = []
         for dataset, found in sorted(wanted.items()):
-            of = load_manifest(source[dataset])
-            rows = DatasetRows(dataset, of.dataset_sha256, of.config, of.splits, (), None)
             items = [found[key] for key in sorted(found)]
-            hits = group_into_hits(items, [""] * len(items), [], layout, _EXPERT_SEED)
             order.say(f"  {len(items)} drawn items of {dataset} for an expert")
             drawn = replace(order, seed=_EXPERT_SEED)
-            done.append(_write_next(drawn, layout, hits, rows, {}, experts=True))
+            made = ItemSelection(items, [""] * len(items), {})
+            done.append(_write_next(drawn, layout, made, [], rows[dataset], experts=True))
     return done
 
 
@@ -164,10 +160,11 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
     counts, pay = manifest.counts, manifest.pay
     usual = {"hits", "items", "attention", "assignments", "rows"}
     left = [f"{n:,} {name}" for name, n in sorted(counts.items()) if n and name not in usual]
+    workers = "1 worker" if manifest.assignments == 1 else f"{manifest.assignments} workers"
     lines = [
         f"{folder}: {counts['items']:,} items of {manifest.dataset} in {counts['hits']:,} HITs "
         f"for {manifest.platform}",
-        f"  {_workers(manifest.assignments)} each at {pay.per_hit} {pay.currency} a HIT "
+        f"  {workers} each at {pay.per_hit} {pay.currency} a HIT "
         f"({pay.hourly} {pay.currency} an hour): {pay.total} {pay.currency} in all, without fees",
     ]
     if left:
@@ -180,17 +177,13 @@ def summary(folder: Path, manifest: BatchManifest) -> list[str]:
     ]
 
 
-def _workers(many: int) -> str:
-    return "1 worker" if many == 1 else f"{many} workers"
-
-
 def group_into_hits(
     items: Sequence[Item],
     groups: Sequence[str],
     known: Sequence[Item],
     layout: Layout,
     seed: int,
-    fits: Fits | None = None,
+    fits: Fits = lambda items: True,
 ) -> tuple[Hit, ...]:
     """Items in HITs of `items_per_hit`, in order; groups stay whole where they fit into a HIT.
 
@@ -210,21 +203,7 @@ def group_into_hits(
     return tuple(hits)
 
 
-def _leave_out_too_large(
-    made: ItemSelection, known: Sequence[Item], platform: str, fits: Fits
-) -> ItemSelection:
-    fits_alone = _with_largest(known, fits, 1)
-    kept = [n for n, item in enumerate(made.items) if fits_alone([item])]
-    if not kept:
-        hint = "--platform static takes items of any size"
-        raise UserError(f"every item is too large for {platform}", hint=hint)
-    counts = {**made.counts, f"too large for {platform}": len(made.items) - len(kept)}
-    return ItemSelection([made.items[n] for n in kept], [made.groups[n] for n in kept], counts)
-
-
-def _with_largest(known: Sequence[Item], fits: Fits | None, number: int) -> Fits:
-    if fits is None:
-        return lambda items: True
+def _with_largest(known: Sequence[Item], fits: Fits, number: int) -> Fits:
     largest = sorted(known, key=lambda item: len(str(item.fields)))[-number:] if number else []
     return lambda items: fits([*items, *largest])
 
@@ -253,13 +232,26 @@ def _hit_items(
 def _write_next(
     order: BatchOrder,
     layout: Layout,
-    hits: tuple[Hit, ...],
+    made: ItemSelection,
+    known: Sequence[Item],
     dataset: DatasetRows,
-    counts: dict[str, int],
     *,
     experts: bool = False,
 ) -> tuple[Path, BatchManifest]:
-    """Write the batch of these HITs under the next number of `hits/<layout>`."""
+    """Fill HITs and write them as the next batch of `hits/<layout>`, without what fits into none.
+
+    `UserError`: every item is too large for the platform.
+    """
+    fits = PLATFORMS[order.platform].room(layout)
+    fits_alone = _with_largest(known, fits, 1)
+    kept = [n for n, item in enumerate(made.items) if fits_alone([item])]
+    if not kept:
+        hint = "--platform static takes items of any size"
+        raise UserError(f"every item is too large for {order.platform}", hint=hint)
+    left = len(made.items) - len(kept)
+    counts = {**made.counts, **({f"too large for {order.platform}": left} if left else {})}
+    items, groups = [made.items[n] for n in kept], [made.groups[n] for n in kept]
+    hits = group_into_hits(items, groups, known, layout, order.seed, fits)
     before = batch_folders(order.out / layout.name)
     number = int(before[-1].name) + 1 if before else 1
     batch = HitBatch(
@@ -287,7 +279,7 @@ def write_batch(
 ) -> BatchManifest:
     """Write `batch.folder`, whole or not at all."""
     platform = PLATFORMS[batch.platform]
-    delivery.check(platform)
+    delivery.check(platform.name, platform.heeds)
     seen = public(batch)
     known = {item.id: item.answers for item in batch.items if item.answers is not None}
     rows = rows_of(batch)
@@ -300,20 +292,25 @@ def write_batch(
         **counts,
     }
     with atomic_folder(batch.folder) as folder:
+        lines = (
+            {"hit": hit.id, "id": item.id, "row": item.row, "fields": item.fields}
+            for hit in batch.hits
+            for item in hit.items
+        )
         with (folder / ITEMS).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(_item_lines(batch))
+            for line in lines:
+                file.write(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
         _write(folder / PRIVATE, _pretty({"attention": known}))
         preview = render(layout, seen.hits[:_PREVIEWED], batch=batch.id, mode="preview")
         _write(folder / PREVIEW, preview)
         (folder / batch.platform).mkdir()
-        made = platform.export(seen, layout, folder / batch.platform, delivery)
+        platform.export(seen, layout, folder / batch.platform, delivery)
         (folder / LAYOUT_COPY).mkdir()
         for part in LAYOUT_FILES:
             shutil.copyfile(layout.folder / part, folder / LAYOUT_COPY / part)
-        names = [ITEMS, PRIVATE, PREVIEW, *(f"{LAYOUT_COPY}/{part}" for part in LAYOUT_FILES)]
-        names += [f"{batch.platform}/{name}" for name in made]
+        paths = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
         manifest = BatchManifest(
-            **batch.facts(),
+            **{name: getattr(batch, name) for name in FACTS},
             dataset_sha256=dataset.sha256,
             config=dataset.config,
             splits=dataset.splits,
@@ -329,7 +326,10 @@ def write_batch(
             hits=tuple(hit.id for hit in batch.hits),
             rows=rows,
             experts=batch.experts,
-            files=tuple(_file_entry(folder, name) for name in sorted(names)),
+            files=tuple(
+                FileEntry(path=name, sha256=file_sha256(path), bytes=path.stat().st_size)
+                for name, path in sorted(paths.items())
+            ),
         )
         _write(folder / MANIFEST, _pretty(manifest.model_dump(mode="json")))
     return manifest
@@ -344,28 +344,18 @@ def _ledger(order: BatchOrder, layout_hits: Path) -> Ledger:
     if not sent:
         hint = "without --open a first batch is made"
         raise UserError("nothing was sent yet", where=shown(layout_hits), hint=hint)
-    return Ledger(open=sent - _decided_rows(order.judgments / layout_hits.name, layout_hits.name))
-
-
-def _decided_rows(folder: Path, layout: str) -> set[str]:
-    path = folder / FILE
+    path, name = order.judgments / layout_hits.name / FILE, layout_hits.name
     try:
-        found = read_gold([path], layout) if path.is_file() else ()
+        gold = [*read_gold([path], name)] if path.is_file() else []
     except NoGoldError:
-        found = ()
-    return {gold.row for gold in found if gold.decision in ("accepted", "rejected")}
+        gold = []
+    decided = {one.row for one in gold if one.decision in ("accepted", "rejected")}
+    return Ledger(open=sent - decided)
 
 
 def _money(amount: Decimal) -> Decimal:
     cents = amount.quantize(Decimal("0.01"))
     return cents if cents == amount else amount
-
-
-def _item_lines(batch: HitBatch) -> Iterator[str]:
-    for hit in batch.hits:
-        for item in hit.items:
-            value = {"hit": hit.id, "id": item.id, "row": item.row, "fields": item.fields}
-            yield json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def _pretty(value: object) -> str:
@@ -374,8 +364,3 @@ def _pretty(value: object) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, "utf-8", newline="\n")
-
-
-def _file_entry(folder: Path, name: str) -> FileEntry:
-    path = folder / name
-    return FileEntry(path=name, sha256=file_sha256(path), bytes=path.stat().st_size)

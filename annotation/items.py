@@ -63,17 +63,16 @@ class TextSources:
     workspace: Workspace
 
     def find(self, join: str, keys: Iterable[str]) -> TextsByKey:
+        """What these keys lead to, as far as it is there."""
         wanted = sorted(set(keys))
-        if not wanted:
-            return {}
         if join == "article":
-            return self._articles(wanted)
-        return self._pages(wanted) if join == "page" else self._search(wanted)
-
-    def _articles(self, ids: list[str]) -> TextsByKey:
-        known = [key for key in ids if _is_article_id(key)]
-        found = read(list(self.news), known, strict=False) if known else ()
-        return {article.id: list(article.sentences) for article in found}
+            ids = [key for key in wanted if _is_article_id(key)]
+            articles = read(list(self.news), ids, strict=False) if ids else ()
+            return {article.id: list(article.sentences) for article in articles}
+        if join == "page":
+            return self._pages(wanted) if wanted else {}
+        find = self.searcher() if wanted else None
+        return {query: hits for query in wanted if find and (hits := find(query))}
 
     def _pages(self, names: list[str]) -> TextsByKey:
         """Paragraphs by item, or by title where no page has such an item."""
@@ -103,10 +102,6 @@ class TextSources:
         except (OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
             raise UserError(f"not a table of pages: {error}".splitlines()[0], where=path) from None
         return found
-
-    def _search(self, queries: list[str]) -> TextsByKey:
-        find = self.searcher()
-        return {query: hits for query in queries if (hits := find(query))}
 
     def searcher(self) -> Callable[[str], list[dict[str, str]]]:
         """What finds passages of the corpus for a query, the best first; makes the index."""
@@ -181,7 +176,10 @@ def make_items(
         size *= 2
     if layout.together and taken < len(sample.places):
         _, following = next(dataset.rows(None, {int(sample.places[taken])}))
-        _end_with_a_group(made, _group(layout, following))
+        group = _group(layout, following)
+        start = made.groups.index(group) if group in made.groups else 0
+        if start:  # the group goes on after the last item: all of it is left out
+            del made.items[start:], made.groups[start:]
     if not made.items:
         why = ", ".join(f"{reason}: {n}" for reason, n in made.counts.items() if n)
         again = "--open sends once more what is not decided, --again everything"
@@ -202,9 +200,12 @@ def _items_at(
     The dataset and the texts are read through, whatever the number of places; no row is held.
     """
     numbers = {place: n for n, place in enumerate(places.tolist())}
-    joined = any(field.join for field in layout.fields.values())
-    rows = (row for _, row in dataset.rows(columns, numbers) if joined)
-    texts = _linked_texts(layout, rows, sources)
+    joins = [field for field in layout.fields.values() if field.join]
+    keys: dict[str, set[str]] = {str(field.join): set() for field in joins}
+    for _, row in dataset.rows(columns, numbers) if joins else ():
+        for field in joins:
+            keys[str(field.join)].add(_key(field, row) or "")
+    texts = {join: sources.find(join, wanted - {""}) for join, wanted in keys.items()}
     found: list[Any] = [None] * len(numbers)
     for place, row in dataset.rows(columns, numbers):
         found[numbers[place]] = _item(layout, row, texts), _group(layout, row)
@@ -244,29 +245,10 @@ def _group(layout: Layout, row: Row) -> str:
     return digest(common) if common else ""
 
 
-def _end_with_a_group(made: ItemSelection, following: str) -> None:
-    """Leave out the items of the group that the row after the last one is of too."""
-    start = made.groups.index(following) if following in made.groups else 0
-    if start:
-        del made.items[start:], made.groups[start:]
-
-
 def _key(field: LayoutField, row: Row) -> str | None:
     columns = (field.column,) if field.column else KEY_COLUMNS[field.join or "article"]
     found = (column_value(row, column) for column in columns)
     return next((key for key in found if isinstance(key, str) and key), None)
-
-
-def _linked_texts(
-    layout: Layout, rows: Iterable[Row], sources: TextSources
-) -> dict[str, TextsByKey]:
-    joins = [field for field in layout.fields.values() if field.join]
-    keys: dict[str, set[str]] = {field.join: set() for field in joins if field.join}
-    for row in rows:
-        for field in joins:
-            if field.join and (key := _key(field, row)):
-                keys[field.join].add(key)
-    return {join: sources.find(join, wanted) for join, wanted in keys.items()}
 
 
 def _field_value(name: str, field: LayoutField, row: Row, texts: Mapping[str, TextsByKey]) -> Json:
@@ -335,16 +317,9 @@ def _day(value: Json) -> Json:
 
 
 def _spans(value: Any, row: Row | None) -> Json:
-    """Spans as a list of objects: from such a list, from parallel lists, or the row's own."""
+    """Spans as a list of objects: from such a list, or the row's own."""
     if row is not None:
         value = {key: row.get(key) for key in _SPAN_KEYS[:3]}
-    if isinstance(value, Mapping) and "answer_start" in value:
-        texts, starts = _many(value.get("text")), _many(value["answer_start"])
-        value = [
-            {"start": start, "end": start + len(text)}
-            for text, start in zip(texts, starts, strict=False)
-            if isinstance(text, str) and isinstance(start, int)
-        ]
     return [
         {key: span[key] for key in _SPAN_KEYS if span.get(key) is not None}
         for span in _many(value)

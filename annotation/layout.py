@@ -1,6 +1,6 @@
 """What a layout is: a folder with `layout.yaml` and `task.html.j2`; adding one needs no Python."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -148,6 +148,14 @@ CheckKind = Literal["known", "instruction", "nonsense"]
 makes no sense."""
 
 
+class KnownItem(Strict):
+    """An item whose answers are known, all of them or some."""
+
+    fields: Mapping[FieldName, Any]
+    answers: Mapping[FieldName, Any]
+    kind: CheckKind = "known"
+
+
 class Rejection(Strict):
     """What rejects a submission, and so its pay; a platform has its own defaults.
 
@@ -194,11 +202,9 @@ class Consent(Strict):
     agree: str = "I have read this and want to take part"
 
 
-class Practice(Strict):
+class Practice(KnownItem):
     """An item to learn on: after it the worker is told whether it was right, and `why`."""
 
-    fields: Mapping[FieldName, Any]
-    answers: Mapping[FieldName, Any]
     why: str
 
 
@@ -246,8 +252,7 @@ class Layout(Strict):
     """Columns: rows with the same values in them go into one HIT, `[subject, relation]`."""
     balance: str | None = None
     """A column of the dataset over whose values the sampled rows are spread evenly: `relation`."""
-    attention: tuple[Mapping[str, object], ...] = ()
-    """Items with known answers: `fields`, `answers` and perhaps their `kind` (`CheckKind`)."""
+    attention: tuple[KnownItem, ...] = ()
     attention_per_hit: int = Field(default=1, ge=1)
     """Attention items that are mixed into a HIT."""
     rejects: Mapping[str, Rejection] = {}
@@ -296,25 +301,18 @@ class Layout(Strict):
 
     @model_validator(mode="after")
     def _check_names_and_values(self) -> "Layout":
-        found: list[tuple[Loc, str]] = [
-            (("fields", name, "marks"), f"no field {field.marks!r} of kind spans")
-            for name, field in self.fields.items()
-            if field.marks and self._kind(field.marks) != "spans"
-        ]
-        found += [
-            (("answers", name), "a field has this name")
-            for name in self.answers.keys() & self.fields
-        ]
-        rule = self.rule
+        rule, found = self.rule, list[tuple[Loc, str]]()
+        for name, field in self.fields.items():
+            if field.marks and self._kind(field.marks) != "spans":
+                found.append((("fields", name, "marks"), f"no field {field.marks!r} of kind spans"))
+        for name in self.answers.keys() & self.fields:
+            found.append((("answers", name), "a field has this name"))
         if rule.of and rule.of not in self.answers:
             found.append((("rule", "of"), f"no answer {rule.of!r}"))
         for place, answer, before in _walk(("answers",), self.answers, {}):
-            found += self._name_mistakes(place, answer, before)
-            found += self._value_mistakes(place, answer, before)
-        decided = self.answers.get(rule.of or "")
-        for number, value in enumerate(rule.accept):
-            place = ("rule", "accept", number)
-            found += _unknown_value(place, value, _possible_values(decided), f"{rule.of!r}")
+            found += self._answer_mistakes(place, answer, before)
+        decided = _possible_values(self.answers.get(rule.of or ""))
+        found += _unknown_values(("rule", "accept"), rule.accept, decided, repr(rule.of))
         countries = resource("annotation/countries.txt").read_text("utf-8").split()
         for number, country in enumerate(self.qualifications.countries):
             if country not in countries:
@@ -326,65 +324,57 @@ class Layout(Strict):
             raise mistakes(found)
         return self
 
-    def _name_mistakes(
+    def _answer_mistakes(
         self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
     ) -> Iterator[tuple[Loc, str]]:
-        check = answer.check
-        names = [("field", answer.field), ("initial", answer.initial)]
-        texts = (check.not_field, check.has_field, check.words_from, check.keeps_words)
-        names += [("check", name) for name in (*texts, check.keeps_numbers)]
-        for what, name in [*names, ("within", answer.within), ("hints", answer.hints)]:
+        fields = [*self.fields]
+        names = [(what, getattr(answer, what)) for what in ("field", "initial", "within", "hints")]
+        names += [("check", getattr(answer.check, what)) for what in _NAMING_CHECKS]
+        for what, name in names:
             if name and name not in self.fields and name not in before:
-                near = did_you_mean(name, [*self.fields, *before])
+                near = did_you_mean(name, [*fields, *before])
                 hint = f", did you mean {near!r}?" if near else ""
                 yield (*place, what), f"no field {name!r}{hint}"
         for what in ("when", "unless"):
-            for name in getattr(answer, what):
-                if name not in before:
-                    yield (*place, what), f"{name!r} is not asked before"
-        if answer.needs:
-            yield from _unknown_value((*place, "needs"), answer.needs, [*self.fields], "the fields")
-        is_choice, is_span = answer.kind in ("choice", "choices"), answer.kind in ("span", "spans")
+            for other, values in getattr(answer, what).items():
+                if other not in before:
+                    yield (*place, what), f"{other!r} is not asked before"
+                known = _possible_values(before.get(other))
+                yield from _unknown_values((*place, what, other), values, known, repr(other))
+        needing = [(place, answer.needs)]
+        needing += [((*place, "choices", n), one.needs) for n, one in enumerate(answer.choices)]
+        for where, needs in needing:
+            given = [needs] if needs else []
+            yield from _unknown_values((*where, "needs"), given, fields, "the fields")
+        wanted = _FIELD_KINDS.get(answer.kind)
+        is_choice = answer.kind in ("choice", "choices")
         if is_choice and not answer.choices and not answer.field:
             yield place, "a choice needs `choices`, or the `field` that lists them"
-        is_search = answer.kind == "search"
-        if (is_span or is_search) and not answer.field:
+        if wanted and not is_choice and not answer.field:
             yield place, f"a {answer.kind} needs the `field` to mark in"
         if (answer.kind == "group") != bool(answer.answers):
             yield place, "a group, and only a group, has `answers`"
-        kinds = ("list",) if is_choice else ("text", "paragraphs") if is_span else ()
-        kinds = ("paragraphs",) if is_search else kinds
         kind = self._kind(answer.field or "")
-        if kinds and kind and kind not in kinds:
-            yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(kinds)}"
-
-    def _value_mistakes(
-        self, place: Loc, answer: LayoutAnswer, before: Mapping[str, LayoutAnswer]
-    ) -> Iterator[tuple[Loc, str]]:
-        for what in ("when", "unless"):
-            for other, values in getattr(answer, what).items():
-                for number, value in enumerate(values):
-                    known = _possible_values(before.get(other))
-                    yield from _unknown_value(
-                        (*place, what, other, number), value, known, repr(other)
-                    )
+        if wanted and kind and kind not in wanted:
+            yield (*place, "field"), f"{answer.field!r} is not of kind {' or '.join(wanted)}"
         for what in ("key", "value"):
-            seen: set[str] = set()
-            for number, choice in enumerate(answer.choices):
-                own = getattr(choice, what)
-                if own is not None and own in seen:
-                    yield (*place, "choices", number), f"two choices have the {what} {own!r}"
-                seen.add(own)
-        for number, choice in enumerate(answer.choices):
-            if choice.needs:
-                needs = (*place, "choices", number, "needs")
-                yield from _unknown_value(needs, choice.needs, [*self.fields], "the fields")
+            own = [getattr(choice, what) for choice in answer.choices]
+            for number, one in enumerate(own):
+                if one is not None and one in own[:number]:
+                    yield (*place, "choices", number), f"two choices have the {what} {one!r}"
 
     def _kind(self, field: str) -> str | None:
         return self.fields[field].kind if field in self.fields else None
 
 
 _MEANT_COUNTRIES = {"UK": "GB", "EL": "GR", "USA": "US"}
+_NAMING_CHECKS = ("not_field", "has_field", "words_from", "keeps_words", "keeps_numbers")
+_FIELD_KINDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("choice", "choices"), ("list",)),
+    **dict.fromkeys(("span", "spans"), ("text", "paragraphs")),
+    "search": ("paragraphs",),
+}
+"""By kind of answer, the kinds of field that it can be of."""
 
 
 def _walk(
@@ -405,33 +395,36 @@ def _possible_values(answer: LayoutAnswer | None) -> list[str] | None:
     return [choice.value for choice in answer.choices]
 
 
-def _unknown_value(
-    place: Loc, value: str, known: list[str] | None, where: str
+def _unknown_values(
+    place: Loc, values: Sequence[str], known: list[str] | None, where: str
 ) -> Iterator[tuple[Loc, str]]:
-    if known is not None and value not in known:
-        near = did_you_mean(value, known)
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-        yield place, f"{value!r} is not of {where}, {hint}"
+    for number, value in enumerate(values):
+        if known is not None and value not in known:
+            yield (*place, number), f"{value!r} is not of {where}, {near_hint(value, known)}"
+
+
+def near_hint(word: str | None, choices: Iterable[str]) -> str:
+    """A hint for a word that is none of the choices: the nearest of them, or all."""
+    choices = [*choices]
+    near = did_you_mean(word or "", choices)
+    return f"did you mean {near!r}?" if near else f"there are {', '.join(choices)}"
 
 
 def layouts(folder: Path = FOLDER) -> list[str]:
     return sorted(p.parent.name for p in folder.glob("*/layout.yaml"))
 
 
-def find_layout(name: str) -> Path:
-    """The folder of a layout of ours by name, or of one by its path; `UserError` for neither."""
-    for path in (FOLDER / name, Path(name)):
-        if (path / "layout.yaml").is_file():
-            return path.resolve()
-    near = did_you_mean(name, layouts())
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(layouts())}"
-    raise UserError(f"no layout {name!r} in {shown(FOLDER)}", hint=hint)
+def load_layout(name: str | Path) -> Layout:
+    """A layout of ours by name, or one by the path of its folder.
 
-
-def load_layout(name: str) -> Layout:
-    """A layout by name, or by the path of its folder; `UserError` with file:line for mistakes."""
-    path = find_layout(name)
-    layout = load(path / "layout.yaml", Layout).located(path)
+    `UserError`: there is none, or with file:line what is wrong in it.
+    """
+    found = (path for path in (FOLDER / name, Path(name)) if (path / "layout.yaml").is_file())
+    path = next(found, None)
+    if path is None:
+        hint = near_hint(str(name), layouts())
+        raise UserError(f"no layout {str(name)!r} in {shown(FOLDER)}", hint=hint)
+    layout = load(path / "layout.yaml", Layout).located(path.resolve())
     if not (path / "task.html.j2").is_file():
         raise UserError("no task.html.j2 beside layout.yaml", where=shown(path))
     return layout

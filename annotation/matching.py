@@ -100,6 +100,12 @@ class Batches:
             self._read[name] = batch, {hit.id: hit for hit in batch.hits}
         return self._read.get(name)
 
+    def find(self, batch: str, hit: str, item: str) -> tuple[Layout, Item] | None:
+        """The layout and the item of these ids; None where there is no such item."""
+        known = self.get(batch)
+        items = known[1][hit].items if known and hit in known[1] else ()
+        return next(((self.layout(known[0]), i) for i in items if known and i.id == item), None)
+
     def platform(self, name: str) -> str | None:
         """The platform that a batch is for; None for an unknown batch."""
         place = self._places.get(name)
@@ -112,7 +118,7 @@ class Batches:
     def layout(self, batch: HitBatch) -> Layout:
         """The layout as it was when the batch was made: the batch has a copy."""
         if batch.id not in self._layouts:
-            self._layouts[batch.id] = load_layout(str((batch.folder / LAYOUT_COPY).resolve()))
+            self._layouts[batch.id] = load_layout(batch.folder / LAYOUT_COPY)
         return self._layouts[batch.id]
 
     def __contains__(self, name: str) -> bool:

@@ -22,6 +22,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -31,10 +32,17 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup, escape
 
-from factdrift.annotation.batch import Hit, attention_items
-from factdrift.annotation.checks import problems
-from factdrift.annotation.layout import FOLDER, WAYS_OUT, Layout, LayoutAnswer, layouts, load_layout
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.annotation.batch import Hit, attention_items, known_problem
+from factdrift.annotation.layout import (
+    FOLDER,
+    WAYS_OUT,
+    Layout,
+    LayoutAnswer,
+    layouts,
+    load_layout,
+    near_hint,
+)
+from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 
@@ -50,9 +58,40 @@ ASSIGNMENT = ["SESSION_ID", "assignmentId"]
 STUDY = ["STUDY_ID"]
 """Parameters of a page's address in which recruiting sites name worker, assignment and study."""
 TASK = "task.html.j2"
-_DELIVER = ("post", "code", "complete")
 _SHORT = 200
 """Characters of a value that may stand in a HIT more than once."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where answers go and how pages are dealt out, for the platforms that leave it open.
+
+    `post`: an http(s) address that takes submissions as JSON; without it they are downloaded as a
+    file. `code`: shown after submitting, for a recruiting site; `complete`: a link back to it.
+    `split_pages`: a page for each HIT, not one for all. `url`: where the pages will be.
+    """
+
+    post: str | None = None
+    code: str | None = None
+    complete: str | None = None
+    split_pages: bool = False
+    url: str | None = None
+
+    def check(self, platform: str, heeds: Sequence[str]) -> None:
+        """`UserError` where something is given that this platform would ignore."""
+        given = [one.name for one in fields(self) if getattr(self, one.name)]
+        ignored = [_option(name) for name in given if name not in heeds]
+        if ignored:
+            hint = f"it takes {', '.join(map(_option, heeds)) or 'none of these'}"
+            raise UserError(f"{platform} cannot use {', '.join(ignored)}", hint=hint)
+
+    def root(self) -> str:
+        """The address of the pages, with a slash at its end."""
+        return f"{(web_address(self.url) or '').rstrip('/')}/"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def render(
@@ -61,16 +100,16 @@ def render(
     *,
     batch: str,
     mode: PageMode,
-    deliver: Mapping[str, str] = {},
+    delivery: Delivery | None = None,
     files: int = 0,
     served: bool = False,
     search: bool = False,
 ) -> str:
     """The page of a layout for the HITs of a batch.
 
-    Modes: `preview` shows the submission at the end; `static` posts it to `deliver["post"]`, or
-    offers it as a file, and once it has arrived or is saved shows the completion code
-    `deliver["code"]` and a link to `deliver["complete"]`; `mturk` reads one HIT from the variable
+    Modes: `preview` shows the submission at the end; `static` posts it to the address of
+    `delivery`, or offers it as a file, and once it has arrived or is saved shows the completion
+    code and the link; `mturk` reads one HIT from the variable
     `${data}` (see `data`; `hits` stays empty), and its answers go into a form that the platform
     adds. A static page of several HITs takes that of `?hit=`
     (id, or number from 1), else one by the worker's id, for
@@ -80,9 +119,7 @@ def render(
     search a corpus.
     `UserError`: the template names what is not there.
     """
-    unknown = [f"{key!r}" for key in deliver if key not in _DELIVER]
-    if unknown:
-        raise UserError(f"pages know no {unknown[0]} to deliver by: {', '.join(_DELIVER)}")
+    delivery = delivery or Delivery()
     style = (PARTS / "style.css").read_text("utf-8")
     code = "".join(_without_comments((PARTS / part).read_text("utf-8")) for part in SCRIPTS)
     script = f"\n(function () {{\n'use strict';\n{code}drawn(start);\n}})();\n"
@@ -94,9 +131,9 @@ def render(
         "mode": mode,
         "fields": {k: v.model_dump(mode="json") for k, v in layout.fields.items()},
         "answers": {k: _answer_settings(v) for k, v in layout.answers.items()},
-        "post": "submissions" if served else deliver.get("post"),
-        "code": deliver.get("code"),
-        "complete": web_address(deliver.get("complete")),
+        "post": "submissions" if served else web_address(delivery.post),
+        "code": delivery.code,
+        "complete": web_address(delivery.complete),
         "practice": [one.model_dump(mode="json") for one in layout.practice],
         "files": files,
         "served": served,
@@ -107,7 +144,7 @@ def render(
     }
     scripts = [script, unpack] if packed else [script]
     text = (
-        _environment(PARTS)
+        environment(PARTS)
         .get_template("base.html.j2")
         .render(
             layout=layout,
@@ -120,7 +157,7 @@ def render(
             unpack=Markup(unpack),  # noqa: S704 - our own file
             settings=Markup(_json(settings)),  # noqa: S704 - escaped for a script
             data=Markup("${data}" if packed else _json([_public_hit(h) for h in hits])),  # noqa: S704
-            policy=_policy(scripts, style, deliver.get("post"), own=bool(files) or served),
+            policy=_policy(scripts, style, delivery.post, own=bool(files) or served),
         )
     )
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -141,7 +178,7 @@ def render_task(layout: Layout) -> Markup:
     places = _TaskPlaces(layout)
     try:
         text = (
-            _environment(layout.folder)
+            environment(layout.folder)
             .get_template(TASK)
             .render(
                 show=places.show,
@@ -234,27 +271,26 @@ class _TaskPlaces:
 
     def _check_known(self, name: str, names: Mapping[str, object], what: str) -> None:
         if name not in names:
-            near = did_you_mean(name, names)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(names)}"
-            raise _TemplateError(f"no {what} {name!r}, {hint}")
+            raise _TemplateError(f"no {what} {name!r}, {near_hint(name, names)}")
 
 
-def _environment(folder: Path) -> SandboxedEnvironment:
+def environment(folder: Path, dollar: str = "&#36;") -> SandboxedEnvironment:
+    """Templates of a folder, for which every text is escaped; `dollar` stands for each `$` in it,
+    so that no platform takes a part of it for a variable."""
+
+    def finalize(value: object) -> object:
+        if isinstance(value, Markup | jinja2.Undefined):
+            return value
+        return Markup(str(escape(value)).replace("$", dollar))  # noqa: S704 - just escaped
+
     return SandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=finalize,
     )
-
-
-def _finalize(value: object) -> object:
-    """Text, escaped, with no `${…}` that a platform would take for a variable."""
-    if isinstance(value, Markup | jinja2.Undefined):
-        return value
-    return Markup(str(escape(value)).replace("$", "&#36;"))  # noqa: S704 - just escaped
 
 
 def _line_of(error: BaseException, path: Path) -> int | None:
@@ -267,21 +303,14 @@ def _line_of(error: BaseException, path: Path) -> int | None:
 
 
 def _layout_line(place: Path) -> str:
-    layout = load_layout(str(place))
+    layout = load_layout(place)
     known = attention_items(layout)
-    for number, one in enumerate(layout.practice, 1):
-        if found := problems(layout, one.fields, one.answers):
-            text = f"practice item {number}: {found[0]}"
-            raise UserError(text, where=shown(place / "layout.yaml"))
     render(layout, [Hit("0", tuple(known))], batch="0", mode="preview")
-    for number, item in enumerate(known, 1):
-        given = item.answers or {}
-        lacking = [k for k, v in layout.fields.items() if not v.optional and k not in item.fields]
-        found = [f"no field {name!r}" for name in lacking[:1]]
-        found += [p for p in problems(layout, item.fields, given) if not p.endswith(": missing")]
-        if found:
-            text = f"attention item {number}: {found[0]}"
-            raise UserError(text, where=shown(place / "layout.yaml"))
+    for what, items in (("practice", layout.practice), ("attention", layout.attention)):
+        for number, one in enumerate(items, 1):
+            if wrong := known_problem(layout, one):
+                text = f"{what} item {number}: {wrong}"
+                raise UserError(text, where=shown(place / "layout.yaml"))
     pay = layout.pay
     return (
         f"{place.name}: {layout.title}; {layout.assignments} x {pay.per_hit} {pay.currency} for "
@@ -360,7 +389,8 @@ def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) 
 
     connect = ["'self'"] if own else []
     if post:
-        connect.append(_origin(post) + urlsplit(post).path)
+        parts = urlsplit(post)
+        connect.append(f"{parts.scheme}://{parts.netloc}{parts.path}")
     rules = {
         "default-src": "'none'",
         "script-src": " ".join(map(sha, scripts)),
@@ -371,12 +401,6 @@ def _policy(scripts: Sequence[str], style: str, post: str | None, *, own: bool) 
         "base-uri": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def _origin(address: str) -> str:
-    web_address(address)
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def web_address(address: str | None) -> str | None:

@@ -343,7 +343,7 @@ class _ImportRun:
             for source, platform in sources:
                 say(f"  {shown(source)}: {platform.name}")
                 is_empty = True
-                for found in platform.read(source):
+                for found in platform.read(source, self.batches.find):
                     is_empty = False
                     self._take(found, platform, report)
                 if is_empty:

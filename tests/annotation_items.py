@@ -1,6 +1,10 @@
 """Items for every layout, made by hand, as a batch would hold them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from factdrift.annotation.batch import Hit, Item
+from factdrift.annotation.layout import Layout
 from factdrift.annotation.submission import Json
 
 ARTICLE = """Ban Ki-moon starts work as United Nations Secretary-General
@@ -148,3 +152,13 @@ def hit(layout: str, items: int = 1, **changes: Json) -> Hit:
     """A HIT of some items of a layout, alike but for their ids."""
     fields = FIELDS[layout] | changes
     return Hit("hit-1", tuple(Item(f"item-{n}", f"row-{n}", fields) for n in range(items)))
+
+
+def own_layout(
+    fields: Mapping[str, Any], answers: Mapping[str, Any] | None = None, **more: Any
+) -> Layout:
+    """A layout of these fields and answers, by default an optional note."""
+    note = {"note": {"kind": "text", "label": "N", "required": False}}
+    about = {"title": "T", "summary": "S", "instructions": ["I"], "fields": fields}
+    pay = {"per_hit": "1", "minutes_per_hit": "4"}
+    return Layout.model_validate(about | {"answers": answers or note, "pay": pay} | more)

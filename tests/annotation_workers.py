@@ -1,12 +1,13 @@
 """A small layout, batches of it, and workers who answer them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from factdrift.annotation.batch import HitBatch, read_batch
+from factdrift.annotation.batch import HitBatch, Item, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.results import Imported, import_results
 from factdrift.annotation.submission import FORMAT
@@ -49,20 +50,48 @@ def batch_of(tmp: Path, **more: Any) -> HitBatch:
     return read_batch(make_batch(order(tmp, **more))[0])
 
 
-def submission(batch: HitBatch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
-    """What a page hands in: `yes` for rows of an odd number, and a note."""
-    items = batch.hits[hit].items
-    made = {
+def handed_in(
+    batch: str, hit: str, worker: str, answers: Mapping[str, Any], **more: Any
+) -> dict[str, Any]:
+    """What a page hands in."""
+    return {
         "format": FORMAT,
-        "batch": batch.id,
-        "hit": batch.hits[hit].id,
+        "batch": batch,
+        "hit": hit,
         "worker": worker,
         "assignment": "",
         "seconds": 12.0,
-        "answers": {item.id: _answers(item.row) for item in items},
-        "item_seconds": {item.id: 4.0 for item in items},
-    }
-    return made | more
+        "answers": answers,
+        "item_seconds": dict.fromkeys(answers, 4.0),
+    } | more
+
+
+def submission(batch: HitBatch, worker: str, hit: int = 0, **more: Any) -> dict[str, Any]:
+    """What a page hands in: `yes` for rows of an odd number, and a note."""
+    one = batch.hits[hit]
+    answers = {item.id: _answers(item.row) for item in one.items}
+    return handed_in(batch.id, one.id, worker, answers, **more)
+
+
+def work(
+    folder: Path,
+    out: Path,
+    workers: Sequence[str],
+    says: Callable[[str, Item], dict[str, Any]],
+    *,
+    seconds: float = 30.0,
+    hits: Callable[[str, int], bool] = lambda worker, number: True,
+) -> Path:
+    """Every worker does the HITs of a batch that `hits` gives them, items as `says(worker, item)`
+    has it; the item comes with its known answers. A JSON lines file."""
+    batch = read_batch(folder)
+    given = []
+    for worker, (number, hit) in product(workers, enumerate(batch.hits)):
+        if hits(worker, number):
+            answers = {item.id: says(worker, item) for item in hit.items}
+            more = {"assignment": f"{worker}-{hit.id}", "seconds": seconds * len(answers)}
+            given.append(handed_in(batch.id, hit.id, worker, answers, item_seconds={}, **more))
+    return hand_in(out.parent, given, out.name)
 
 
 def _answers(row: str) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,6 +53,51 @@ def served(folder: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
+
+
+@dataclass
+class Taker:
+    """A server that shows pages and takes what is posted; the first `busy` posts are refused."""
+
+    address: str = ""
+    pages: dict[str, str] = field(default_factory=dict)
+    posted: list[tuple[str, bytes]] = field(default_factory=list)
+    busy: int = 0
+
+
+@pytest.fixture
+def taker() -> Iterator[Taker]:
+    state = Taker()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_OPTIONS(self) -> None:
+            self.reply(204)
+
+        def do_GET(self) -> None:
+            self.reply(200, state.pages.get(self.path.partition("?")[0], ""))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            state.posted.append((self.path, body))
+            self.reply(503 if len(state.posted) <= state.busy else 200)
+
+        def reply(self, status: int, text: str = "") -> None:
+            self.send_response(status)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.send_header("Access-Control-Allow-Headers", "Content-Type")
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode("ascii"))
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        state.address = f"http://127.0.0.1:{server.server_port}"
+        yield state
+        server.shutdown()
 
 
 class Browser:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from factdrift.annotation.batch import HitBatch, read_batch
 from factdrift.annotation.layout import load_layout
-from factdrift.annotation.submission import FORMAT
+from tests.annotation_workers import handed_in
 from tests.conftest import ROOT
 from tests.rehearsal import answers_to
 
@@ -88,17 +88,8 @@ def call(
 
 def answers_of(hit: Mapping[str, Any], batch: str, worker: str, **more: Any) -> dict[str, Any]:
     """A submission for a HIT as the server gave it: yes to everything."""
-    made = {
-        "format": FORMAT,
-        "batch": batch,
-        "hit": hit["id"],
-        "worker": worker,
-        "assignment": "",
-        "seconds": 12.0,
-        "answers": {item["id"]: {"verdict": "yes"} for item in hit["items"]},
-        "item_seconds": {item["id"]: 4.0 for item in hit["items"]},
-    }
-    return made | more
+    answers = {item["id"]: {"verdict": "yes"} for item in hit["items"]}
+    return handed_in(batch, hit["id"], worker, answers, **more)
 
 
 def received(out: Path, batch: HitBatch) -> list[dict[str, Any]]:
@@ -120,12 +111,10 @@ def study(server: Server, batch: Path, people: int, export: Path) -> int:
         who = {"worker": f"{n:024x}", "assignment": f"{n + 4096:024x}", "study": "5" * 24}
         status, given = call(server.address, "hit", who)
         if status == 200 and n % 10:
-            made = answers_of(given["hit"], whole.id, **who)
-            made["answers"] = {
-                one["id"]: answers_to(whole.layout, layout, items[one["id"]])
-                for one in given["hit"]["items"]
-            }
-            status, reply = call(server.address, "submissions", made)
+            ids = [one["id"] for one in given["hit"]["items"]]
+            answers = {one: answers_to(whole.layout, layout, items[one]) for one in ids}
+            done_by = handed_in(whole.id, given["hit"]["id"], answers=answers, **who)
+            status, reply = call(server.address, "submissions", done_by)
             assert status == 200, reply
             done += 1
         gone = "RETURNED" if not n % 10 or status != 200 else "AWAITING REVIEW"

@@ -9,18 +9,28 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from factdrift.annotation.batch import Hit, HitBatch, Item, batch_id, item_id, layout_sha256
-from factdrift.annotation.checks import is_asked, problems, text_problem
+from factdrift.annotation.checks import (
+    is_asked,
+    paragraphs,
+    plain,
+    problems,
+    stands_in,
+    text_problem,
+    words,
+)
 from factdrift.annotation.dataset import DatasetRows
 from factdrift.annotation.hits import write_batch
 from factdrift.annotation.layout import WAYS_OUT, Layout, LayoutAnswer, load_layout
-from factdrift.annotation.platforms.base import Delivery
+from factdrift.annotation.page import Delivery
 from factdrift.annotation.submission import Json
 from tests.annotation_items import FIELDS
+from tests.annotation_workers import handed_in
 
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 ]]> </script> '
@@ -44,7 +54,7 @@ def written(
 ) -> HitBatch:
     """A batch under `root` as `make hits` writes it: HITs of two items, one item hostile."""
     layout = load_layout(name)
-    made = []
+    hit_list = []
     for n in range(hits):
         items = []
         for m in range(2):
@@ -57,10 +67,10 @@ def written(
             if isinstance(fields.get("sentences"), list):
                 fields["sentences"] = [*fields["sentences"], f"{HOSTILE} {n} {m} Ghana"]  # type: ignore[misc]
             items.append(Item(item_id(name, fields), f"row-{n}-{m}", fields))
-        made.append(Hit(f"hit{n}", tuple(items)))
+        hit_list.append(Hit(f"hit{n}", tuple(items)))
     place = root / name / "0001"
     sha = layout_sha256(layout.folder)
-    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(made), place)
+    batch = HitBatch("", 1, name, sha, "made", platform, 0, tuple(hit_list), place)
     batch = replace(batch, id=batch_id(batch))
     rows = DatasetRows("made", "0", None, (), (), None)
     write_batch(batch, layout, delivery or Delivery(), rows, {})
@@ -93,7 +103,7 @@ def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
         ]
     ):
         rng = random.Random(f"{seed} bad {n}")
-        made = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
+        given = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
         match what:
             case "missing answer":
                 required = next(
@@ -101,17 +111,17 @@ def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
                     for k, a in layout.answers.items()
                     if a.required and not a.when and not a.needs
                 )
-                for answers in made["answers"].values():
+                for answers in given["answers"].values():
                     del answers[required]
             case "missing item":
-                del made["answers"][first], made["item_seconds"][first]
+                del given["answers"][first], given["item_seconds"][first]
             case "item":
                 for part in ("answers", "item_seconds"):
-                    forged = {"0" * 16 if k == first else k: v for k, v in made[part].items()}
-                    made[part] = forged
+                    forged = {"0" * 16 if k == first else k: v for k, v in given[part].items()}
+                    given[part] = forged
             case _:
-                made[what] = "f" * 16
-        yield Work(made, 0, refused)
+                given[what] = "f" * 16
+        yield Work(given, 0, refused)
 
 
 def _submission(
@@ -127,16 +137,15 @@ def _submission(
         item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
         for item in hit.items
     }
-    return {
-        "format": "factdrift-submission/1",
-        "batch": batch.id,
-        "hit": hit.id,
-        "worker": worker,
-        "assignment": f"A{hit.id}{worker}{more}",
-        "seconds": seconds * len(hit.items),
-        "answers": answers,
-        "item_seconds": {item.id: seconds for item in hit.items},
-    }
+    return handed_in(
+        batch.id,
+        hit.id,
+        worker,
+        answers,
+        assignment=f"A{hit.id}{worker}{more}",
+        seconds=seconds * len(hit.items),
+        item_seconds=dict.fromkeys(answers, seconds),
+    )
 
 
 def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
@@ -191,31 +200,12 @@ def _options(layout: Layout, answer: LayoutAnswer, named: Mapping[str, Json]) ->
         return [choice.value for choice in given]
     entries = paragraphs(named.get(answer.field))
     if answer.within:
-        return [e for e in entries if _in(e, plain(named.get(answer.within)))]
+        return [e for e in entries if stands_in(plain(named.get(answer.within)), e)]
     inner = [a for a in layout.answers.values() if a.within and a.field]
     for one in inner:
         words_ = paragraphs(named.get(one.field or ""))
-        entries = [e for e in entries if any(_in(w, e) for w in words_)]
+        entries = [e for e in entries if any(stands_in(e, w) for w in words_)]
     return list(dict.fromkeys(entries))
-
-
-def plain(value: Any) -> str:
-    """The text of a field or an answer; of a list its lines."""
-    if isinstance(value, list):
-        return "\n".join(map(plain, value))
-    return str(value["text"] if isinstance(value, dict) else value or "")
-
-
-def paragraphs(value: Any) -> list[str]:
-    return [plain(one) for one in (value if isinstance(value, list) else [value])]
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"[^\W_](?:[^\W_]|['’]|[\u0300-\u036f])*", text)
-
-
-def _in(entry: str, text: str) -> bool:
-    return f" {' '.join(words(entry))} " in f" {' '.join(words(text))} "
 
 
 def _text(answer: LayoutAnswer, named: Mapping[str, Json], rng: random.Random) -> str:
@@ -307,6 +297,7 @@ def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, 
     view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")
     tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
     mine = {one["data"]["factdrift"]["item"]: one for one in given}
+    fields = {item.id: item.fields for item in batch.items}
     tasks: dict[tuple[str, str, str], dict[str, Any]] = {}
     for hit in batch.hits:
         for item in hit.items:
@@ -322,7 +313,7 @@ def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, 
                 tasks[key]["data"]["factdrift"].update(meta)
             found = tasks[key].setdefault("annotations", [])
             task = tasks[key]
-            result = [*_results(layout, layout.answers, said_, "", task["data"])]
+            result = [*_results(layout, layout.answers, said_, "", task["data"], fields[own])]
             for region in result:
                 region["to_name"] = tied[region["from_name"]]
             found.append(
@@ -348,6 +339,7 @@ def _results(
     said_: Mapping[str, Any],
     prefix: str,
     data: Mapping[str, Any],
+    fields: Mapping[str, Json],
 ) -> Iterator[dict[str, Any]]:
     """Answers as the regions and choices of Label Studio."""
     for name, value in said_.items():
@@ -358,13 +350,15 @@ def _results(
             case "group":
                 for n, entry in enumerate(many, 1):
                     inner = f"{prefix}{name}-{n}-"
-                    yield from _results(layout, answer.answers, entry, inner, data)
+                    yield from _results(layout, answer.answers, entry, inner, data, fields)
             case "text":
                 yield {**base, "type": "textarea", "value": {"text": [f" {value}"]}}
             case "span" | "spans":
-                places = data["factdrift"]["paragraphs"].get(answer.field)
+                whole, texts = data[answer.field or ""], paragraphs(fields[answer.field or ""])
                 for n, span in enumerate(many):
-                    first = places[span["paragraph"]][0] if places else 0
+                    first = 0
+                    for before, own in pairwise(["", *texts[: span.get("paragraph", -1) + 1]]):
+                        first = whole.index(own, first + len(before))
                     at = {"start": first + span["start"], "end": first + span["end"]}
                     at |= {"text": span["text"], "labels": [answer.label]}
                     yield {**base, "id": f"{base['id']}{n}", "type": "labels", "value": at}

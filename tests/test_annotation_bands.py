@@ -19,7 +19,7 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Dropped, NewsQuestion
 from factdrift.filters.toxicity.scores import ATTRIBUTES, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
-from tests.annotation_work import work
+from tests.annotation_workers import work
 from tests.release_sample import PROSE, Sample, from_rows, meta
 
 TRUTH = {"insult": 0.815, "profanity": 0.92, "threat": 0.97, "sexually_explicit": 0.0}

@@ -18,20 +18,7 @@ from factdrift.annotation.items import PASSAGES, ItemSelection, TextSources, mak
 from factdrift.annotation.layout import Layout
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.steps import Workspace
-
-
-def layout(fields: Mapping[str, Any], **more: Any) -> Layout:
-    return Layout.model_validate(
-        {
-            "title": "T",
-            "summary": "S",
-            "instructions": ["I"],
-            "fields": fields,
-            "answers": {"note": {"kind": "text", "label": "N", "required": False}},
-            "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-        }
-        | more
-    )
+from tests.annotation_items import own_layout as layout
 
 
 def lines(tmp: Path, rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> DatasetRows:
@@ -63,9 +50,6 @@ def make(
         seed=seed,
         ledger=ledger or Ledger(),
     )
-
-
-PAIRS = {"text": ["Ban", "der \U0001f600", None], "answer_start": [4, 0, 9]}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +93,6 @@ PAIRS = {"text": ["Ban", "der \U0001f600", None], "answer_start": [4, 0, 9]}
                 {"text": "c", "heading": "", "kind": "list"},
             ],
         ),
-        ({"kind": "spans"}, {"x": PAIRS}, [{"start": 4, "end": 7}, {"start": 0, "end": 5}]),
         (
             {"kind": "spans"},
             {"x": [{"start": 0, "end": 2, "more": 1}, {"start": 2, "end": 2}, {"start": "0"}, 5]},
@@ -300,12 +283,6 @@ def test_every_hit_has_one_attention_item_at_a_place_of_its_own() -> None:
     assert all(10 < used.count(item.id) < 60 for item in some)
     assert hits == group_into_hits(items("x" * 400), [""] * 400, some, given, 5)
     assert hits != group_into_hits(items("x" * 400), [""] * 400, some, given, 6)
-
-
-@pytest.mark.parametrize("wrong", [{}, {"fields": {}}, {"fields": [], "answers": {}}])
-def test_an_attention_item_without_its_parts(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="needs `fields` and `answers`"):
-        attention_items(layout({"a": {}}, attention=[wrong]))
 
 
 def page(item: str, title: str, *texts: str) -> dict[str, Any]:

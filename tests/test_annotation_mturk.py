@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from factdrift.annotation import page
-from factdrift.annotation.batch import Hit, HitBatch, Item
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import layouts, load_layout
 from factdrift.annotation.platforms import PLATFORMS
-from factdrift.annotation.platforms.base import Delivery, Verdict
-from factdrift.annotation.platforms.mturk import LARGEST, VARIABLE, from_form
+from factdrift.annotation.platforms.base import Verdict
+from factdrift.annotation.platforms.mturk import LARGEST, VARIABLE
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.errors import UserError
@@ -54,37 +53,6 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
         assert HOSTILE in json.dumps(value, ensure_ascii=False).replace('\\"', '"')
 
 
-@pytest.mark.parametrize(
-    ("characters", "items", "says", "hint"),
-    [
-        (10_000, 5, "HIT 1, of 5 items, has", "items_per_hit: 2"),
-        (60_000, 1, "HIT 1, of 1 items, has", "--platform static"),
-    ],
-)
-def test_a_hit_that_is_too_large_is_said_with_what_to_do(
-    characters: int, items: int, says: str, hint: str, tmp_path: Path
-) -> None:
-    rng = random.Random(1)
-    layout = load_layout("answer_question")
-    made = tuple(
-        Item(
-            f"i{n}", "", {"article": "".join(chr(rng.randint(33, 126)) for _ in range(characters))}
-        )
-        for n in range(items)
-    )
-    place = tmp_path / "hits" / "answer_question" / "0001"
-    batch = HitBatch("b", 1, "answer_question", "", "d", "mturk", 0, (Hit("h", made),), place)
-    with pytest.raises(UserError) as error:
-        MTURK.export(batch, layout, tmp_path, Delivery())
-    assert says in str(error.value)
-    assert hint in str(error.value)
-    fitting = re.search(r"items_per_hit: (\d+)", str(error.value))
-    if fitting:  # what it says to do is enough
-        parts = (Hit("h", made[: int(fitting[1])]),)
-        fewer = HitBatch("b", 1, "answer_question", "", "d", "mturk", 0, parts, place)
-        assert MTURK.export(fewer, layout, tmp_path, Delivery())
-
-
 def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) -> None:
     rng = random.Random(2)
     lengths = [9_000] * 10 + [60_000]
@@ -101,6 +69,10 @@ def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) ->
     assert counts["static"]["hits"] == 1
     assert (counts["mturk"]["items"], counts["mturk"]["too large for mturk"]) == (10, 1)
     assert 3 <= counts["mturk"]["hits"] <= 10
+    data.write_text(json.dumps(rows[-1]))
+    order = BatchOrder("judge_question", str(data), "mturk", out=tmp_path / "large")
+    with pytest.raises(UserError, match=r"every item is too large for mturk\n.*--platform static"):
+        make_batch(order)
 
 
 def _good() -> dict[str, Any]:
@@ -132,7 +104,8 @@ def _good() -> dict[str, Any]:
     ],
 )
 def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:
-    found = from_form(given, "f.csv", 2, worker=worker, assignment=assignment)
+    cells = {"WorkerId": worker, "AssignmentId": assignment, "Answer.submission": given}
+    found = MTURK.submission(cells, "f.csv", 2, table=True)
     if wanted:
         assert isinstance(found, Refused)
         assert found.reason == wanted

@@ -4,9 +4,6 @@ import base64
 import csv
 import html
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
@@ -18,10 +15,10 @@ from selenium.webdriver.common.keys import Keys
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.platforms.mturk import SITE
 from factdrift.annotation.results import import_results
-from tests.browser import Browser, browser
+from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import COLUMNS, HOSTILE, written
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "taker"]  # fixtures
 
 # What the requester site makes of a template: its form around it, its button below.
 FRAME = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
@@ -32,47 +29,7 @@ FRAME = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
 <p><input type='submit' id='submitButton' value='Submit' /></p></form></body></html>"""
 
 
-class Site:
-    """A host of pages that takes what forms post."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, str] = {}
-        self.posted: list[tuple[str, dict[str, str]]] = []
-        self.address = ""
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    state = Site()
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-        def do_GET(self) -> None:
-            self.reply(state.pages.get(self.path.split("?")[0], "").encode("ascii"))
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            state.posted.append((self.path, {k: v[0] for k, v in parse_qs(body).items()}))
-            self.reply(b"taken")
-
-        def reply(self, data: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    state.address = f"http://127.0.0.1:{server.server_address[1]}"
-    yield state
-    server.shutdown()
-    server.server_close()
-
-
-def template(batch: HitBatch, site: Site) -> str:
+def template(batch: HitBatch, taker: Taker) -> str:
     """The page of the first HIT by the requester site."""
     folder = batch.folder / "mturk"
     with (folder / "hits.csv").open() as file:
@@ -80,12 +37,12 @@ def template(batch: HitBatch, site: Site) -> str:
     text = (folder / "template.html").read_text()
     for name, value in row.items():
         text = text.replace("${" + name + "}", html.escape(value))
-    return FRAME % (site.address, text)
+    return FRAME % (taker.address, text)
 
 
-def test_a_form_posts_what_was_answered(browser: Browser, site: Site, tmp_path: Path) -> None:
+def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "answer_question", "mturk")
-    site.pages["/hit"] = template(batch, site).replace(SITE, site.address)
+    taker.pages["/hit"] = template(batch, taker).replace(SITE, taker.address)
     asked = {
         "assignmentId": "A1",
         "hitId": "H1",
@@ -93,7 +50,7 @@ def test_a_form_posts_what_was_answered(browser: Browser, site: Site, tmp_path: 
         "turkSubmitTo": "https://evil.example",
     }
     browser.size("wide")
-    browser.go(f"{site.address}/hit?{urlencode(asked)}")
+    browser.go(f"{taker.address}/hit?{urlencode(asked)}")
     browser.one("#item .option")
     assert not browser.all("#submitButton")
     assert not browser.all("#who")
@@ -106,14 +63,15 @@ def test_a_form_posts_what_was_answered(browser: Browser, site: Site, tmp_path: 
     browser.keys("n")
     assert [m for m in browser.messages() if "favicon" not in m] == []
     browser.press("Submit")
-    path, form = browser.until(lambda: site.posted, "the form").pop()
+    path, body = browser.until(lambda: taker.posted, "the form").pop()
+    form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
     assert path == "/mturk/externalSubmit"
     assert {k: v for k, v in form.items() if k != "submission"} == {
         "assignmentId": "A1",
         "hitId": "H1",
         "workerId": "W1",
     }
-    assert site.posted == []
+    assert taker.posted == []
     results = tmp_path / "results.csv"
     with results.open("w", newline="") as file:
         write = csv.DictWriter(file, [*COLUMNS, "Answer.submission", "Approve", "Reject"])
@@ -140,11 +98,11 @@ def test_a_form_posts_what_was_answered(browser: Browser, site: Site, tmp_path: 
     ],
 )
 def test_a_template_submits_to_the_site_that_it_is_on(
-    to: str, action: str, browser: Browser, site: Site, tmp_path: Path
+    to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path
 ) -> None:
     batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
-    site.pages["/hit"] = template(batch, site)
-    browser.go(f"{site.address}/hit?{urlencode({'turkSubmitTo': to})}")
+    taker.pages["/hit"] = template(batch, taker)
+    browser.go(f"{taker.address}/hit?{urlencode({'turkSubmitTo': to})}")
     assert browser.js("return document.getElementById('form').action") == (
         f"{action}/mturk/externalSubmit"
     )

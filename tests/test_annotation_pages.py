@@ -6,25 +6,25 @@ import re
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import pytest
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import Layout, layouts, load_layout
-from factdrift.annotation.submission import Json
+from factdrift.annotation.layout import layouts, load_layout
 from factdrift.builders.core.errors import UserError
-from tests.annotation_items import FIELDS, hit
+from tests.annotation_items import FIELDS, hit, own_layout
 
 NAMES = sorted(FIELDS)
 MODES: tuple[page.PageMode, ...] = ("preview", "static")
 HOSTILE = "</script><script>alert(1)</script> ${data} ]]> <!-- & \u2028 \U0001f600 =1+1"
 
 
-def _page(name: str, mode: page.PageMode = "preview", **deliver: str) -> str:
+def _page(name: str, mode: page.PageMode = "preview", **deliver: Any) -> str:
     hits = [] if mode == "mturk" else [hit(name)]
-    return page.render(load_layout(name), hits, batch="b1", mode=mode, deliver=deliver)
+    delivery = page.Delivery(**deliver)
+    return page.render(load_layout(name), hits, batch="b1", mode=mode, delivery=delivery)
 
 
 def _scripts(text: str) -> dict[str, str]:
@@ -38,16 +38,8 @@ def test_the_ten_layouts_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_layout_pays_and_shows_what_its_attention_items_have(name: str) -> None:
-    layout = load_layout(name)
-    assert layout.pay.hourly >= 12
-    needed = {k for k, v in layout.fields.items() if not v.optional}
-    for item in layout.attention:
-        fields, answers = item["fields"], item["answers"]
-        assert isinstance(fields, dict)
-        assert isinstance(answers, dict)
-        assert needed <= set(fields) <= set(layout.fields)
-        assert set(answers) <= set(layout.answers)
+def test_a_layout_pays(name: str) -> None:
+    assert load_layout(name).pay.hourly >= 12
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -94,7 +86,7 @@ def test_hostile_text_stays_in_its_place(mode: page.PageMode) -> None:
         [Hit("h", (item,))],
         batch="b",
         mode=mode,
-        deliver={"code": HOSTILE} if mode == "static" else {},
+        delivery=page.Delivery(code=HOSTILE if mode == "static" else None),
     )
     assert text.isascii()
     assert "${" not in text
@@ -115,34 +107,16 @@ def test_a_page_for_mturk_has_one_variable_and_is_small(name: str) -> None:
     assert len(text) < 48_000  # MTurk takes 65,535 bytes with the item
 
 
-def test_data_for_mturk_is_the_hit_without_what_workers_must_not_see() -> None:
-    item = Item("i", "r", {"text": HOSTILE}, answers={"verdict": "bad"})
-    given = page.data(Hit("h", (item,)), "b")
-    assert re.fullmatch(r"[A-Za-z0-9+/=]+", given)
-    value = json.loads(zlib.decompress(base64.b64decode(given)).decode("utf-8"))
-    assert value == {"batch": "b", "id": "h", "items": [{"id": "i", "fields": {"text": HOSTILE}}]}
-
-
-def test_known_answers_and_rows_are_not_on_the_page() -> None:
-    item = Item("i", "the-row", {"question": "Q?", "question_date": 0}, {"verdict": "the-answer"})
-    layout = load_layout("judge_question")
-    text = page.render(layout, [Hit("h", (item,))], batch="b", mode="static")
-    assert "the-row" not in text
-    assert "the-answer" not in text
-    assert "Summer Olympics of 2012" not in text  # an attention item of the layout
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_known_of_an_attention_item_is_nowhere_on_its_page(name: str) -> None:
     layout = load_layout(name)
     known = {"verdict": "the-known-answer"}
-    shown = [FIELDS[name], *(cast(dict[str, Json], one["fields"]) for one in layout.attention)]
-    made = Hit("h", tuple(Item(f"i{n}", "", fields, known) for n, fields in enumerate(shown)))
+    shown = [FIELDS[name], *(one.fields for one in layout.attention)]
+    made = Hit("h", tuple(Item(f"i{n}", "the-row", one, known) for n, one in enumerate(shown)))
     items = json.loads(zlib.decompress(base64.b64decode(page.data(made, "b"))))["items"]
     for mode in MODES:
         text = page.render(layout, [made], batch="b", mode=mode)
-        assert "the-known-answer" not in text
-        assert "attention" not in text
+        assert not any(word in text for word in ("the-known-answer", "the-row", "attention"))
         items += json.loads(_scripts(text)["data"])[0]["items"]
     assert len(items) == 3 * len(shown)
     assert all({"id", "fields"} <= set(item) <= {"id", "fields", "same"} for item in items)
@@ -157,15 +131,8 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     assert [item["fields"] for item in value["items"]] == [{"n": n, "short": "x"} for n in range(3)]
 
 
-LAYOUT = Layout.model_validate(
-    {
-        "title": "T",
-        "summary": "S",
-        "instructions": ["I"],
-        "fields": {"article": {}, "day": {"kind": "date"}},
-        "answers": {"verdict": {"kind": "flag", "label": "L"}},
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+LAYOUT = own_layout(
+    {"article": {}, "day": {"kind": "date"}}, {"verdict": {"kind": "flag", "label": "L"}}
 )
 
 
@@ -194,20 +161,19 @@ def test_a_wrong_template_is_the_users_mistake(tmp_path: Path, template: str, me
 
 
 @pytest.mark.parametrize(
-    ("mode", "deliver", "message"),
+    ("name", "address"),
     [
-        ("static", {"post": "javascript:alert(1)"}, "not an address of the web"),
-        ("static", {"post": "https://x.org/a b"}, "not an address of the web"),
-        ("static", {"complete": "file:///x"}, "not an address of the web"),
-        ("static", {"post": "https://x.org; script-src *"}, "not an address of the web"),
-        ("static", {"cod": "X"}, "no 'cod'"),
+        ("post", "javascript:alert(1)"),
+        ("post", "https://x.org/a b"),
+        ("post", "https://x.org; script-src *"),
+        ("post", "https://x/;y"),
+        ("post", "ftp://x"),
+        ("complete", "file:///etc/passwd"),
     ],
 )
-def test_a_wrong_delivery_is_the_users_mistake(
-    mode: page.PageMode, deliver: dict[str, str], message: str
-) -> None:
-    with pytest.raises(UserError, match=re.escape(message)):
-        _page("judge_question", mode, **deliver)
+def test_an_address_that_is_none_is_the_users_mistake(name: str, address: str) -> None:
+    with pytest.raises(UserError, match="not an address of the web"):
+        _page("judge_question", "static", **{name: address})
 
 
 def test_the_page_never_takes_text_for_markup() -> None:

@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +13,34 @@ from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.layout import load_layout
 from factdrift.annotation.submission import Json
-from tests.annotation_items import ARTICLE, hit
-from tests.browser import SIZES, Browser, browser
+from tests.annotation_items import hit, own_layout
+from tests.browser import SIZES, Browser, Taker, browser, taker
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "taker"]  # fixtures
 
 BATCHES = (f"page-{n}" for n in itertools.count())
 
-EVERYTHING = Layout.model_validate(
+EVERYTHING = own_layout(
     {
-        "title": "Every kind",
-        "summary": "One of each.",
-        "instructions": ["Do it."],
-        "fields": {
-            "article": {"join": "article", "marks": "spans", "dates": True},
-            "spans": {"kind": "spans"},
-            "options": {"kind": "list"},
-            "parts": {"kind": "paragraphs"},
+        "article": {"join": "article", "marks": "spans", "dates": True},
+        "spans": {"kind": "spans"},
+        "options": {"kind": "list"},
+        "parts": {"kind": "paragraphs"},
+    },
+    {
+        "pick": {"kind": "choice", "label": "Pick", "field": "options"},
+        "tick": {"kind": "flag", "label": "Tick", "required": False},
+        "some": {
+            "kind": "choices",
+            "label": "Some",
+            "choices": [{"value": v, "label": v.upper()} for v in "abc"],
         },
-        "answers": {
-            "pick": {"kind": "choice", "label": "Pick", "field": "options"},
-            "tick": {"kind": "flag", "label": "Tick", "required": False},
-            "some": {
-                "kind": "choices",
-                "label": "Some",
-                "choices": [{"value": v, "label": v.upper()} for v in "abc"],
-            },
-            "marks": {"kind": "spans", "label": "Marks", "field": "article"},
-            "part": {"kind": "span", "label": "Part", "field": "parts"},
-            "note": {"kind": "text", "label": "Note", "required": False},
-        },
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+        "marks": {"kind": "spans", "label": "Marks", "field": "article"},
+        "part": {"kind": "span", "label": "Part", "field": "parts"},
+        "note": {"kind": "text", "label": "Note", "required": False},
+    },
 )
 HOSTILE = (
     '<script>alert(1)</script> \U0001f600\U0001f600 said "O\'Neil" ${data} =1+1 </script>\n'
@@ -69,12 +61,13 @@ def every(batch: str, tmp: Path, article: str = HOSTILE, mode: page.PageMode = "
     return page.render(EVERYTHING.located(tmp), hits, batch=batch, mode=mode)
 
 
-def shown(name: str, mode: page.PageMode, items: int = 1, **deliver: str) -> tuple[str, str]:
+def shown(name: str, mode: page.PageMode, items: int = 1, **deliver: Any) -> tuple[str, str]:
     """A page of a layout and its batch."""
     batch = next(BATCHES)
     hits = [] if mode == "mturk" else [hit(name, items)]
     layout = load_layout(name).model_copy(update={"practice": ()})
-    return page.render(layout, hits, batch=batch, mode=mode, deliver=deliver), batch
+    delivery = page.Delivery(**deliver)
+    return page.render(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -183,23 +176,6 @@ def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
     assert browser.text("#says") == "One thing is missing or needs a change."
 
 
-PARAPHRASES = [
-    ("Which position did Kofi Annan hold from 1997 to 2006?", "Is not just"),
-    ("What was the position of Kofi Annan until 2006?", "Missing: 1997"),
-    ("Between 1997 and 2006 what was Annan?", ""),
-]
-
-
-def test_a_paraphrase_keeps_its_time_and_is_another_text(browser: Browser) -> None:
-    browser.size("wide")
-    browser.open(shown("paraphrase", "preview")[0])
-    for text, message in PARAPHRASES:
-        browser.one("textarea").send_keys(Keys.CONTROL, "a")
-        browser.one("textarea").send_keys(text)
-        says = browser.text(".answer.text .message")
-        assert message in says if message else not says
-
-
 def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser) -> None:
     browser.size("wide")
     text, batch = shown("write_questions", "static", items=2, code="C0DE")
@@ -273,22 +249,10 @@ def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     assert browser.one("#end a").get_attribute("download") == name
 
 
-def test_the_results_file_is_the_submission(browser: Browser) -> None:
-    browser.size("wide")
-    text, batch = shown("judge_question", "static")
-    browser.open(text, "?PROLIFIC_PID=ab%20c&SESSION_ID=s9")
-    browser.keys("g")
-    browser.press("Finish")
-    browser.click("#end a")
-    sent = browser.saved(f"{batch}-hit-1-ab_c.json")
-    assert (sent["worker"], sent["assignment"]) == ("ab c", "s9")
-    assert sent["answers"] == {"item-0": {"verdict": "good"}}
-
-
 def test_a_worker_without_an_id_is_asked_for_it(browser: Browser) -> None:
     browser.size("phone")
     browser.js("localStorage.clear()")
-    browser.open(shown("judge_question", "static")[0])
+    browser.open(shown("judge_question", "static")[0], "?PROLIFIC_PID={{%PROLIFIC_PID%}}")
     assert not browser.all("#item fieldset")
     browser.press("Start")
     assert not browser.all("#item fieldset")
@@ -334,7 +298,7 @@ def test_judging_needs_only_the_keyboard(browser: Browser) -> None:
     }
 
 
-def test_six_attributes_need_seven_keys(browser: Browser) -> None:
+def test_the_rest_is_no_by_one_key(browser: Browser) -> None:
     browser.size("wide")
     browser.open(shown("judge_toxicity", "preview")[0])
     browser.keys("n", "y", "n", "0")
@@ -342,50 +306,6 @@ def test_six_attributes_need_seven_keys(browser: Browser) -> None:
     given = browser.submission()["answers"]["item-0"]
     assert [k for k, v in given.items() if v] == ["insult"]
     assert len(given) == 6
-
-
-def test_marking_and_answering_need_only_the_keyboard(browser: Browser) -> None:
-    browser.size("wide")
-    browser.open(shown("answer_question", "preview")[0])
-    browser.keys("y")
-    for _ in range(30):
-        browser.keys(Keys.TAB)
-        if browser.js("return document.activeElement.textContent.startsWith('Marking')"):
-            break
-    browser.keys(Keys.ENTER)
-    assert browser.js("return document.activeElement.className") == "passage"
-    browser.keys(Keys.RIGHT, Keys.DOWN, Keys.DOWN, Keys.DOWN, *[Keys.RIGHT] * 4)
-    browser.chord(Keys.SHIFT, Keys.RIGHT, Keys.RIGHT)
-    assert browser.text("mark.cursor") == "succeeded Kofi Annan"
-    browser.keys(Keys.ENTER)
-    browser.keys(Keys.RIGHT, Keys.RIGHT, Keys.ENTER)
-    assert len(browser.all(".chips li")) == 2
-    browser.keys(Keys.DELETE)
-    for _ in range(30):
-        browser.keys(Keys.TAB)
-        if browser.js("return document.activeElement.tagName") == "TEXTAREA":
-            break
-    browser.keys("Kofi Annan")
-    browser.chord(Keys.CONTROL, Keys.ENTER)
-    start = ARTICLE.index("succeeded Kofi")
-    assert browser.submission()["answers"]["item-0"] == {
-        "answerable": "yes",
-        "evidence": [{"start": start, "end": start + 20, "text": "succeeded Kofi Annan"}],
-        "answer": "Kofi Annan",
-    }
-
-
-def test_writing_needs_only_the_keyboard(browser: Browser) -> None:
-    browser.size("wide")
-    browser.open(shown("easy_select", "preview")[0])
-    browser.keys("y", "3")
-    for _ in range(30):
-        browser.keys(Keys.TAB)
-        if browser.js("return document.activeElement.textContent") == "eighth":
-            break
-    browser.keys(Keys.SPACE)
-    browser.chord(Keys.CONTROL, Keys.ENTER)
-    assert browser.submission()["answers"]["item-0"]["word"] == "eighth"
 
 
 def test_a_choice_is_not_there_without_the_field_that_it_needs(browser: Browser) -> None:
@@ -411,45 +331,11 @@ def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> Non
     assert len(browser.all(".passage p")) == 7
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
-    """A server that takes submissions: its address and what it was sent."""
-    got: list[tuple[str, bytes]] = []
-
-    class Takes(BaseHTTPRequestHandler):
-        def _say(self, status: int) -> None:
-            self.send_response(status)
-            self.send_header("Access-Control-Allow-Origin", "*")
-            self.send_header("Access-Control-Allow-Headers", "Content-Type")
-            self.end_headers()
-
-        def do_OPTIONS(self) -> None:
-            self._say(204)
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.path, body))
-            self._say(503 if self.path == "/busy" and len(got) == 1 else 200)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Takes)
-    threading.Thread(target=made.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{made.server_port}", got
-    made.shutdown()
-    made.server_close()
-
-
-def test_a_submission_is_posted_and_kept_where_that_fails(
-    browser: Browser, server: tuple[str, list[tuple[str, bytes]]]
-) -> None:
-    address, got = server
-    got.clear()
+def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, taker: Taker) -> None:
+    taker.busy = 1
     browser.size("wide")
-    text, batch = shown(
-        "judge_question", "static", post=f"{address}/busy", code="DONE", complete="https://x.org/c"
-    )
+    post, link = f"{taker.address}/busy", "https://x.org/c"
+    text, batch = shown("judge_question", "static", post=post, code="DONE", complete=link)
     browser.open(text, "?workerId=W")
     browser.keys("g")
     browser.press("Submit")
@@ -457,11 +343,11 @@ def test_a_submission_is_posted_and_kept_where_that_fails(
     assert browser.all("#code") == []
     browser.refresh()  # what has not arrived is sent by the next load
     assert browser.text("#code") == "DONE"
-    assert browser.one("#end a").get_attribute("href") == "https://x.org/c"
-    assert [path for path, _ in got] == ["/busy", "/busy"]
-    sent = json.loads(got[1][1])
+    assert browser.one("#end a").get_attribute("href") == link
+    assert [path for path, _ in taker.posted] == ["/busy", "/busy"]
+    sent = json.loads(taker.posted[1][1])
     assert (sent["batch"], sent["worker"]) == (batch, "W")
-    assert set(browser.requests()) == {f"{address}/busy"}
+    assert set(browser.requests()) == {post}
 
 
 MTURK = "?assignmentId=A1&hitId=H1&workerId=W1&turkSubmitTo=https%3A%2F%2Fevil.example"

@@ -10,7 +10,7 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import Layout
+from tests.annotation_items import own_layout
 from tests.browser import Browser, browser
 
 __all__ = ["browser"]  # a fixture
@@ -44,18 +44,10 @@ return problems;
 
 def _page(checks: list[Any], cases: list[dict[str, Any]], folder: Path, batch: str) -> str:
     """A page that asks for a text by each of some checks, with an item for each case."""
-    layout = Layout.model_validate(
-        {
-            "title": "Checks",
-            "summary": "Every check.",
-            "instructions": ["Type."],
-            "fields": {name: {"optional": True} for name in FIELDS},
-            "answers": {
-                f"a{n}": {"kind": "text", "label": f"A {n}", "check": check, "required": False}
-                for n, check in enumerate(checks)
-            },
-            "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-        }
+    texts = {"kind": "text", "label": "A", "required": False}
+    layout = own_layout(
+        {name: {"optional": True} for name in FIELDS},
+        {f"a{n}": texts | {"check": check} for n, check in enumerate(checks)},
     )
     (folder / "task.html.j2").write_text("{{ everything() }}")
     items = tuple(Item(f"i{n}", f"r{n}", case.get("fields", {})) for n, case in enumerate(cases))

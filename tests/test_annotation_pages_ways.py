@@ -1,8 +1,6 @@
 """Ways out and ways in, in a real browser: broken items, remarks, consent, practice, no answer."""
 
 import itertools
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from factdrift.annotation import page
 from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import Consent, Layout, load_layout
 from tests.annotation_items import FIELDS, hit
-from tests.browser import SIZES, Browser, browser
+from tests.browser import Browser, browser
 
 __all__ = ["browser"]  # a fixture
 
@@ -46,14 +44,9 @@ def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, name: st
     given = browser.submission()["answers"]["item-0"]
     assert given == {"broken": ["unreadable"], "comment": HOSTILE}
     assert problems(layout, FIELDS[name], given) == []
-    wrong = problems(layout, FIELDS[name], {**given, next(iter(EXTRA[name])): "x"})
+    other = next(a for a in layout.answers if a not in ("broken", "comment"))
+    wrong = problems(layout, FIELDS[name], {**given, other: "x"})
     assert wrong and "is not asked here" in wrong[0]
-
-
-EXTRA = {
-    name: [a for a in load_layout(name).answers if a not in ("broken", "comment")]
-    for name in FIELDS
-}
 
 
 def test_no_question_may_be_about_the_news(browser: Browser) -> None:
@@ -147,48 +140,3 @@ def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) ->
     again = page.render(layout, [hit(layout.name)], batch=next(BATCHES), mode="static")
     browser.open(again, "?workerId=P1")  # whoever has practised does not do it again
     assert browser.text("#count") == ""
-
-
-AXE = os.environ.get("AXE")
-"""The path of axe-core's `axe.min.js`: `npm install axe-core` in a folder of its own."""
-
-_RUN_AXE = """
-const done = arguments[0];
-axe.run(document, { resultTypes: ['violations'] })
-  .then((found) => done(found.violations.map((v) => [v.id, v.nodes.map((n) => n.html)])));
-"""
-
-
-@pytest.mark.skipif(not AXE, reason="AXE=…/axe.min.js checks accessibility (axe-core, by npm)")
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", sorted(FIELDS))
-def test_axe_finds_nothing(browser: Browser, name: str, size: str, tmp_path: Path) -> None:
-    """Every rule of axe-core, the best practices too, on each state of a page."""
-    consent = Consent(text=("We study news.",), contact="ada@example.org")
-    layout = load_layout(name).model_copy(update={"consent": consent})
-    text = page.render(layout, [hit(name, 2)], batch=next(BATCHES), mode="preview")
-    text = text.replace("script-src ", "script-src 'unsafe-eval' ", 1)
-    browser.size(size)
-    browser.open(text)
-
-    def found(state: str) -> Any:
-        if folder := os.environ.get("SHOTS"):
-            browser.driver.save_screenshot(f"{folder}/{name}-{size}-{state}.png")
-        browser.js(Path(AXE or "").read_text("utf-8"))
-        return browser.driver.execute_async_script(_RUN_AXE)
-
-    assert found("consent") == []
-    browser.press("I have read this")
-    assert found("first") == []
-    browser.keys("?")
-    for option in browser.all(".work .option, .source fieldset .option")[:1]:
-        browser.click(option)
-    for summary in browser.all(".ways summary"):
-        browser.click(summary)
-    browser.js("document.getElementById('next').click()")
-    assert found("asked") == []
-    for option in browser.all(".ways .option")[:1]:  # practice items have none
-        browser.click(option)
-    for _ in range(2):
-        browser.js("document.getElementById('next').click()")
-    assert found("next") == []

@@ -9,8 +9,8 @@ import pytest
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Qualifications, load_layout
+from factdrift.annotation.page import Delivery
 from factdrift.annotation.platforms import PLATFORMS
-from factdrift.annotation.platforms.base import Delivery
 from factdrift.annotation.platforms.prolific import read_participants, screening
 from factdrift.annotation.results import Imported, import_results
 from factdrift.builders.core.errors import UserError

@@ -18,8 +18,7 @@ from factdrift.annotation.quality.expert import (
 )
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import items, judged, layout
-from tests.annotation_work import work
-from tests.annotation_workers import LAYOUT, hand_in, order, submission, take
+from tests.annotation_workers import LAYOUT, hand_in, order, submission, take, work
 
 SAMPLED = layout({"verdict": {"kind": "choice"}}, {"by": "sampled", "sampled": 2}, assignments=1)
 PART = [judged("w", f"r{n}", hit=f"h{n}", verdict="a") for n in range(30)]

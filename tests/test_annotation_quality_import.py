@@ -15,7 +15,7 @@ from factdrift.annotation.matching import Batches
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import Imported, JudgmentTable, import_results
 from factdrift.builders.core.errors import UserError
-from tests.annotation_work import work
+from tests.annotation_workers import work
 from tests.browser import SIZES, Browser, browser
 
 __all__ = ["browser"]

@@ -48,9 +48,10 @@ def options(tmp: Path) -> tuple[str, ...]:
 def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
     batch, layout, words = expert_batch(tmp_path), load_layout("ckl_expert"), "Buccaneers"
     query = "Tom Brady Tampa Bay Buccaneers"
-    with serving(batch.folder, tmp_path / "results", *options(tmp_path)) as server:
+    more = (*options(tmp_path), "--code", "C0DE")
+    with serving(batch.folder, tmp_path / "results", *more) as server:
         browser.size("wide")
-        browser.go(f"{server.address}?participant=ada")
+        browser.go(f"{server.address}task.html?participant=ada")
         browser.click('[data-answer="keep"] label')
         browser.click('[data-answer="searches"] input')
         browser.insert(query)
@@ -66,6 +67,9 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
         browser.press("Submit")
         browser.wait("return !document.querySelector('#end').hidden")
         (line,) = browser.until(lambda: received(tmp_path / "results", batch), "the submission")
+        assert browser.text("#end h2") == "Thank you"
+        browser.refresh()  # without the session of a recruiting site the code comes again, too
+        assert browser.text("#code") == "C0DE"
     line.pop("received")
     given = from_text(json.dumps(line), "", 0)
     assert isinstance(given, Submission)

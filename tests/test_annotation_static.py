@@ -2,25 +2,21 @@
 
 import csv
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from factdrift.annotation.batch import HitBatch
+from factdrift.annotation.page import Delivery
 from factdrift.annotation.platforms import PLATFORMS
-from factdrift.annotation.platforms.base import Delivery, Verdict
+from factdrift.annotation.platforms.base import Verdict
 from factdrift.annotation.submission import Refused, Submission
-from factdrift.builders.core.errors import UserError
 from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
-from tests.browser import Browser, browser, served
+from tests.browser import Browser, Taker, browser, served, taker
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "taker"]  # fixtures
 
 
 def links(batch: HitBatch) -> list[dict[str, str]]:
@@ -30,7 +26,7 @@ def links(batch: HitBatch) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("split", [False, True])
 def test_links(split: bool, tmp_path: Path) -> None:
-    batch = batch_of(tmp_path, delivery=Delivery(split=split))
+    batch = batch_of(tmp_path, delivery=Delivery(split_pages=split))
     one, two = (hit.id for hit in batch.hits)
     files = ["hit-0001.html?", "hit-0002.html?"]
     who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
@@ -49,51 +45,12 @@ def test_links(split: bool, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("post", ["ftp://x", "javascript:x", "file:///etc/passwd", "https://x/;y"])
-def test_addresses_that_are_none(post: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not an address of the web"):
-        batch_of(tmp_path, delivery=Delivery(post=post))
-
-
 def test_what_it_reads(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     given = [submission(batch, "A1"), {"format": "else"}]
     found = list(PLATFORMS["static"].read(hand_in(tmp_path, given)))
     assert [type(one) for one in found] == [Submission, Refused]
     assert PLATFORMS["static"].feedback(tmp_path, lambda one: Verdict(""), tmp_path) == []
-
-
-class Taker(BaseHTTPRequestHandler):
-    """Takes submissions as any small server would, a line each."""
-
-    def do_OPTIONS(self) -> None:
-        self._reply(204)
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        kept: list[bytes] = self.server.kept  # type: ignore[attr-defined]
-        kept.append(body)
-        self._reply(200)
-
-    def _reply(self, status: int) -> None:
-        self.send_response(status)
-        self.send_header("Access-Control-Allow-Origin", "*")
-        self.send_header("Access-Control-Allow-Headers", "Content-Type")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        return
-
-
-@pytest.fixture
-def taker() -> Iterator[tuple[str, list[bytes]]]:
-    kept: list[bytes] = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), Taker) as server:
-        server.kept = kept  # type: ignore[attr-defined]
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/take", kept
-        server.shutdown()
 
 
 _ANSWER = """
@@ -114,17 +71,14 @@ def _work(browser: Browser, address: str) -> None:
     browser.js(_ANSWER, 4, NOTE)
 
 
-def test_posted_by_a_browser(
-    browser: Browser, taker: tuple[str, list[bytes]], tmp_path: Path
-) -> None:
-    address, kept = taker
-    how = Delivery(post=address, code="CODE-42", complete="https://example.org/done?cc=42")
+def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
+    how = Delivery(post=taker.address, code="CODE-42", complete="https://example.org/done?cc=42")
     batch = batch_of(tmp_path, delivery=how)
     with served(batch.folder / "static") as root:
         _work(browser, f"{root}task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
         assert browser.text("#code") == "CODE-42"
         assert browser.js("return document.querySelector('#end a').href") == how.complete
-    (body,) = kept
+    ((_, body),) = taker.posted
     made = json.loads(body)
     assert (made["batch"], made["hit"]) == (batch.id, batch.hits[1].id)
     assert (made["worker"], made["assignment"]) == ("5f0worker", "s1")
@@ -135,29 +89,15 @@ def test_posted_by_a_browser(
     assert refusals(tmp_path) == []
 
 
-def test_a_link_that_no_site_has_filled_in_asks_who_it_is(browser: Browser, tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    link = links(batch)[0]["link"].split("?")[1]
-    browser.size("wide")
-    with served(batch.folder / "static") as root:
-        browser.go(f"{root}task.html?{link}")
-        assert browser.js("return !document.getElementById('who').hidden")
-        browser.go(f"{root}task.html?hit=1&PROLIFIC_PID=5f0")
-        assert browser.js("return document.getElementById('who').hidden")
-
-
 def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
     """Opened from disk, with no server at all: the file that a worker saves and sends."""
-    batch = batch_of(tmp_path, delivery=Delivery(split=True))
+    batch = batch_of(tmp_path, delivery=Delivery(split_pages=True))
     page = batch.folder / "static" / "hit-0001.html"
     _work(browser, f"{page.as_uri()}?workerId=R4WID")
     assert "opened from a file" in browser.text("#notice")
     browser.click("#end a")
     path = browser.folder / f"{batch.id}-{batch.hits[0].id}-R4WID.json"
-    for _ in range(100):
-        if path.exists():
-            break
-        threading.Event().wait(0.05)
+    browser.saved(path.name)
     done = take(tmp_path, path)
     assert (done.new, refusals(tmp_path)) == (1, [])
     path.write_text("{" + path.read_text("utf-8"), "utf-8")

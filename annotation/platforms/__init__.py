@@ -1,6 +1,6 @@
 """Where people work: one module a platform, listed here."""
 
-from factdrift.annotation.dataset import near_hint
+from factdrift.annotation.layout import near_hint
 from factdrift.annotation.platforms.base import Platform
 from factdrift.annotation.platforms.label_studio import LabelStudio
 from factdrift.annotation.platforms.mturk import MTurk

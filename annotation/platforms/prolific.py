@@ -9,9 +9,7 @@ five minutes or more is rejected for two failed checks, each of which says what 
 no sense. `SESSION_ID` of a link is the id of the submission.
 """
 
-import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +17,8 @@ from typing import Any
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, Qualifications, Rejection
-from factdrift.annotation.page import web_address
-from factdrift.annotation.platforms.base import Decide, Delivery
+from factdrift.annotation.page import Delivery
+from factdrift.annotation.platforms.base import Decide, write_csv
 from factdrift.annotation.platforms.static import IDS, Static
 from factdrift.annotation.reading import csv_rows
 from factdrift.annotation.submission import Refused, Submission
@@ -29,7 +27,6 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import file_sha256
 
-TASKFLOW, README = "taskflow.csv", "README.txt"
 GONE = ("RETURNED", "TIMED-OUT", "TIMED_OUT", "SCREENED-OUT", "SCREENED_OUT", "SCREENED OUT")
 """Statuses of people who left the study, or were sent away: their answers are not used."""
 _ID = re.compile("[0-9A-Za-z]{8,64}")
@@ -43,46 +40,38 @@ class Prolific(Static):
     heeds = ("url",)
     rejection = Rejection(checks=("instruction", "nonsense"), long_failures=2, experts=False)
 
-    def export(
-        self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery
-    ) -> list[str]:
+    def export(self, batch: HitBatch, layout: Layout, folder: Path, delivery: Delivery) -> None:
         """`README.txt` with the study's link and figures, and `taskflow.csv`: a link a HIT."""
         if delivery.url is None:
             hint = "--url https://… (make: URL=), the address at which factdrift receive will be"
             raise UserError("Prolific's links need the address of the pages", hint=hint)
-        root = f"{(web_address(delivery.url) or '').rstrip('/')}/"
-        pay = layout.pay
+        root = delivery.root()
         names = resource("annotation/platforms/prolific_readme.txt").read_text("utf-8")
         text = names.format(
-            title=layout.title,
+            layout=layout,
+            pay=layout.pay,
+            batch=batch,
             link=f"{root}?{IDS}",
             places=len(batch.hits) * layout.assignments,
             hits=len(batch.hits),
-            assignments=layout.assignments,
-            minutes=pay.minutes_per_hit,
-            reward=f"{pay.per_hit:.2f} {pay.currency}",
-            hourly=f"{pay.hourly} {pay.currency}",
-            batch=f"hits/{batch.layout}/{batch.folder.name}",
-            results=f"results/{batch.layout}-{batch.number:04}",
             checks=_checks(layout),
             who=screening(layout.qualifications),
         )
-        (folder / README).write_text(text, "utf-8", newline="\n")
-        with (folder / TASKFLOW).open("w", encoding="ascii", newline="") as file:
-            write = csv.writer(file, lineterminator="\n")
-            for number in range(1, len(batch.hits) + 1):
-                write.writerow([f"{root}?hit={number}&{IDS}", layout.assignments])
-        return [README, TASKFLOW]
+        (folder / "README.txt").write_text(text, "utf-8", newline="\n")
+        numbers = range(1, len(batch.hits) + 1)
+        links = [(f"{root}?hit={number}&{IDS}", layout.assignments) for number in numbers]
+        write_csv(folder / "taskflow.csv", links)
 
     def knows(self, path: Path) -> bool:
         """None by itself: results are those of pages, and their batch tells whose they are."""
         return False
 
-    def from_document(self, value: Any, where: str, line: int) -> Iterator[Submission | Refused]:
-        for found in super().from_document(value, where, line):
-            if isinstance(found, Submission) and not _ID.fullmatch(found.worker.strip()):
-                found = Refused(where, line, "not an id of Prolific")
-            yield found
+    def submission(self, value: Any, where: str, line: int, *, table: bool) -> Submission | Refused:
+        """A submission whose worker can be one of Prolific's."""
+        found = super().submission(value, where, line, table=table)
+        if isinstance(found, Submission) and not _ID.fullmatch(found.worker.strip()):
+            return Refused(where, line, "not an id of Prolific")
+        return found
 
     def feedback(self, path: Path, decide: Decide, folder: Path) -> list[str]:
         """Submissions to approve and to reject, and bonuses as Prolific takes them.
@@ -90,36 +79,39 @@ class Prolific(Static):
         Each submission of Prolific is decided once, by the first of its answers; a file of bonuses
         is for one study.
         """
-        sign = file_sha256(path)[:8]
-        approved: list[tuple[str, str, str]] = []
-        rejected: list[tuple[str, str, str, str]] = []
+        approved: list[tuple[str, ...]] = []
+        rejected: list[tuple[str, ...]] = []
         bonuses: dict[str, dict[str, Decimal]] = {}
         seen: set[tuple[str, str]] = set()
         for one in self.read(path):
             verdict = decide(one) if isinstance(one, Submission) else None
             if isinstance(one, Refused) or verdict is None:
                 continue
-            ids = (one.study.strip(), one.assignment.strip(), one.worker.strip())
-            if ids[1:] in seen or not all(_ID.fullmatch(name) for name in ids[1:]):
+            study, session, who = (i.strip() for i in (one.study, one.assignment, one.worker))
+            if (session, who) in seen or not _ID.fullmatch(session):
                 continue
-            seen.add(ids[1:])
+            seen.add((session, who))
             if verdict.reason:
-                rejected.append((*ids, verdict.reason))
+                rejected.append((study, session, who, verdict.reason))
                 continue
-            approved.append(ids)
+            approved.append((study, session, who))
             if verdict.bonus:
-                own = bonuses.setdefault(ids[0], {})
-                own[ids[2]] = own.get(ids[2], Decimal(0)) + verdict.bonus
-        columns = ["study_id", "submission_id", "participant_id"]
-        names = [
-            _write(folder / f"prolific-{sign}-approve.csv", [columns, *approved]),
-            _write(folder / f"prolific-{sign}-reject.csv", [[*columns, "message"], *rejected]),
-        ]
+                own = bonuses.setdefault(study, {})
+                own[who] = own.get(who, Decimal(0)) + verdict.bonus
+        columns = ("study_id", "submission_id", "participant_id")
+        tables: dict[str, list[tuple[str, ...]]] = {
+            "approve": [columns, *approved],
+            "reject": [(*columns, "message"), *rejected],
+        }
         for number, (_, own) in enumerate(sorted(bonuses.items()), 1):
-            more = f"-{number}" if number > 1 else ""
-            rows = [[who, f"{amount:.2f}"] for who, amount in sorted(own.items())]
-            names.append(_write(folder / f"prolific-{sign}-bonus{more}.csv", rows))
-        return names
+            name = f"bonus-{number}" if number > 1 else "bonus"
+            tables[name] = [(who, f"{amount:.2f}") for who, amount in sorted(own.items())]
+        sign = file_sha256(path)[:8]
+        paths = {folder / f"prolific-{sign}-{name}.csv": rows for name, rows in tables.items()}
+        for file, rows in paths.items():
+            write_csv(file, rows)
+            file.chmod(0o600)
+        return [file.name for file in paths]
 
 
 @dataclass(frozen=True)
@@ -161,16 +153,9 @@ def read_participants(path: Path) -> Participants:
     return Participants(found)
 
 
-def _write(path: Path, rows: list[Any]) -> str:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
-    path.chmod(0o600)
-    return path.name
-
-
 def _checks(layout: Layout) -> str:
     rule = layout.rejects.get("prolific", Prolific.rejection)
-    kinds = [str(one.get("kind", "known")) for one in layout.attention]
+    kinds = [one.kind for one in layout.attention]
     usable = sum(kind in rule.checks for kind in kinds)
     needed = rule.enough(layout.pay)
     if min(usable, layout.attention_per_hit) < needed:

@@ -8,15 +8,12 @@ import asyncio
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from factdrift.annotation.batch import load_manifest
-from factdrift.annotation.page import web_address
-from factdrift.annotation.receive.desk import Desk, DeskReply, opened
+from factdrift.annotation.receive.desk import Desk, Find, Reply, opened, refusal
 from factdrift.annotation.submission import decode
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
@@ -36,8 +33,6 @@ except ImportError:
         "factdrift receive needs Starlette and uvicorn", hint=install_extra("serve")
     ) from None
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-PROLIFIC_END = "https://app.prolific.com/submissions/complete?cc={code}"
 _SECONDS_TO_SEND = 60.0
 _ADDRESSES = 10_000
 """Addresses whose requests are counted at a time."""
@@ -49,40 +44,31 @@ _HEADERS = {
 }
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What one visitor may ask: requests a second from an address (0: any number, `burst` at
-    once), and bytes of a request."""
-
-    rate: float = 20.0
-    burst: float = 400.0
-    bytes: int = 4 << 20
-
-
 @dataclass
 class Rates:
-    """Requests that each address has left; the address that asked longest ago is forgotten."""
+    """Requests that each address has left: `rate` a second (0: any number), twenty times as many
+    at once. The address that asked longest ago is forgotten."""
 
-    limits: Limits
+    rate: float
     now: Callable[[], float] = time.monotonic
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def allows(self, address: str) -> bool:
-        if not self.limits.rate:
-            return True
-        now = self.now()
-        left, at = self._left.pop(address, (self.limits.burst, now))
-        left = min(self.limits.burst, left + (now - at) * self.limits.rate)
+        now, burst = self.now(), 20 * self.rate
+        left, at = self._left.pop(address, (burst, now))
+        left = min(burst, left + (now - at) * self.rate)
         self._left[address] = max(left - 1, 0.0), now
         if len(self._left) > _ADDRESSES:
             self._left.popitem(last=False)
-        return left >= 1
+        return left >= 1 or not self.rate
 
 
-def application(desk: Desk, *, base: str = "", limits: Limits | None = None) -> Starlette:
-    """The desk as an ASGI application, at `/` and, where given, below the path `base`, too."""
-    limits = limits or Limits()
-    rates = Rates(limits)
+def application(desk: Desk, *, base: str = "", rate: float = 20, size: int = 4 << 20) -> Starlette:
+    """The desk as an ASGI application, at `/` and, where given, below the path `base`, too.
+
+    `rate`: requests a second that one address may make; `size`: bytes that a request may have.
+    """
+    rates = Rates(rate)
     health_page = resource("annotation/receive/health.html").read_text("utf-8")
 
     async def page(request: Request) -> Response:
@@ -100,43 +86,46 @@ def application(desk: Desk, *, base: str = "", limits: Limits | None = None) -> 
         text = health_page.replace("ROWS", rows).replace("SHARE", f"{done / wanted:.1%}")
         return HTMLResponse(text, headers=_HEADERS)
 
-    def posted(act: Callable[[bytes], Awaitable[DeskReply]]) -> Endpoint:
-        async def endpoint(request: Request) -> Response:
-            if not rates.allows(request.client.host if request.client else ""):
-                return _json(DeskReply(429, {"says": "Too many requests: wait a moment."}))
-            try:
-                body = await asyncio.wait_for(_body(request, limits.bytes), _SECONDS_TO_SEND)
-            except TimeoutError:
-                return _json(DeskReply(408, {"says": "It took too long to arrive."}))
+    async def reply_to(
+        request: Request, act: Callable[[Any], Reply], parse: Callable[[str], Any], *, slow: bool
+    ) -> Reply:
+        if not rates.allows(request.client.host if request.client else ""):
+            return refusal(429, "Too many requests: wait a moment.")
+        try:
+            body = await asyncio.wait_for(_body(request, size), _SECONDS_TO_SEND)
             if body is None:
-                return _json(DeskReply(413, {"says": f"More than {limits.bytes:,} bytes."}))
-            try:
-                return _json(await act(body))
-            except OSError:
-                return _json(DeskReply(503, {"says": "It cannot be written at the moment."}))
+                return refusal(413, f"More than {size:,} bytes.")
+            given = parse(body.decode("utf-8"))
+        except TimeoutError:
+            return refusal(408, "It took too long to arrive.")
+        except ValueError:
+            return refusal(400, "not a JSON object in UTF-8")
+        try:
+            return await asyncio.to_thread(act, given) if slow else act(given)
+        except OSError:
+            return refusal(503, "It cannot be written at the moment.")
 
-        return endpoint
+    def posted(
+        path: str,
+        act: Callable[[Any], Reply],
+        parse: Callable[[str], Any] = _json_object,
+        *,
+        slow: bool = False,
+    ) -> Route:
+        async def endpoint(request: Request) -> Response:
+            status, value = await reply_to(request, act, parse, slow=slow)
+            return JSONResponse(dict(value), status, headers=_HEADERS)
 
-    def asked(act: Callable[[Mapping[str, Any]], Awaitable[DeskReply]]) -> Endpoint:
-        async def with_json(body: bytes) -> DeskReply:
-            try:
-                value = decode(body.decode("utf-8"))
-            except ValueError:
-                value = None
-            if not isinstance(value, dict):
-                return DeskReply(400, {"says": "not a JSON object"})
-            return await act(value)
-
-        return posted(with_json)
+        return Route(path, endpoint, methods=["POST"])
 
     routes = [
         Route("/", page),
         Route("/task.html", page),
         Route("/health", health),
-        Route("/hit", asked(desk.give), methods=["POST"]),
-        Route("/leave", asked(desk.leave), methods=["POST"]),
-        Route("/search", asked(desk.search), methods=["POST"]),
-        Route("/submissions", posted(desk.take), methods=["POST"]),
+        posted("/hit", desk.give),
+        posted("/leave", desk.leave),
+        posted("/search", desk.search, slow=True),
+        posted("/submissions", desk.take, str),
     ]
     base = base.strip("/")
     below = [Mount(f"/{base}", routes=routes)] if base else []
@@ -156,15 +145,11 @@ async def _body(request: Request, most: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _json(reply: DeskReply) -> Response:
-    return JSONResponse(dict(reply.value), reply.status, headers=_HEADERS)
-
-
-def completion(batch: Path, code: str | None, complete: str | None) -> dict[str, str]:
-    """What is told at the end: the code, and the link, which for Prolific follows from the code."""
-    if code and not complete and load_manifest(batch).platform == "prolific":
-        complete = PROLIFIC_END.format(code=quote(code, safe=""))
-    return {"code": code or "", "complete": web_address(complete) or ""}
+def _json_object(text: str) -> dict[str, Any]:
+    value = decode(text)
+    if not isinstance(value, dict):
+        raise ValueError
+    return value
 
 
 def serve(
@@ -176,16 +161,18 @@ def serve(
     base: str = "",
     proxy: str = "127.0.0.1",
     minutes: float | None = None,
-    ending: Mapping[str, str] = {},
-    limits: Limits | None = None,
-    find: Callable[[str], list[dict[str, str]]] | None = None,
+    code: str | None = None,
+    complete: str | None = None,
+    rate: float = 20,
+    size: int = 4 << 20,
+    find: Find | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Serve a batch until it is stopped; with `find`, let workers search a corpus.
 
     `proxy`: addresses whose X-Forwarded headers are believed, with commas; `*` for all.
     """
-    with opened(batch, out, minutes=minutes, ending=ending, find=find) as desk:
+    with opened(batch, out, minutes=minutes, code=code, complete=complete, find=find) as desk:
         try:
             listening = socket.create_server((host, port), backlog=1024)
         except OSError as error:
@@ -200,7 +187,7 @@ def serve(
             f"({counts['received']:,} of {counts['wanted']:,} received); progress: {path}health"
         )
         config = uvicorn.Config(
-            application(desk, base=base, limits=limits),
+            application(desk, base=base, rate=rate, size=size),
             access_log=False,
             log_level="warning",
             server_header=False,
