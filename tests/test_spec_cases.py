@@ -233,7 +233,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
         gaps = eng.read(made / "gaps.parquet", rows.Gap)
         for granularity, undated in BUILT:
             first = Period.of(date(1380, 1, 1), granularity)
-            window = buildable(first, None, SNAPSHOT)
+            window = buildable(first, None, SNAPSHOT, granularity)
             for row in eng.rows(compare(segments, window, gaps, undated=undated)):
                 key = (f"Q{row['subject']}", granularity, undated)
                 compared.setdefault(key, []).append(
