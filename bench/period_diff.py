@@ -25,10 +25,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench import BENCH, Figures, best, cost, own, timed
-from factdrift.builders.core.dates import Period
+from factdrift.builders.core.dates import Period, periods
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.facts.period_diff import ORDER, buildable, compare, deltas
+from factdrift.builders.facts.period_diff import ORDER, compare, deltas
 from factdrift.builders.facts.timeline import TimeRule, timeline
 from factdrift.builders.rows import Delta, Entity, Fact
 
@@ -36,7 +36,7 @@ SIZES = (200_000, 2_000_000)
 PART = 2_000_000
 FACTS_PER_PAIR = 5
 SNAPSHOT = date(2022, 9, 15)
-WINDOW = buildable(Period.parse("2019Q1"), Period.parse("2022Q2"), SNAPSHOT)
+WINDOW = periods(Period.parse("2019Q1"), Period.parse("2022Q2"))
 LEAST_RATIO = 5.0
 RELATIONS = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 RULES = {relation: TimeRule(exclusive=True) for relation in RELATIONS[:8]}

@@ -1,12 +1,15 @@
-"""What the tests of the CKL chain share: releases of the sample, batches, and people's gold rows.
+"""What the tests of the CKL chain share: releases of the sample, batches, people, and a model.
 
 Gold rows are written as `make judgments` writes them, out of the items of a real batch.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +140,132 @@ def dropped(published: Path) -> dict[str, list[str]]:
     for row in rows(published, "dropped.parquet"):
         found.setdefault(row["step"], []).append(row["reason"])
     return {step: sorted(reasons) for step, reasons in found.items()}
+
+
+@contextmanager
+def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]:
+    """A prompted step whose chat server answers prompts; None: it fails."""
+
+    class ChatHandler(BaseHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            """Nothing."""
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            said = answer(body["messages"][0]["content"].rstrip())
+            reply = json.dumps({"choices": [{"message": {"content": said or ""}}]}).encode()
+            self.send_response(503 if said is None else 200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+    served = ThreadingHTTPServer(("127.0.0.1", 0), ChatHandler)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{served.server_port}/v1"
+    yield {"backend": {"backend": "openai", "base_url": address, "model": "m", "retries": 0}}
+    served.shutdown()
+
+
+SAID = {
+    "The prime minister of Japan is [BLANK].": "Shinzo Abe",
+    "The football club of Luis Suárez is [BLANK].": "unknown",
+    "[BLANK] resigned as chief executive of Wirecard in June 2020.": "Tim Cook",
+    "The president of France is [BLANK].": "Emmanuel Macron",
+    "The prime minister of New Zealand is [BLANK].": "Bill English",
+    "The coach of Juventus is [BLANK].": "Maurizio Sarri",
+}
+"""What the played model puts into the gaps."""
+WRITTEN = {
+    "Yoshihide Suga becomes": ("The prime minister of Japan is [BLANK].", "Yoshihide Suga"),
+    "Luis Suárez joins": ("The football club of Luis Suárez is [BLANK].", "Atlético Madrid"),
+    "Wirecard files": (
+        "[BLANK] resigned as chief executive of Wirecard in June 2020.",
+        "Markus Braun",
+    ),
+    "Emmanuel Macron tests": ("The president of France is [BLANK].", "Emmanuel Macron"),
+    "Jacinda Ardern wins": ("The prime minister of New Zealand is [BLANK].", "Jacinda Ardern"),
+    "Andrea Pirlo becomes": ("The coach of Juventus is [BLANK].", "Andrea Pirlo"),
+}
+"""What workers make of an article, by the beginning of its headline: statement and answer."""
+
+
+def workers(items: Sequence[Item]) -> list[Gold]:
+    """What workers say of the articles in `WRITTEN`, and some bad work."""
+    layout = "ckl_question"
+
+    def said(start: str, cloze: str, answer: str) -> tuple[Item, dict[str, Any]]:
+        one = next(one for one in items if str(one.fields["article"]).startswith(start))
+        questions, text = one.fields["questions"], str(one.fields["article"])
+        assert isinstance(questions, list)
+        edited = cloze.replace("[BLANK]", "who").rstrip(".") + "?"
+        span = mark(text, answer)
+        return one, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
+
+    found = []
+    for start, (cloze, answer) in WRITTEN.items():
+        one, answers = said(start, cloze, answer)
+        found.append(gold(layout, one, valid(layout, one, answers)))
+    hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
+    told = "Alexander De Croo succeeded the minister [BLANK]."
+    moldova, off = said("Maia Sandu", "[BLANK] won in Moldova.", "Sandu")
+    return [
+        *found,
+        gold(layout, hertz, twice),
+        gold(layout, *said("Alexander De Croo", told, "De Croo")),
+        gold(layout, moldova, off | {"answer": {"start": 3, "end": 7, "text": "Igor"}}),
+        gold(layout, "0123456789abcdef", twice),
+        gold(layout, "1" * 16, {"question": ["a", "b", "c"], "edited": ["a", "b"]}),
+        gold(layout, "2" * 16, twice, decision="open"),
+    ]
+
+
+FOUND: dict[str, tuple[str, str, dict[str, str]]] = {
+    "Yoshihide Suga": (
+        "evidence",
+        "parliament elected Shinzo Abe as prime minister",
+        {"supported": "yes", "prediction_is": "different"},
+    ),
+    "Atlético Madrid": (
+        "other_evidence",
+        "Barcelona agreed to sign Luis Suárez",
+        {
+            "found": "yes",
+            "other_answer": "Barcelona",
+            "other_is": "different",
+            "statement": "Luis Suárez plays football for [BLANK].",
+        },
+    ),
+    "Markus Braun": ("", "", {"supported": "no", "found": "no"}),
+    "Emmanuel Macron": (
+        "evidence",
+        "Emmanuel Macron won",
+        {"supported": "yes", "prediction_is": "same"},
+    ),
+    "Jacinda Ardern": (
+        "other_evidence",
+        "Jacinda Ardern became prime minister",
+        {"supported": "no", "found": "yes", "other_answer": "Jacinda Ardern", "other_is": "same"},
+    ),
+}
+"""What experts find of a new answer: which evidence they mark, what it says, and what they say.
+
+Of Suárez' club the model predicted nothing, so that nothing is asked about a prediction.
+"""
+
+
+def experts(items: Sequence[Item]) -> list[Gold]:
+    """What experts find in the passages that the search of the old corpus gave."""
+    layout, found = "ckl_expert", []
+    for one in items:
+        if one.fields["new_answer"] not in FOUND:
+            continue
+        name, words, answers = FOUND[str(one.fields["new_answer"])]
+        settled = {"settled": "yes"} if one.fields.get("doubts") else {}
+        said = {"keep": "yes", "statement": one.fields["cloze"], **settled, **answers}
+        results = one.fields["results"]
+        assert isinstance(results, list)
+        texts = [str(p["text"]) for p in results if isinstance(p, dict)]
+        marks = [mark(text, words, n) for n, text in enumerate(texts) if name and words in text]
+        said |= {name: marks[0]} if name else {}
+        found.append(gold(layout, one, valid(layout, one, said), judgments=2))
+    return found

@@ -1,14 +1,12 @@
 """Random histories of one (subject, relation) each, full of what Wikidata leaves unsaid.
 
-A history is input for `tests.spec_oracle` and, through `entity_lines`, the same as lines of a
-Wikidata JSON dump (https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html), so that a
-product can read it as it reads real dumps. All is drawn from one seed; the objects are one pool
-shared by all histories of a batch, and each relation stands for one set of settings.
+A history is input for `tests.spec_oracle` and, by `tests.history_tables`, for the product. All is
+drawn from one seed; the objects are one pool shared by all histories of a batch, and each relation
+stands for one set of settings.
 """
 
-import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -18,7 +16,6 @@ SNAPSHOT = date(2023, 8, 15)
 FIRST_YEAR, LAST_YEAR = 2014, 2024
 FIRST_SUBJECT, FIRST_OBJECT = 10_000_001, 9_000_001
 PRECISIONS = (9,) * 36 + (10,) * 20 + (11,) * 42 + (8,) * 2
-ENGLISH_WIKIPEDIA = "enwiki"
 
 RELATIONS: tuple[Relation, ...] = tuple(
     Relation(
@@ -230,28 +227,43 @@ def bounded(scene: Scene) -> list[Statement]:
     later = day + timedelta(days=rng.randint(0, 700))
     early, late = told(rng, day), told(rng, later)
     name = scene.name()
-    choices: tuple[Callable[[], dict[str, Snak]], ...] = (
-        lambda: {"P580": "somevalue", "P1319": early, "P1326": late},
-        lambda: {"P580": told(rng, any_day(rng, day)), "P1326": late},
-        lambda: {"P582": "somevalue", "P1319": early, "P1326": late},
-        lambda: {"P582": told(rng, later), "P1319": early},
-        lambda: {"P580": "somevalue", "P582": "somevalue", "P1319": early, "P1326": late},
-        lambda: {"P580": told(rng, day), "P582": told(rng, later), "P1319": early, "P1326": late},
-        lambda: {"P585": rng.choice(("somevalue", cut(day, 9))), "P1319": early, "P1326": late},
-        lambda: {"P1319": early, "P1326": late},
-        lambda: {"P1319": early},
-        lambda: {"P1326": late},
-        lambda: {"P580": early, "P8554": late},
-        lambda: {"P580": early, "P12506": late},
-        lambda: {"P580": early, "P8554": early, "P12506": late},
-        lambda: {"P8555": early},
-        lambda: {"P580": "somevalue", "P8555": early, "P582": "somevalue", "P12506": late},
-        lambda: {"P580": cut(day, 9), "P8555": cut(day, 10)},
-        lambda: {"P582": cut(later, 9), "P8554": cut(later, 10), "P12506": cut(later, 9)},
-    )
-    stated = {q: (s,) for q, s in rng.choice(choices)().items()}
-    found = [Statement(name, scene.rank(), stated)]
+    said: dict[str, Snak] = {
+        "?": "somevalue",
+        "early": early,
+        "late": late,
+        "begin": told(rng, day),
+        "end": told(rng, later),
+        "near": told(rng, any_day(rng, day)),
+        "sight": rng.choice(("somevalue", cut(day, 9))),
+        "year": cut(day, 9),
+        "month": cut(day, 10),
+        "end year": cut(later, 9),
+        "end month": cut(later, 10),
+    }
+    stated = (one.split("=") for one in rng.choice(BOUNDED).split(", "))
+    found = [Statement(name, scene.rank(), {q: (said[text],) for q, text in stated})]
     return found + (free(scene)[:2] if rng.random() < 0.6 else [])
+
+
+BOUNDED = """\
+P580=?, P1319=early, P1326=late
+P580=near, P1326=late
+P582=?, P1319=early, P1326=late
+P582=end, P1319=early
+P580=?, P582=?, P1319=early, P1326=late
+P580=begin, P582=end, P1319=early, P1326=late
+P585=sight, P1319=early, P1326=late
+P1319=early, P1326=late
+P1319=early
+P1326=late
+P580=early, P8554=late
+P580=early, P12506=late
+P580=early, P8554=early, P12506=late
+P8555=early
+P580=?, P8555=early, P582=?, P12506=late
+P580=year, P8555=month
+P582=end year, P8554=end month, P12506=end year
+""".splitlines()
 
 
 def undated(scene: Scene) -> list[Statement]:
@@ -397,132 +409,3 @@ def earlier(history: History, seed: int, day: date) -> History:
         kept.append(Statement(gone, "normal", stated))
         objects[gone] = Entity(gone)
     return replace(history, statements=tuple(kept), objects=objects)
-
-
-# ---------------------------------------------------------------- as a dump
-
-GREGORIAN = "http://www.wikidata.org/entity/Q1985727"
-JULIAN = "http://www.wikidata.org/entity/Q1985786"
-
-
-def time_value(time: Time) -> dict[str, object]:
-    """The datavalue of a time."""
-    sign = "-" if time.year < 0 else "+"
-    text = f"{sign}{abs(time.year):04d}-{time.month:02d}-{time.day:02d}T00:00:00Z"
-    value = {
-        "time": text, "timezone": 0, "before": 0, "after": 0, "precision": time.precision,
-        "calendarmodel": JULIAN if time.julian else GREGORIAN,
-    }  # fmt: skip
-    return {"value": value, "type": "time"}
-
-
-def time_snak(prop: str, stated: Snak) -> dict[str, object]:
-    """A qualifier, or the main snak of a life date."""
-    if isinstance(stated, Time):
-        return {
-            "snaktype": "value", "property": prop, "datavalue": time_value(stated),
-            "datatype": "time",
-        }  # fmt: skip
-    return {"snaktype": stated, "property": prop, "datatype": "time"}
-
-
-def item_snak(prop: str, item: str) -> dict[str, object]:
-    """The main snak of a statement about an item."""
-    value = {"entity-type": "item", "numeric-id": int(item[1:]), "id": item}
-    return {
-        "snaktype": "value", "property": prop,
-        "datavalue": {"value": value, "type": "wikibase-entityid"}, "datatype": "wikibase-item",
-    }  # fmt: skip
-
-
-def claim(subject: str, number: int, main: dict[str, object], rank: str) -> dict[str, object]:
-    """A statement without qualifiers."""
-    return {
-        "mainsnak": main, "type": "statement", "id": f"{subject}${number:08x}", "rank": rank,
-        "references": [],
-    }  # fmt: skip
-
-
-def entity(one: Entity, claims: dict[str, list[dict[str, object]]]) -> dict[str, object]:
-    """An item with its label, its English Wikipedia page and its claims, life dates added."""
-    all_claims = dict(claims)
-    for prop, dates in one.dates.items():
-        all_claims[prop] = [
-            claim(one.id, 10_000 + i, time_snak(prop, stated), rank)
-            for i, (rank, stated) in enumerate(dates)
-        ]
-    name = name_of(one.id)
-    page = {"site": ENGLISH_WIKIPEDIA, "title": name, "badges": []}
-    label = {"en": {"language": "en", "value": name}} if one.labelled else {}
-    return {
-        "type": "item", "id": one.id, "labels": label, "descriptions": {}, "aliases": {},
-        "claims": all_claims, "sitelinks": {ENGLISH_WIKIPEDIA: page}, "pageid": int(one.id[1:]),
-        "ns": 0, "title": one.id, "lastrevid": 1, "modified": "2023-08-15T00:00:00Z",
-    }  # fmt: skip
-
-
-def name_of(item: str) -> str:
-    """The English label of an item: no label is part of another."""
-    return f"{'Subject' if int(item[1:]) >= FIRST_SUBJECT else 'Object'} {item[1:]}"
-
-
-def subject_entity(history: History) -> dict[str, object]:
-    """The subject of a history with its statements as claims."""
-    prop, subject = history.relation.id, history.subject
-    claims: list[dict[str, object]] = []
-    for i, statement in enumerate(history.statements):
-        one = claim(subject.id, i, item_snak(prop, statement.object), statement.rank)
-        if statement.qualifiers:
-            one["qualifiers"] = {
-                q: [time_snak(q, s) for s in snaks] for q, snaks in statement.qualifiers.items()
-            }
-            one["qualifiers-order"] = list(statement.qualifiers)
-        claims.append(one)
-    return entity(subject, {prop: claims} if claims else {})
-
-
-def property_entity(relation: Relation) -> dict[str, object]:
-    """A relation's property, for its label."""
-    return {
-        "type": "property", "datatype": "wikibase-item", "id": relation.id,
-        "labels": {"en": {"language": "en", "value": f"relation {relation.id}"}},
-        "descriptions": {}, "aliases": {}, "claims": {},
-    }  # fmt: skip
-
-
-def entity_lines(some: Iterable[History]) -> Iterator[str]:
-    """JSON lines of all entities of the histories: properties, subjects, then their objects."""
-    objects: dict[str, Entity] = {}
-    for relation in RELATIONS:
-        yield json.dumps(property_entity(relation))
-    for history in some:
-        objects |= history.objects
-        yield json.dumps(subject_entity(history))
-    for name in sorted(objects):
-        yield json.dumps(entity(objects[name], {}))
-
-
-def dump_lines(some: Iterable[History]) -> Iterator[str]:
-    """The lines of a dump as Wikidata publishes it: `[`, entities with commas, `]`."""
-    yield "[\n"
-    held: str | None = None
-    for line in entity_lines(some):
-        if held is not None:
-            yield held + ",\n"
-        held = line
-    if held is not None:
-        yield held + "\n"
-    yield "]\n"
-
-
-def relation_settings(relation: Relation) -> dict[str, object]:
-    """The fields of a relation's YAML that concern time, with a cloze and no questions."""
-    return {
-        "relation": relation.id,
-        "label": f"relation {relation.id}",
-        "mode": relation.mode,
-        "exclusive": relation.exclusive,
-        "ends_with": list(relation.ends_with),
-        "undated": relation.undated,
-        "cloze": [f"The {relation.id} of <subject> is <object>."],
-    }

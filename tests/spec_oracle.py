@@ -4,125 +4,102 @@ This module is an independent reading of SPEC: it imports nothing of the toolkit
 was written with the toolkit's code in sight. Days are proleptic Gregorian ordinals
 (`date.toordinal`), and a point is the pair (first, last) of possible days.
 
-Where SPEC is silent or may be read in two ways, this is the reading taken, and why.
+Where SPEC is silent or may be read in two ways, this is the reading taken.
 
 Time values
- T1. A value wholly outside the years 1 … 9999 is clamped to the nearest day that exists, so a
-     start BCE is a known start on 0001-01-01, not an unknown one ("clamp").
- T2. Precisions finer than a day (12 to 14) are days; a value whose day does not exist
-     (30 February) is unknown, because nothing else can be said of it.
+ T1. A value wholly outside the years 1 … 9999 is clamped to the nearest day that exists.
+ T2. Precisions finer than a day are days; a day that does not exist (30 February) is unknown.
  T3. The decade of the year y is y // 10 * 10 … + 9, whichever year of it the value names.
 
 A statement's facts
- F1. `novalue` of any qualifier counts as the qualifier's absence (SPEC says so of P582), except
-     that the statement is not "without any time qualifier": P582 `novalue` alone is an open fact
-     of unknown start.
- F2. `somevalue`, and values coarser than a decade, do stand there: P580 `somevalue` with P1319 and
-     P1326 is a start within these bounds; P585 `somevalue` is a sighting on an unknown day.
- F3. Several P580 and P582 pair up only where there are as many of one as of the other, each pair
-     is possible (s.first <= e.last) and each end lies surely before the next start
-     (e.last < s.first): 2010-2012 with 2012-2014, both in years, is a hull, since the strict "<"
-     of SPEC is not sure there. Of n starts and n-1 ends the last start has no end.
+ F1. `novalue` of any qualifier counts as its absence, but the statement is not "without any time
+     qualifier": P582 `novalue` alone is an open fact of unknown start.
+ F2. `somevalue`, and values coarser than a decade, do stand there: P580 `somevalue` with P1319 is a
+     start bounded by it, P585 `somevalue` a sighting on an unknown day.
+ F3. Several P580 and P582 pair up only where each pair is possible (s.first <= e.last) and each end
+     lies surely before the next start (e.last < s.first).
  F4. An unknown value among several makes the hull unknown: it says that there is one more date.
- F5. Several P585 give one fact (sighting or point) each: the hull rule names P580 and P582 only.
- F6. A bound counts to the end of its own precision: P1319 "1950" is 1950-01-01, P1326 "1955" is
-     1955-12-31. Of several values of one bound the hull counts.
+ F5. Several P585 give one fact (sighting or point) each.
+ F6. A bound counts to the end of its own precision; of several values of one bound the hull counts.
  F7. P1319 and P1326 beside P580 without P582 both bound the start, beside P582 alone both the end.
  F8. Any bound on the end (P8554, P12506, P1326 alone) says that there is an end, its day unknown.
  F9. Bounds that leave no day contradict the statement as an end before the start does.
- F10. Bounds apply to each fact of a statement that gives several, and each fact may contradict
-     itself alone.
- F11. What happens (a pointwise relation) and has a start alone is a point, as of P585: "it held on
-     that point". A start of `somevalue` alone tells no point, and the fact is open.
+ F10. Each fact of a statement that gives several is bounded, and may contradict itself, alone.
+ F11. What happens (a pointwise relation) and has a start alone is a point, as of P585. A start of
+      `somevalue` alone tells no point, and the fact is open.
 
 Lives
- L1. Deaths count as the relation's `ends_with` says; births of the subject always.
- L2. "Unknown ends" are those of which no latest day is known: a P582 of `somevalue`, coarser than
-     a decade or beyond 9999, and ends inferred from a successor. A stated P582, a year for
-     instance, or a latest date is never narrowed by a death, and one that lies after it stays
-     (SPEC lists sightings, unknown ends and gaps).
- L3. A start surely before the birth is cut to it: it is then the birth's own point, within the
-     end. Of subject and object both have to have begun: the later of the two births counts. What
-     would end before it contradicts itself, as a sighting before it does.
+ L1. Deaths count as the relation's `ends_with` says; births of both always.
+ L2. "Unknown ends" are those of which no latest day is known. A stated P582 or a latest date is
+     never narrowed by a death, and one that lies after it stays.
+ L3. A start surely before the later of the two births is cut to it: it is that birth's own point.
+     What would end before it contradicts itself, as a sighting before it does.
  L4. "Wholly outside its subject's life" after the death is asked only where `ends_with` holds the
-     subject: an award may be posthumous. An open fact, a sighting or an unknown end that would
-     begin after its object's end has nothing left and is a gap too; a stated term is not.
+     subject. An open fact, a sighting or an unknown end that would begin after its object's end has
+     nothing left and is a gap too; a stated term is not.
  L5. The gap of a contradictory statement is all time within the lives; its dates are not trusted.
- L6. A death of `somevalue`, or coarser than a decade, is a death on an unknown day: an open fact
-     then ends on an unknown day. `novalue` is no date. Dates of deprecated rank are not read.
+ L6. A death of `somevalue`, or coarser than a decade, is a death on an unknown day. `novalue` is no
+     date. Dates of deprecated rank are not read.
  L7. Where an entity has both P570 and P576 the earlier one counts; of P569 and P571 the later.
 
 Exclusive relations
- E1. A successor may be an open or a closed fact of another object, not a gap. It must have been
-     able to begin by the snapshot day: one who takes office later closes nobody yet.
+ E1. A successor is an open or closed fact of another object, not a gap, that can have begun by the
+     snapshot day.
  E2. The inferred end lies in [own start.first, the least start.last of all sure successors], the
-     handover day included, and within the death and the snapshot. This holds for the dead too:
-     the open term of a dead holder who has a successor ends on an unknown day up to the death.
- E3. Surely overlapping "stated terms" (guard b) are any facts but sightings; of an open one only
-     the start is stated, so it overlaps surely where it begins surely inside another's term.
-     Overlap on one common end-and-start day is a handover, none.
- E4. Closing comes first: rivals, and those in doubt beside a preferred one, are only those
-     open facts that no successor closed. A dead holder's open statement is open.
- E5. Guard (a) goes before guard (c): open normal rivals of an open preferred statement of another
-     object are in doubt and the preferred one is not, whatever their order. Several preferred
-     ones hold together, whatever their order. It goes before guard (b), too: the governor-general
-     of Australia, open and of normal rank, is in doubt beside the preferred monarch.
- E6. A fact in doubt is possible from its own first possible start on, and certain nowhere.
- E9. "Two holders that nobody closed … where the subject has had co-holders … are all in doubt":
-     open statements of normal rank beside another object's open one. Those of preferred rank hold.
- E10. `open_for: N years` counts from the first possible start; from then on the fact may hold and
-     does not surely. It is still open, and a rival is in doubt anyway.
- E7. The order of work is: facts, lives, exclusivity, merging, sightings inside states. A fact in
-     doubt does not merge.
- E8. An open statement that begins wholly after the snapshot gives no segment.
+     handover day included, and within death and snapshot; of the dead too.
+ E3. "Stated terms" (guard b) are any facts but sightings; an open one overlaps surely where it
+     begins surely inside another's term. One common end-and-start day is a handover, no overlap.
+ E4. Closing comes first: rivals are only those open facts that no successor closed.
+ E5. Guard (a) goes before guards (b) and (c): open normal rivals of an open preferred statement of
+     another object are in doubt, it is not. Several preferred ones hold together.
+ E6. A fact in doubt is possible from its own first possible start on, and certain nowhere. It does
+     not merge.
+ E7. "Two holders that nobody closed … where the subject has had co-holders … are all in doubt":
+     open statements of normal rank beside another object's open one.
+ E8. `open_for: N years` counts from the first possible start; then the fact may hold, not surely.
+ E9. An open statement that begins wholly after the snapshot gives no segment.
 
 Gaps
- G1. The gap of a statement whose object has no label has the interval that its fact would have
-     (open until the snapshot or its successor); without dates, or contradictory, all time.
- G2. An undated statement of an unlabelled object is in doubt under `accept`, since scoring has no
-     name to accept; under `ignore` it is ignored as undated.
- G3. `undated: keep` keeps the statement as a row of facts without days; in timelines it is the
-     same gap as elsewhere. So is, in such a relation, a statement that has time qualifiers and
-     tells no day and no end by them (P580 `somevalue`, P582 `novalue`): it is the same row.
- G4. Gaps of contradictory statements and of unlabelled objects put in doubt under every recipe
-     option; `ignore` speaks of undated ones only.
+ G1. The gap of a statement whose object has no label has the interval that its fact would have;
+     without dates, or contradictory, all time.
+ G2. An undated statement of an unlabelled object is in doubt under `accept` (scoring has no name to
+     accept); under `ignore` it is ignored as undated.
+ G3. `undated: keep` keeps the statement as a row of facts without days, which is the same gap. So
+     is, in such a relation, a statement whose time qualifiers tell no day and no end.
+ G4. `ignore` speaks of undated gaps only.
 
 Merging
- M1. Sightings are points too: they never merge. Merging goes on until nothing touches; merged
-     start and end are the earlier and the later of the two under each reading.
+ M1. Sightings are points too: they never merge. Merging goes on until nothing touches; merged start
+     and end are the earlier and the later of the two under each reading.
 
 Comparisons
- C1. `possible_answers` of an unchanged row are the undated objects in doubt in t+1; one that was
-     so only in t (it died between) lets the row stay and is not accepted.
- C2. Where both answer sets are empty there is no row; `dropped` then tells of doubt all the same,
-     with `split` None, and a caller may count it or not.
- C4. SPEC asks for a reason of its own and names none. An object that is not certain is in doubt by
-     every segment and gap of its own that is possible; of all causes in t and t+1 the first of
-     `CAUSES` is told.
+ C1. `possible_answers` of an unchanged row are the undated objects in doubt in t+1; one that was so
+     only in t lets the row stay and is not accepted.
+ C2. Where both answer sets are empty there is no row, and `split` is None.
+ C3. "Ended by the snapshot day": the period's last day is at most the snapshot day.
+ C4. Of all causes of doubt in t and t+1 the first of `CAUSES` is told.
  C5. `at: end` asks each fact about the period's last day, as if that day were the period. There an
      update that only took objects away has nothing to ask for and is dropped.
  C6. "A `deleted` row has the … targets of the row of t": where that row was an update, what it had
      added; its `still_true` come along.
- C3. "Ended by the snapshot day": the period's last day is at most the snapshot day.
 
 Snapshot diff (of triples; a triple is in a dump if any statement not deprecated states it)
- D1. Only in the new dump: *new* where it has segments or unlabelled terms and each begins surely
-     after T_old; else *added*.
+ D1. Only in the new dump: *new* where it has terms, each begins surely after T_old, and none of it
+     is a gap; else *added*.
  D2. Only in the old dump: *obsolete* where every term of it had a stated end by T_new, and one of
      these ends lies surely on T_old or later; else *removed*.
- D3. In both, by the new dump's timeline: *new* (and `returned`) where it has a segment that
-     begins surely after T_old, none that may reach T_old, and the old dump had none that begins
-     after T_old; *static* where it may reach T_new; *obsolete* where its last possible day is
-     T_old or later; else it lies wholly before T_old: *static* where both dumps tell the same
-     segments, *corrected* where they do not. SPEC has no word "returned": it is a flag beside new.
+ D3. In both, by the new dump's timeline: *new* (*returned* after a term before) where a segment
+     begins surely after T_old, none may reach T_old, and the old dump had none that begins after
+     T_old; *static* where one may reach T_new; *obsolete* where one may reach T_old; else *static*
+     where both dumps tell the same segments, *corrected* where they do not.
  D4. A triple without any segment in the new dump (only gaps) is *static* where both have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 MIN_DAY = date.min.toordinal()
@@ -161,10 +138,7 @@ class Statement:
 
     object: str
     rank: str = "normal"
-    qualifiers: Mapping[str, tuple[Snak, ...]] = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "qualifiers", dict(self.qualifiers or {}))
+    qualifiers: Mapping[str, tuple[Snak, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -173,10 +147,7 @@ class Entity:
 
     id: str
     labelled: bool = True
-    dates: Mapping[str, tuple[tuple[str, Snak], ...]] = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dates", dict(self.dates or {}))
+    dates: Mapping[str, tuple[tuple[str, Snak], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -214,67 +185,53 @@ class Point(NamedTuple):
 UNKNOWN = Point(MIN_DAY, MAX_DAY)
 
 
-def day_number(year: int, month: int, day: int) -> int:
-    """The ordinal of a Gregorian day, clamped: "Clamp to the years 1 … 9999"."""
-    if year < 1:
-        return MIN_DAY
-    if year > 9999:
-        return MAX_DAY
+def day_number(year: int, month: int, day: int, julian: bool = False) -> int:
+    """The ordinal of a day: "Clamp to the years 1 … 9999", "may be Julian: convert"."""
+    if julian and year >= 1:
+        days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][month - 1]
+        count = 365 * (year - 1) + (year - 1) // 4 + days_before + day
+        count += year % 4 == 0 and month > 2
+        return max(MIN_DAY, min(MAX_DAY, count - 2))  # 0001-01-03 Julian is 0001-01-01 Gregorian
+    if not 1 <= year <= 9999:
+        return MIN_DAY if year < 1 else MAX_DAY
     return date(year, month, day).toordinal()
-
-
-def julian_day_number(year: int, month: int, day: int) -> int:
-    """The ordinal of a Julian day: "may be Julian: convert to proleptic Gregorian"."""
-    if year < 1:
-        return MIN_DAY
-    days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
-    leap = year % 4 == 0
-    count = 365 * (year - 1) + (year - 1) // 4 + days_before[month - 1] + day
-    if leap and month > 2:
-        count += 1
-    return max(MIN_DAY, min(MAX_DAY, count - 2))  # 0001-01-03 Julian is 0001-01-01 Gregorian
 
 
 def last_of_month(year: int, month: int) -> int:
     """The ordinal of the last day of a month."""
-    if (year, month) >= (9999, 12):
-        return MAX_DAY
-    following = (year + 1, 1) if month == 12 else (year, month + 1)
-    return day_number(*following, 1) - 1 if year >= 1 else MIN_DAY
+    if year < 1 or (year, month) >= (9999, 12):
+        return MIN_DAY if year < 1 else MAX_DAY
+    return day_number(year + month // 12, month % 12 + 1, 1) - 1
 
 
 def point(snak: Snak) -> Point:
     """The possible days: "A time point is an interval of possible days [first, last]"."""
-    if isinstance(snak, str):
+    if isinstance(snak, str) or snak.precision < 8:  # "Coarser than a decade = unknown"
         return UNKNOWN
     year, month, day, precision, julian = snak
     try:
+        # "Only days are converted from the Julian calendar; coarser points keep their year"
         if precision >= 11:
-            one = (julian_day_number if julian else day_number)(year, month, day)
+            one = day_number(year, month, day, julian)
             return Point(one, one)
-        # "Only days are converted from the Julian calendar; coarser points keep their year or
-        # month."
         if precision == 10:
             return Point(day_number(year, month, 1), last_of_month(year, month))
-        if precision == 9:
-            return Point(day_number(year, 1, 1), day_number(year, 12, 31))
-        if precision == 8:
-            decade = year // 10 * 10
-            return Point(day_number(decade, 1, 1), day_number(decade + 9, 12, 31))
     except (ValueError, IndexError):
         return UNKNOWN
-    return UNKNOWN  # "Coarser than a decade = unknown"
+    first, last = (year, year) if precision == 9 else (year // 10 * 10, year // 10 * 10 + 9)
+    return Point(day_number(first, 1, 1), day_number(last, 12, 31))
 
 
 def hull(points: Iterable[Point]) -> Point:
     """The least point that holds all of them."""
-    some = list(points)
-    return Point(min(p.first for p in some), max(p.last for p in some))
+    firsts, lasts = zip(*points, strict=True)
+    return Point(min(firsts), max(lasts))
 
 
-def both(one: Point, other: Point) -> Point:
-    """The days of both; empty (first > last) where they have none in common."""
-    return Point(max(one.first, other.first), min(one.last, other.last))
+def both(*points: Point) -> Point:
+    """The days of all; empty (first > last) where they have none in common."""
+    firsts, lasts = zip(*points, strict=True)
+    return Point(max(firsts), min(lasts))
 
 
 def empty(p: Point) -> bool:
@@ -294,11 +251,6 @@ class Fact:
     kind: str  # term, point or sighting
     start: Point
     end: Point | None
-
-    @property
-    def end_known(self) -> bool:
-        """Whether a latest day of the end is stated."""
-        return self.kind != "sighting" and self.end is not None and self.end.last < MAX_DAY
 
 
 @dataclass(frozen=True)
@@ -343,24 +295,22 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
     """The facts of a dated statement from the sorted points of its qualifiers."""
     starts, ends, sights = (points.get(q, []) for q in (START, END, POINT))
     start_bound, end_bound, point_bound = bounds(points)
-    terms: list[tuple[Point, Point | None]]
     found: list[tuple[str, Point, Point | None]] = []  # "beside P580 or P582, P585 is ignored"
     if sights and not starts and not ends:
-        for each in sights:
-            p = both(each, point_bound)
+        for p in (both(each, point_bound) for each in sights):
             if mode == "pointwise":  # "it held on one day inside that point: start = end"
-                p = both(both(p, start_bound), end_bound)
+                p = both(p, start_bound, end_bound)
                 found.append(("point", p, p))
+            elif empty(p):
+                found.append(("sighting", p, None))
             else:  # "a sighting: … it began at or before it and ended at or after it"
                 start = both(Point(MIN_DAY, p.last), start_bound)
-                end = both(Point(p.first, MAX_DAY), end_bound)
-                if empty(p):
-                    start = p
-                found.append(("sighting", start, end))
+                found.append(("sighting", start, both(Point(p.first, MAX_DAY), end_bound)))
     else:
         # "P582 missing or novalue: open"; "bounds on the start alone leave the end open"
         ended = bool(ends) or EARLIEST_END in points or LATEST_END in points
         ended = ended or (LATEST in points and not starts and not ends)
+        terms: list[tuple[Point, Point | None]]
         if len(starts) > 1 and paired(starts, ends):
             terms = list(zip(starts, [*ends, None], strict=False))
         else:  # "else start and end are the hulls of what is stated of each"
@@ -373,19 +323,13 @@ def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: s
             else:
                 found.append(("term", start, until))
     facts: list[Fact] = []
-    contradictions = 0
-    for kind, start, maybe_end in found:
-        if empty(start) or (maybe_end is not None and empty(maybe_end)):
-            contradictions += 1
+    for kind, start, end in found:
+        # "where nothing is left the statement contradicts itself"
+        if empty(start) or (end is not None and (empty(end) or not narrowed(start, end))):
             continue
-        if maybe_end is not None:
-            left = narrowed(start, maybe_end)
-            if left is None:  # "where nothing is left the statement contradicts itself"
-                contradictions += 1
-                continue
-            start, maybe_end = left
-        facts.append(Fact(name, rank, kind, start, maybe_end))
-    return Reading(tuple(facts), contradictions)
+        start, end = (start, None) if end is None else narrowed(start, end) or (start, end)
+        facts.append(Fact(name, rank, kind, start, end))
+    return Reading(tuple(facts), len(found) - len(facts))
 
 
 def bounds(points: Mapping[str, list[Point]]) -> tuple[Point, Point, Point]:
@@ -402,32 +346,33 @@ def bounds(points: Mapping[str, list[Point]]) -> tuple[Point, Point, Point]:
     def last(q: str) -> Point:
         return Point(MIN_DAY, hull(points[q]).last) if q in points else UNKNOWN
 
-    of_start, of_end, of_point = last(LATEST_START), first(EARLIEST_END), UNKNOWN
-    of_end = both(of_end, last(LATEST_END))
+    of_start, of_end, of_point = (
+        last(LATEST_START),
+        both(first(EARLIEST_END), last(LATEST_END)),
+        UNKNOWN,
+    )
+    beside = both(first(EARLIEST), last(LATEST))
     if START in points and END not in points:
-        of_start = both(of_start, both(first(EARLIEST), last(LATEST)))
+        of_start = both(of_start, beside)
     elif END in points and START not in points:
-        of_end = both(of_end, both(first(EARLIEST), last(LATEST)))
+        of_end = both(of_end, beside)
     elif POINT in points and START not in points:
-        of_point = both(first(EARLIEST), last(LATEST))
+        of_point = beside
     else:  # both, or neither
-        of_start = both(of_start, first(EARLIEST))
-        of_end = both(of_end, last(LATEST))
+        of_start, of_end = both(of_start, first(EARLIEST)), both(of_end, last(LATEST))
     return of_start, of_end, of_point
 
 
-def facts_of(history: History) -> list[Fact]:
-    """The rows of the fact table, undated ones (kept by `undated: keep`) with unknown days."""
+def facts_of(history: History, of: str) -> list[Fact]:
+    """The facts of an object, undated ones (kept by `undated: keep`) with unknown days."""
     rows: list[Fact] = []
-    if not history.subject.labelled:
-        return rows  # "a fact with an unlabelled subject or object is dropped"
     for statement in history.statements:
-        if statement.rank == "deprecated" or not history.objects[statement.object].labelled:
+        if statement.rank == "deprecated" or statement.object != of:
             continue
         read = read_statement(statement, history.relation.mode)
         rows += read.facts
         if read.undated and history.relation.undated == "keep":
-            rows.append(Fact(statement.object, statement.rank, "undated", UNKNOWN, None))
+            rows.append(Fact(of, statement.rank, "undated", UNKNOWN, None))
     return rows
 
 
@@ -462,19 +407,18 @@ class Life:
     def both_born(self) -> Point | None:
         """When the later of subject and object began."""
         births = [p for p in (self.birth, self.object_birth) if p is not None]
-        if not births:
-            return None
-        return Point(max(p.first for p in births), max(p.last for p in births))
+        return Point(*map(max, zip(*births, strict=True))) if births else None
 
     @property
-    def deaths(self) -> list[Point]:
-        return [p for p in (self.subject_death, self.object_death) if p is not None]
+    def death(self) -> Point:
+        """When the first of both ended."""
+        deaths = [p for p in (self.subject_death, self.object_death) if p is not None]
+        return Point(*map(min, zip(*deaths, strict=True))) if deaths else Point(MAX_DAY, MAX_DAY)
 
     @property
     def span(self) -> Point:
         """The days on which anything may hold."""
-        first = self.both_born.first if self.both_born else MIN_DAY
-        return Point(first, min([MAX_DAY, *(p.last for p in self.deaths)]))
+        return Point(self.both_born.first if self.both_born else MIN_DAY, self.death.last)
 
 
 def life_of(history: History, of: str) -> Life:
@@ -490,37 +434,30 @@ def life_of(history: History, of: str) -> Life:
     )
 
 
-def sighted(fact: Fact) -> Point:
-    """The days within which a sighting saw its state."""
-    assert fact.end is not None
-    return Point(fact.end.first, fact.start.last)
-
-
 def lived(fact: Fact, life: Life) -> Fact | None:
     """The fact within the lives (not yet ended by them); None where it contradicts them."""
     start, end = fact.start, fact.end
-    about_first = sighted(fact).first if fact.kind == "sighting" else start.first
-    about_last = MAX_DAY if end is None else end.last
-    if fact.kind == "sighting":
-        about_last = sighted(fact).last
+    about = Point(start.first, MAX_DAY if end is None else end.last)
+    if fact.kind == "sighting" and end is not None:  # the days within which it saw its state
+        about = Point(end.first, start.last)
     # "a statement wholly outside its subject's life contradicts itself (a gap)"
-    if life.birth and about_last < life.birth.first:
+    if life.birth and about.last < life.birth.first:
         return None
-    if life.subject_death and about_first > life.subject_death.last:
+    if life.subject_death and about.first > life.subject_death.last:
         return None
     born = life.both_born
-    if born and fact.kind == "sighting" and about_last < born.first:
+    if born and fact.kind == "sighting" and about.last < born.first:
         return None
     if born and start.last >= born.first:  # "that may follow the birth or the inception …"
         start = Point(max(start.first, born.first), start.last)
     elif born:  # "… and one that surely lies before it is cut to it"
         start = born
-    # "it bounds sightings, unknown ends and gaps as well"
-    if end is not None and not fact.end_known:
-        end = Point(end.first, min([end.last, *(p.last for p in life.deaths)]))
     if end is None:  # the day of death "is the last day on which it may hold"
-        start = Point(start.first, min([start.last, *(p.last for p in life.deaths)]))
+        start = Point(start.first, min(start.last, life.death.last))
         return None if empty(start) else replace(fact, start=start)
+    # "it bounds sightings, unknown ends and gaps as well"
+    if fact.kind == "sighting" or end.last == MAX_DAY:
+        end = Point(end.first, min(end.last, life.death.last))
     left = None if empty(end) or empty(start) else narrowed(start, end)
     return None if left is None else replace(fact, start=left[0], end=left[1])
 
@@ -565,8 +502,7 @@ def surely_overlap(one: Fact, other: Fact) -> bool:
     """Whether two terms overlap under every reading; a handover day is no overlap."""
 
     def surely_after(a: Fact, b: Fact) -> bool:  # a ends after b begins
-        ends_from = a.start.first if a.end is None else a.end.first
-        return ends_from > b.start.last
+        return (a.start.first if a.end is None else a.end.first) > b.start.last
 
     return surely_after(one, other) and surely_after(other, one)
 
@@ -574,11 +510,7 @@ def surely_overlap(one: Fact, other: Fact) -> bool:
 def has_co_holders(facts: Iterable[Fact]) -> bool:
     """Guard (b): "stated terms of two objects ever surely overlap"."""
     terms = [f for f in facts if f.kind != "sighting"]
-    return any(
-        one.object != other.object and surely_overlap(one, other)
-        for i, one in enumerate(terms)
-        for other in terms[i + 1 :]
-    )
+    return any(a.object != b.object and surely_overlap(a, b) for a, b in combinations(terms, 2))
 
 
 def surely_later(one: Fact, other: Fact) -> bool:
@@ -586,28 +518,17 @@ def surely_later(one: Fact, other: Fact) -> bool:
     return one.start.first > other.start.last
 
 
-def successors(fact: Fact, facts: Iterable[Fact], snapshot: int) -> list[Fact]:
-    """Those of another object that began later under every reading (and by the snapshot)."""
-    return [
-        f
-        for f in facts
-        if f.object != fact.object and f.start.first <= snapshot and surely_later(f, fact)
-    ]
-
-
 def in_doubt(fact: Fact, still_open: Iterable[Fact], co_held: bool) -> bool:
     """Whether a fact of an exclusive relation, still open, is in doubt beside the others."""
-    if fact not in still_open:
-        return False
     rivals = [f for f in still_open if f.object != fact.object]
-    if fact.rank == "preferred":
+    if fact not in still_open or fact.rank == "preferred":
         return False  # "Two open statements of preferred rank are co-holders: both hold"
-    if any(f.rank == "preferred" for f in rivals):
-        return True  # "open ones of normal rank are in doubt beside it"
-    if co_held and rivals:
-        return True  # "are all in doubt, the later one too"
-    # "open rivals whose order is not sure are all in doubt"
-    return any(not surely_later(f, fact) and not surely_later(fact, f) for f in rivals)
+    return (
+        any(f.rank == "preferred" for f in rivals)  # "… of normal rank are in doubt beside it"
+        or (co_held and bool(rivals))  # "are all in doubt, the later one too"
+        # "open rivals whose order is not sure are all in doubt"
+        or any(not surely_later(f, fact) and not surely_later(fact, f) for f in rivals)
+    )
 
 
 def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt: bool) -> Segment:
@@ -615,28 +536,23 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
     if fact.end is not None:
         kind = "state" if fact.kind == "term" else fact.kind
         return Segment(fact.object, kind, fact.start, fact.end)
-    latest = min([snapshot, *(p.last for p in life.deaths)])
-    if closers:
-        # "its end is unknown, between its own start and the successor's"
+    latest = min(snapshot, life.death.last)
+    if closers:  # "its end is unknown, between its own start and the successor's"
         end = Point(fact.start.first, min(latest, *(f.start.last for f in closers), MAX_DAY))
     elif doubt:
         end = Point(fact.start.first, latest)
-    else:
-        # "taken to hold until the snapshot day … It ends sooner where its subject or its object
-        # ended"
-        sure = min([snapshot, *(p.first for p in life.deaths)])
+    else:  # "taken to hold until the snapshot day … ends sooner where its subject or object ended"
+        sure = min(snapshot, life.death.first)
         if life.open_for is not None:  # "beyond it the object is in doubt, never certain"
             sure = min(sure, years_later(fact.start.first, life.open_for))
         end = Point(sure, latest)
     left = narrowed(fact.start, end)
     assert left is not None, (fact, end)
-    alive = all(p.first >= snapshot for p in life.deaths)
     return Segment(
         fact.object,
         "state",
-        left[0],
-        left[1],
-        end_open=alive and not closers,
+        *left,
+        end_open=life.death.first >= snapshot and not closers,
         end_inferred=bool(closers),
         doubtful=doubt,
     )
@@ -645,12 +561,11 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
 def years_later(day: int, years: int) -> int:
     """The same day so many years later; the last of February of a leap day."""
     on = date.fromordinal(day)
-    if on.year + years > 9999:
+    year = on.year + years
+    if year > 9999:
         return MAX_DAY
-    return min(
-        date(on.year + years, on.month, 1).toordinal() + on.day - 1,
-        last_of_month(on.year + years, on.month),
-    )
+    first = date(year, on.month, 1).toordinal()
+    return min(first + on.day - 1, last_of_month(year, on.month))
 
 
 def touch(one: Segment, other: Segment) -> bool:
@@ -661,31 +576,24 @@ def touch(one: Segment, other: Segment) -> bool:
 def merged(one: Segment, other: Segment) -> Segment:
     """The one segment of two that surely touch."""
     later = max(one, other, key=lambda s: (s.end.last, s.end.first, s.end_open, not s.end_inferred))
-    return replace(
-        later,
-        start=Point(min(one.start.first, other.start.first), min(one.start.last, other.start.last)),
-        end=Point(max(one.end.first, other.end.first), max(one.end.last, other.end.last)),
-    )
+    start = Point(*map(min, zip(one.start, other.start, strict=True)))
+    return replace(later, start=start, end=Point(*map(max, zip(one.end, other.end, strict=True))))
 
 
 def merge(segments: Iterable[Segment]) -> list[Segment]:
     """Same object again: "one segment only where the two touch or overlap under every reading"."""
     done = list(segments)
-
-    def next_pair() -> tuple[int, int] | None:
-        for i, one in enumerate(done):
-            for j in range(i + 1, len(done)):
-                other = done[j]
-                states = one.kind == other.kind == "state"  # "Points never merge"
-                certain = not one.doubtful and not other.doubtful
-                if one.object == other.object and states and certain and touch(one, other):
-                    return i, j
-        return None
-
-    while (pair := next_pair()) is not None:
-        i, j = pair
-        done[i] = merged(done[i], done.pop(j))
-    return done
+    while True:
+        for one, other in combinations(done, 2):
+            states = one.kind == other.kind == "state"  # "Points never merge"
+            certain = not one.doubtful and not other.doubtful
+            if one.object == other.object and states and certain and touch(one, other):
+                done.remove(one)
+                done.remove(other)
+                done.append(merged(one, other))
+                break
+        else:
+            return done
 
 
 def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:
@@ -700,32 +608,6 @@ def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:
     )
 
 
-def timeline(history: History, snapshot: int) -> Timeline:
-    """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
-    if not history.subject.labelled:
-        return Timeline((), ())
-
-    def read(statement: Statement) -> Reading:
-        reading = read_statement(statement, history.relation.mode)
-        nothing = [f.kind == "term" and f.start == UNKNOWN and f.end is None for f in reading.facts]
-        kept = history.relation.undated == "keep" and history.objects[statement.object].labelled
-        if kept and nothing == [True]:
-            return Reading((), undated=True)  # the same row of facts, so the same gap (G3)
-        return reading
-
-    stated = [
-        Stated(
-            statement.object,
-            read(statement),
-            life_of(history, statement.object),
-            history.objects[statement.object].labelled,
-        )
-        for statement in history.statements
-        if statement.rank != "deprecated"  # "its rank is not deprecated"
-    ]
-    return line_of(stated, history.relation.exclusive, snapshot)
-
-
 class Stated(NamedTuple):
     """What one statement of a timeline says, and the lives that bound it."""
 
@@ -733,6 +615,22 @@ class Stated(NamedTuple):
     reading: Reading
     life: Life
     labelled: bool = True
+
+
+def timeline(history: History, snapshot: int) -> Timeline:
+    """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
+    stated = []
+    for statement in history.statements if history.subject.labelled else ():
+        if statement.rank == "deprecated":  # "its rank is not deprecated"
+            continue
+        reading = read_statement(statement, history.relation.mode)
+        labelled = history.objects[statement.object].labelled
+        nothing = [f.kind == "term" and f.start == UNKNOWN and f.end is None for f in reading.facts]
+        if history.relation.undated == "keep" and labelled and nothing == [True]:
+            reading = Reading((), undated=True)  # the same row of facts, so the same gap (G3)
+        life = life_of(history, statement.object)
+        stated.append(Stated(statement.object, reading, life, labelled))
+    return line_of(stated, history.relation.exclusive, snapshot)
 
 
 def line_of(stated: Sequence[Stated], exclusive: bool, snapshot: int) -> Timeline:
@@ -754,10 +652,11 @@ def line_of(stated: Sequence[Stated], exclusive: bool, snapshot: int) -> Timelin
     named = [f for f, _ in facts]
 
     def closers(fact: Fact) -> list[Fact]:
-        """The sure successors that close an open fact of an exclusive relation."""
+        """Those of another object that surely began later (and by the snapshot) and close it."""
         if not exclusive or co_held or fact.end is not None or fact.rank == "preferred":
             return []  # "a statement of preferred rank is never closed so"
-        return successors(fact, named, snapshot)
+        others = [f for f in named if f.object != fact.object and f.start.first <= snapshot]
+        return [f for f in others if surely_later(f, fact)]
 
     still_open = [f for f in named if f.end is None and not closers(f)]
     segments = [
@@ -778,14 +677,12 @@ def line_of(stated: Sequence[Stated], exclusive: bool, snapshot: int) -> Timelin
 
 def begun(facts: list[tuple[Fact, Life]], snapshot: int) -> list[tuple[Fact, Life]]:
     """ "An open fact began by the snapshot day (its start is narrowed to it)"."""
-    kept: list[tuple[Fact, Life]] = []
-    for fact, life in facts:
-        if fact.end is not None:
-            kept.append((fact, life))
-        elif fact.start.first <= snapshot:
-            start = Point(fact.start.first, min(fact.start.last, snapshot))
-            kept.append((replace(fact, start=start), life))
-    return kept
+    by_then = Point(MIN_DAY, snapshot)
+    found = [
+        (f if f.end is not None else replace(f, start=both(f.start, by_then)), life)
+        for f, life in facts
+    ]
+    return [(f, life) for f, life in found if not empty(f.start)]
 
 
 # ---------------------------------------------------------------- periods
@@ -797,21 +694,16 @@ def periods(kind: str, first_year: int, snapshot: int) -> list[Point]:
     months = {"month": 1, "quarter": 3, "year": 12}[kind]
     built: list[Point] = []
     year, month = first_year, 1
-    while True:
-        last = last_of_month(year, month + months - 1)
-        if last > snapshot:
-            return built
+    while (last := last_of_month(year, month + months - 1)) <= snapshot:
         built.append(Point(date(year, month, 1).toordinal(), last))
-        month += months
-        if month > 12:
-            year, month = year + 1, 1
+        year, month = year + (month + months) // 13, (month + months - 1) % 12 + 1
+    return built
 
 
 def certain(segment: Segment, period: Point) -> bool:
     """ "under every reading of its points it held on some day of the period"."""
-    if segment.doubtful:
-        return False
-    return segment.start.last <= period.last and segment.end.first >= period.first
+    surely = segment.start.last <= period.last and segment.end.first >= period.first
+    return surely and not segment.doubtful
 
 
 def possible(first: int, last: int, period: Point) -> bool:
@@ -819,48 +711,39 @@ def possible(first: int, last: int, period: Point) -> bool:
     return first <= period.last and last >= period.first
 
 
-@dataclass(frozen=True)
-class Held:
-    """The objects of one period: certain, in doubt, and in doubt by undated statements alone."""
+CAUSES = ("rival", "possible", "contradictory", "unlabelled", "undated")
+"""Why an object may have held and does not surely: by a segment, or by a gap of that reason."""
+Names = frozenset[str]
+NONE: Names = frozenset()
 
-    certain: frozenset[str]
-    in_doubt: frozenset[str]  # by a segment or a gap that is not undated
-    undated: frozenset[str]  # in doubt by undated statements of labelled objects alone
-    undated_nameless: frozenset[str] = frozenset()  # … of unlabelled objects alone
-    causes: frozenset[str] = frozenset()  # why those that are not certain are in doubt
 
-    @property
-    def possible(self) -> frozenset[str]:
-        return self.certain | self.in_doubt | self.undated | self.undated_nameless
+class Held(NamedTuple):
+    """The objects of one period that are certain, and those in doubt."""
+
+    certain: Names
+    in_doubt: Names  # by a segment or a gap that is not undated
+    undated: Names  # in doubt by undated statements of labelled objects alone
+    nameless: Names  # … of unlabelled objects alone
+    causes: Names  # why those that are not certain are in doubt
 
 
 def held(line: Timeline, period: Point) -> Held:
     """The three values of each object in a period."""
-    sure: set[str] = set()
-    doubt: set[str] = set()
-    causes: set[tuple[str, str]] = set()
-    undated: set[str] = set()
-    nameless: set[str] = set()
-    for s in line.segments:
-        if possible(s.start.first, s.end.last, period):
-            (sure if certain(s, period) else doubt).add(s.object)
-            causes.add((s.object, "rival" if s.doubtful else "possible"))
-    for g in line.gaps:
-        if possible(g.first, g.last, period):
-            causes.add((g.object, g.reason))
-            if g.reason != "undated":
-                doubt.add(g.object)
-            else:
-                (undated if g.labelled else nameless).add(g.object)
-    doubt -= sure  # "possible by one fact and certain by none"
-    undated -= sure | doubt
-    nameless -= sure | doubt
+    segments = [s for s in line.segments if possible(s.start.first, s.end.last, period)]
+    gaps = [g for g in line.gaps if possible(g.first, g.last, period)]
+    sure = {s.object for s in segments if certain(s, period)}
+    causes = {(s.object, "rival" if s.doubtful else "possible") for s in segments}
+    causes |= {(g.object, g.reason) for g in gaps}
+    causes = {(name, cause) for name, cause in causes if name not in sure}
+    # "possible by one fact and certain by none"
+    doubt = {name for name, cause in causes if cause != "undated"}
+    undated = {g.object: g.labelled for g in gaps if g.object not in sure | doubt}
     return Held(
         frozenset(sure),
         frozenset(doubt),
-        frozenset(undated),
-        frozenset(nameless),
-        frozenset(cause for name, cause in causes if name not in sure),
+        frozenset(name for name, labelled in undated.items() if labelled),
+        frozenset(name for name, labelled in undated.items() if not labelled),
+        frozenset(cause for _, cause in causes),
     )
 
 
@@ -870,26 +753,12 @@ class Comparison:
 
     split: str | None
     dropped: bool
-    answers: frozenset[str] = frozenset()
-    previous_answers: frozenset[str] = frozenset()
-    added: frozenset[str] = frozenset()
-    removed: frozenset[str] = frozenset()
-    possible_answers: frozenset[str] = frozenset()
-    still_true: frozenset[str] = frozenset()
+    answers: Names = NONE
+    added: Names = NONE
+    removed: Names = NONE
+    possible_answers: Names = NONE
+    still_true: Names = NONE
     cause: str | None = None  # of CAUSES, where it is dropped
-
-
-CAUSES = ("rival", "possible", "contradictory", "unlabelled", "undated")
-"""Why an object may have held and does not surely: by a segment, or by a gap of that reason."""
-
-
-def split_of(before: frozenset[str], after: frozenset[str]) -> str | None:
-    """The table of SPEC section 2."""
-    if before and after:
-        return "unchanged" if before == after else "updated"
-    if after:
-        return "new"
-    return "deleted" if before else None
 
 
 def compare(line: Timeline, before: Point, after: Point, undated: str = "accept") -> Comparison:
@@ -899,20 +768,16 @@ def compare(line: Timeline, before: Point, after: Point, undated: str = "accept"
 
 def compare_held(old: Held, new: Held, undated: str) -> Comparison:
     """The comparison of what a pair held in t (`old`) and in t+1 (`new`)."""
-    split = split_of(old.certain, new.certain)
-    dropped = bool(old.in_doubt or new.in_doubt)
-    accepted: frozenset[str] = frozenset()
-    unnamed = old.undated_nameless | new.undated_nameless
+    before, after = old.certain, new.certain
+    split = "new" if after else "deleted" if before else None  # the table of SPEC section 2
+    if before and after:
+        split = "unchanged" if before == after else "updated"
+    vague, unnamed = old.undated | new.undated, old.nameless | new.nameless
+    dropped = bool(old.in_doubt | new.in_doubt)
     if undated == "doubt":
-        dropped = dropped or bool(old.undated | new.undated | unnamed)
-    elif undated == "accept":
-        dropped = dropped or bool(unnamed)
-        if split == "unchanged":
-            accepted = new.undated  # "which scoring accepts and never asks for"
-        else:
-            dropped = dropped or bool(old.undated | new.undated)
-    else:
-        assert undated == "ignore", undated
+        dropped = dropped or bool(vague | unnamed)
+    if undated == "accept":
+        dropped = dropped or bool(unnamed) or bool(split != "unchanged" and vague)
     if split is None or dropped:
         causes = old.causes | new.causes
         first = next((c for c in CAUSES if c in causes), None)
@@ -920,11 +785,11 @@ def compare_held(old: Held, new: Held, undated: str) -> Comparison:
     return Comparison(
         split,
         dropped,
-        answers=old.certain if split == "deleted" else new.certain,
-        previous_answers=old.certain if split == "updated" else frozenset(),
-        added=new.certain - old.certain,
-        removed=old.certain - new.certain,
-        possible_answers=accepted,
+        answers=before if split == "deleted" else after,
+        added=after - before,
+        removed=before - after,
+        # "which scoring accepts and never asks for"
+        possible_answers=new.undated if undated == "accept" else NONE,
     )
 
 
@@ -938,10 +803,8 @@ def comparisons(
 ) -> list[tuple[Point, Comparison]]:
     """Every period but the first ("has no split"), against the one before it."""
     built = periods(kind, first_year, snapshot)
-    if at == "during":
-        values = [held(line, period) for period in built]
-    else:  # "every object that is certain on the last day of t"
-        values = [held(line, Point(period.last, period.last)) for period in built]
+    # at the end: "every object that is certain on the last day of t"
+    values = [held(line, p if at == "during" else Point(p.last, p.last)) for p in built]
     rows = [compare_held(before, after, undated) for before, after in pairwise(values)]
     if at == "end":
         rows = [asked_at_end(n, row, values) for n, row in enumerate(rows)]
@@ -950,31 +813,22 @@ def comparisons(
 
 def asked_at_end(n: int, row: Comparison, values: Sequence[Held]) -> Comparison:
     """ "The targets of an updated row are what was added; what stayed is in still_true"."""
-    if row.dropped:
+    if row.dropped or row.split not in ("updated", "deleted"):
         return row
-    if row.split == "updated":
-        if not row.added:
-            return Comparison("updated", True, cause="nothing_added")
-        return replace(row, still_true=values[n].certain & values[n + 1].certain)
-    if row.split == "deleted" and n > 0:  # "the targets of the row of t, word for word"
-        before, then = values[n - 1].certain, values[n].certain
-        if before and then - before:
-            return replace(row, still_true=before & then)
-    return row
+    if row.split == "updated" and not row.added:
+        return Comparison("updated", True, cause="nothing_added")
+    # "A deleted row has … the targets of the row of t, word for word"
+    place = n if row.split == "updated" else n - 1
+    if place < 0:
+        return row
+    before, then = values[place].certain, values[place + 1].certain
+    return replace(row, still_true=before & then) if then - before else row
 
 
 # ---------------------------------------------------------------- snapshot diff
 
 
-@dataclass(frozen=True)
-class Change:
-    """What became of a (subject, relation, object) between two dumps."""
-
-    kind: str  # new, added, obsolete, static, corrected, removed
-    returned: bool = False
-
-
-def snapshot_diff(old: History, new: History, t_old: int, t_new: int) -> dict[str, Change]:
+def snapshot_diff(old: History, new: History, t_old: int, t_new: int) -> dict[str, str]:
     """What became of each object of a pair between the dumps of two days (ordinals)."""
 
     def stated(history: History) -> set[str]:
@@ -986,56 +840,43 @@ def snapshot_diff(old: History, new: History, t_old: int, t_new: int) -> dict[st
             and history.objects[s.object].labelled
         }
 
-    old_line, new_line = timeline(old, t_old), timeline(new, t_new)
-
-    def of(line: Timeline, name: str) -> list[Segment]:
-        return [s for s in line.segments if s.object == name]
-
-    changes: dict[str, Change] = {}
+    lines = timeline(old, t_old), timeline(new, t_new)
+    changes: dict[str, str] = {}
     for name in sorted(stated(old) | stated(new)):
         if name not in stated(new):
-            changes[name] = gone([f for f in facts_of(old) if f.object == name], t_old, t_new)
+            changes[name] = gone(facts_of(old, name), t_old, t_new)
         elif name not in stated(old):
-            vague = any(g.object == name for g in new_line.gaps)
-            changes[name] = come([f for f in facts_of(new) if f.object == name], vague, t_old)
+            vague = any(g.object == name for g in lines[1].gaps)
+            facts = facts_of(new, name)
+            # "New needs a start after T_old under every reading"; else an editor's addition
+            later = bool(facts) and all(f.start.first > t_old for f in facts)
+            changes[name] = "new" if later and not vague else "added"
         else:
-            changes[name] = stayed(of(old_line, name), of(new_line, name), t_old, t_new)
+            before, after = ([s for s in one.segments if s.object == name] for one in lines)
+            changes[name] = stayed(before, after, t_old, t_new)
     return changes
 
 
-def come(facts: list[Fact], vague: bool, t_old: int) -> Change:
-    """ "New needs a start after T_old under every reading"; else an editor's addition."""
-    after = all(f.start.first > t_old for f in facts)
-    return Change("new" if facts and after and not vague else "added")
-
-
-def gone(facts: list[Fact], t_old: int, t_new: int) -> Change:
+def gone(facts: list[Fact], t_old: int, t_new: int) -> str:
     """ "not by that alone obsolete: only valid time makes it so; else it is removed"."""
     ended = [f.end for f in facts if f.end is not None]
     all_ended = len(ended) == len(facts) and all(e.last <= t_new for e in ended)
     since = any(e.first >= t_old for e in ended)
-    return Change("obsolete" if facts and all_ended and since else "removed")
+    return "obsolete" if facts and all_ended and since else "removed"
 
 
-def stayed(old: list[Segment], new: list[Segment], t_old: int, t_new: int) -> Change:
+def stayed(old: list[Segment], new: list[Segment], t_old: int, t_new: int) -> str:
     """A triple that both dumps have."""
     if not new:
-        return Change("static")
-
-    def after(segments: list[Segment]) -> list[Segment]:
-        return [s for s in segments if s.start.first > t_old]
-
+        return "static"
+    came, had = ([s for s in some if s.start.first > t_old] for some in (new, old))
     reach = [s for s in new if s.start.first <= t_old <= s.end.last]
-    if after(new) and not reach and not after(old):
-        return Change("new", returned=bool(old) or len(after(new)) < len(new))
+    if came and not reach and not had:
+        return "returned" if old or len(came) < len(new) else "new"
     if any(s.end.last >= t_new for s in new):
-        return Change("static")
+        return "static"
     if any(s.end.last >= t_old for s in new):
-        return Change("obsolete")
+        return "obsolete"
     # "its interval lies wholly before T_old, so the world did not change: an editor did"
-    return Change("static" if spans(old) == spans(new) else "corrected")
-
-
-def spans(segments: Iterable[Segment]) -> list[tuple[Point, Point]]:
-    """Only the days of the segments."""
-    return sorted({(s.start, s.end) for s in segments})
+    same = {(s.start, s.end) for s in old} == {(s.start, s.end) for s in new}
+    return "static" if same else "corrected"

@@ -1,11 +1,7 @@
 """From the sample news, through real batches and people's gold rows, to the CKL releases."""
 
-import json
-import shutil
-import threading
 from collections.abc import Iterator
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,57 +12,60 @@ from factdrift.builders.release.compare import compare
 from factdrift.builders.rows import Gold
 from factdrift.builders.wmt.read import read
 from tests.asking_rows import check
-from tests.ckl_people import SAID, WRITTEN, experts, workers
-from tests.ckl_walk import NEWS, Walk, dropped, gold, rows
+from tests.ckl_walk import (
+    NEWS,
+    SAID,
+    WRITTEN,
+    Walk,
+    chat_server,
+    dropped,
+    experts,
+    gold,
+    rows,
+    workers,
+)
+
+FULL = "data/all/full.parquet"
 
 
-class ChainModel(BaseHTTPRequestHandler):
-    """A chat server that fills gaps; `fails` of its first calls do."""
+class FailsOnce:
+    """What fills gaps, and fails at the fourth call."""
 
-    fails = 0
     calls = 0
 
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
+    def __call__(self, prompt: str) -> str | None:
+        self.calls += 1
+        asked = prompt.split("Statement: ")[-1].split("\n")[0]
+        return None if self.calls == 4 else SAID.get(asked, "nothing")
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = body["messages"][0]["content"].split("Statement: ")[-1].split("\n")[0]
-        type(self).calls += 1
-        broken = type(self).calls > 3 and type(self).fails > 0
-        type(self).fails -= broken
-        message = {"role": "assistant", "content": SAID.get(asked, "nothing")}
-        reply = json.dumps({"choices": [{"message": message}]}).encode()
-        self.send_response(503 if broken else 200)
-        self.send_header("Content-Length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
+
+ANSWERS = FailsOnce()
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    served = ThreadingHTTPServer(("127.0.0.1", 0), ChainModel)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{served.server_port}/v1"
-    served.shutdown()
-
-
-def model(server: str) -> dict[str, Any]:
-    return {"backend": {"backend": "openai", "base_url": server, "model": "m", "retries": 0}}
+def model() -> Iterator[dict[str, Any]]:
+    with chat_server(ANSWERS) as step:
+        yield step
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory, server: str) -> Walk:
+def walk(tmp_path_factory: pytest.TempPathFactory, model: dict[str, Any]) -> Walk:
     """The chain to `updated-lama` and `new-lama`, with a model that fails once on the way."""
     made = Walk(tmp_path_factory.mktemp("ckl"))
     made.release("ckl-questions")
     made.judge("ckl_question", workers(made.items("ckl_question")))
-    ChainModel.fails = 1
     with pytest.raises(UserError, match="run again to go on"):
-        made.release("ckl-clozes", predict=model(server))
-    made.release("ckl-clozes", predict=model(server))
+        made.release("ckl-clozes", predict=model)
+    made.release("ckl-clozes", predict=model)
     made.judge("ckl_expert", experts(made.items("ckl_expert")))
     return made
+
+
+@pytest.fixture
+def other(walk: Walk, tmp_path: Path) -> Walk:
+    """Another folder with the same gold rows."""
+    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+    return Walk(tmp_path, jobs=2)
 
 
 def latest(walk: Walk, name: str) -> Path:
@@ -77,8 +76,7 @@ def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
     folder = latest(walk, "ckl-questions")
     asked = rows(folder, "data/questions/full.parquet")
     words = rows(folder, "data/words/full.parquet")
-    assert len(asked) > 40
-    assert len(words) >= len(asked)
+    assert len(words) >= len(asked) > 40
     assert {len(r["questions"]) == len(r["answers"]) > 0 for r in asked} == {True}
     assert min(r["article_day"] for r in asked) >= date(2020, 5, 1)
     assert max(len(r["questions"]) for r in asked) > 4
@@ -88,7 +86,7 @@ def test_questions_and_words_of_recent_articles(walk: Walk) -> None:
 
 def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> None:
     folder = latest(walk, "ckl-clozes")
-    found = {r["new_answer"]: r for r in rows(folder, "data/all/full.parquet")}
+    found = {r["new_answer"]: r for r in rows(folder, FULL)}
     assert {answer: r["cloze"] for answer, r in found.items()} == {
         answer: cloze for cloze, answer in WRITTEN.values()
     }
@@ -102,56 +100,47 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     assert {r["predictor"] for r in found.values()} == {"openai:m"}
     bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
     assert dropped(folder) == {"ckl-clozes": bad.split()}
+    assert ANSWERS.calls == len(WRITTEN) + 1  # one failed, and nothing was asked twice
 
 
-def test_a_model_is_asked_once_for_each_cloze_and_a_failure_goes_on(walk: Walk) -> None:
-    assert ChainModel.calls == len(WRITTEN) + 1  # one failed, and nothing was asked twice
+UPDATED = [
+    ("Atlético Madrid", "Luis Suárez plays football for _X_.", "Barcelona", "found", None,
+     "Barcelona agreed to sign Luis Suárez"),
+    ("Yoshihide Suga", "The prime minister of Japan is _X_.", "Shinzo Abe", "supported",
+     "Shinzo Abe", "parliament elected Shinzo Abe as prime minister"),
+]  # fmt: skip
+"""New answer, query, old answer, grounds, prediction, and what the old article says."""
 
 
 def test_updated_and_new(walk: Walk) -> None:
     updated, new = walk.release("updated-lama"), walk.release("new-lama")
-    by_answer = {r["answer"]: r for r in rows(updated.folder)}
-    assert {
-        a: (r["query"], r["old_answer"], r["grounds"], r["prediction"])
-        for a, r in by_answer.items()
-    } == {
-        "Yoshihide Suga": (
-            "The prime minister of Japan is _X_.",
-            "Shinzo Abe",
-            "supported",
-            "Shinzo Abe",
-        ),
-        "Atlético Madrid": ("Luis Suárez plays football for _X_.", "Barcelona", "found", None),
-    }
-    assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})
+
+    def said(place: dict[str, Any], old: bool) -> str:
+        (article,) = read(str(NEWS), [place["article"]])
+        assert article.day == place["day"]
+        assert (article.day <= date(2020, 4, 30)) is old
+        return article.text[place["start"] : place["end"]]
+
+    found = []
+    for r in rows(updated.folder):
+        assert said(r["new_evidence"], old=False) == r["answer"]
+        cells = [r[c] for c in ("answer", "query", "old_answer", "grounds", "prediction")]
+        found.append((*cells, said(r["old_evidence"], old=True)))
+    assert sorted(found) == UPDATED
     (row,) = rows(new.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
-    assert (row["answer"], row["grounds"], row["prediction"]) == (
-        "Markus Braun",
-        "not_found",
-        "Tim Cook",
-    )
+    assert [row[c] for c in ("answer", "grounds", "prediction")] == [
+        *("Markus Braun", "not_found", "Tim Cook"),
+    ]
     assert "old_answer" not in row
+    assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})
     decided = ["known_answer", "known_prediction", "not_judged"]
     assert dropped(updated.folder)["ckl-decide"] == sorted([*decided, "new"])
     assert dropped(new.folder)["ckl-decide"] == sorted([*decided, "updated", "updated"])
-    evidence = {
-        "Yoshihide Suga": "parliament elected Shinzo Abe as prime minister",
-        "Atlético Madrid": "Barcelona agreed to sign Luis Suárez",
-    }
-    for answer, words in evidence.items():
-        for side, text in (("old", words), ("new", answer)):
-            place = by_answer[answer][f"{side}_evidence"]
-            (article,) = read(str(NEWS), [place["article"]])
-            assert article.text[place["start"] : place["end"]] == text
-            assert article.day == place["day"]
-            assert (article.day <= date(2020, 4, 30)) is (side == "old")
 
 
 @pytest.mark.slow
-def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, tmp_path: Path) -> None:
-    other = Walk(tmp_path, jobs=2)
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, other: Walk) -> None:
     for name in ("ckl-questions", "updated-lama", "new-lama"):
         made = other.release(name)
         walk.release(name)
@@ -162,26 +151,21 @@ def test_the_same_bytes_with_two_jobs_in_another_folder(walk: Walk, tmp_path: Pa
             assert file.read_bytes() == twin.read_bytes(), file
 
 
-def test_offline_from_the_cache_alone(walk: Walk, server: str, tmp_path: Path) -> None:
-    calls = ChainModel.calls
-    other = Walk(tmp_path)
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+def test_offline_from_the_cache_alone(walk: Walk, other: Walk, model: dict[str, Any]) -> None:
+    calls = ANSWERS.calls
     with pytest.raises(UserError, match="not in the cache"):
-        other.release("ckl-clozes", predict=model(server), offline=True)
-    (tmp_path / "build" / "work").mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(tmp_path / "build" / "work" / "answers")
-    (tmp_path / "build" / "work" / "answers").symlink_to(walk.folder / "build" / "work" / "answers")
-    made = other.release("ckl-clozes", predict=model(server), offline=True)
-    table = "data/all/full.parquet"
-    assert rows(made.folder, table) == rows(latest(walk, "ckl-clozes"), table)
-    assert ChainModel.calls == calls
+        other.release("ckl-clozes", predict=model, offline=True)
+    answers = other.folder / "build" / "work" / "answers"
+    answers.rename(answers.with_name("none"))
+    answers.symlink_to(walk.folder / "build" / "work" / "answers")
+    made = other.release("ckl-clozes", predict=model, offline=True)
+    assert rows(made.folder, FULL) == rows(latest(walk, "ckl-clozes"), FULL)
+    assert ANSWERS.calls == calls
 
 
-def test_without_a_model_the_step_is_skipped_and_says_so(walk: Walk, tmp_path: Path) -> None:
-    other = Walk(tmp_path)
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
+def test_without_a_model_the_step_is_skipped_and_says_so(other: Walk) -> None:
     made = other.release("ckl-clozes")
-    found = rows(made.folder, "data/all/full.parquet")
+    found = rows(made.folder, FULL)
     assert {(r["prediction"], r["predictor"]) for r in found} == {(None, None)}
     assert "  prediction: skipped (the recipe names no backend for it)" in other.said
     assert "skipped: no backend" in (made.folder / "README.md").read_text("utf-8")
@@ -192,21 +176,21 @@ def test_without_a_model_the_step_is_skipped_and_says_so(walk: Walk, tmp_path: P
 
 def test_a_further_judgment_is_a_new_version_with_just_its_row(walk: Walk, tmp_path: Path) -> None:
     other = Walk(tmp_path)
-    for layout in ("ckl_question", "ckl_expert"):
-        path = walk.folder / "judgments" / layout / "gold.parquet"
-        other.judge(layout, [Gold(**r) for r in rows(path.parent, path.name)])
+    said = {
+        layout: [Gold(**r) for r in rows(walk.folder / "judgments" / layout, "gold.parquet")]
+        for layout in ("ckl_question", "ckl_expert")
+    }
+    for layout, found in said.items():
+        other.judge(layout, found)
     first = other.release("new-lama")
-    experts_said = [
-        Gold(**r) for r in rows(other.folder / "judgments" / "ckl_expert", "gold.parquet")
-    ]
     (juventus,) = [i for i in walk.items("ckl_expert") if i.fields["new_answer"] == "Andrea Pirlo"]
     answers = {"statement": juventus.fields["cloze"], "supported": "no", "found": "no"}
     further = gold("ckl_expert", juventus, {"settled": "yes", **answers}, judgments=2)
-    other.judge("ckl_expert", [*experts_said, further])
+    other.judge("ckl_expert", [*said["ckl_expert"], further])
     second = other.release("new-lama")
     assert (first.version, second.version, second.level) == ("1.0.0", "1.1.0", "minor")
-    found = compare(first.folder, second.folder, tmp_path / "diff.parquet")
-    assert "1 added" in found.summary() or "+1" in found.summary(), found.summary()
+    summary = compare(first.folder, second.folder, tmp_path / "diff.parquet").summary()
+    assert "1 added" in summary or "+1" in summary, summary
     assert {r["answer"] for r in rows(second.folder)} == {"Markus Braun", "Andrea Pirlo"}
 
 

@@ -1,5 +1,8 @@
 """What a cloze must clear before it stands for knowledge."""
 
+from contextlib import nullcontext
+from datetime import date
+
 import pytest
 
 from factdrift.builders.ckl.checks import (
@@ -9,7 +12,10 @@ from factdrift.builders.ckl.checks import (
     is_within,
     text_doubts,
 )
-from factdrift.builders.ckl.easy import is_longer_name
+from factdrift.builders.ckl.clozes import checked_cloze
+from factdrift.builders.ckl.easy import is_longer_name, masked
+from factdrift.builders.ckl.gold import DropError
+from factdrift.builders.rows import Article
 
 
 @pytest.mark.parametrize(
@@ -102,3 +108,45 @@ def test_what_is_doubtful_in_a_cloze(
 )
 def test_a_word_that_is_a_part_of_an_offered_name(longer: str, word: str, is_longer: bool) -> None:
     assert is_longer_name(longer, word) is is_longer
+
+
+NAMES = "Donald Trump leads. Donald J. Trump spoke to The The."
+
+
+@pytest.mark.parametrize(
+    ("cloze", "answer", "told"),
+    [
+        ("Donald [BLANK] Trump spoke.", "Donald Trump", False),
+        ("Donald Trump is [BLANK].", "Donald Trump", True),
+        ("[BLANK] is the Donald  Trump!", "Donald Trump", True),
+        ("Trump [BLANK] Donald", "Donald Trump", False),
+        ("[BLANK] spoke.", "The The", False),
+    ],
+)
+def test_a_statement_tells_its_answer_on_one_side_of_the_gap(
+    cloze: str, answer: str, told: bool
+) -> None:
+    start = NAMES.index(answer)
+    marked = {"start": start, "end": start + len(answer), "text": answer}
+    said = {"cloze": cloze, "answer": marked, "question": "Who?", "edited": "Who is it?"}
+    with pytest.raises(DropError, match="answer_in_cloze") if told else nullcontext():
+        checked_cloze(Article("a", date(2020, 1, 1), (NAMES,), NAMES), said, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [
+        ("Ann met Bo.", "Bo", "Ann met [BLANK]."),
+        ("U.S. officials met.", "U.S.", "[BLANK] officials met."),
+        ("Bo met Bo.", "Bo", "word_twice"),
+        ("Bob met Ann.", "Bo", "word_lost"),
+        ("bo met Ann.", "Bo", "word_lost"),
+        ("It cost $5 (.*).", "(.*)", "It cost $5 [BLANK]."),
+    ],
+)
+def test_masking(text: str, word: str, expected: str) -> None:
+    try:
+        found = masked(text, word)
+    except DropError as why:
+        found = why.reason
+    assert found == expected

@@ -1,9 +1,6 @@
 """NewLAMA-Easy: sentences of the sample, chosen, rewritten, masked and asked about."""
 
-import json
-import threading
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +9,12 @@ import pytest
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.results import import_results
-from factdrift.builders.ckl.easy import masked
-from factdrift.builders.ckl.gold import DropError
 from factdrift.builders.release.publish import Draft
-from factdrift.builders.rows import Gold
+from factdrift.builders.rows import Decision, Gold
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.read import read
 from tests.asking_rows import check
-from tests.ckl_walk import NEWS, Walk, dropped, gold, rows, valid
+from tests.ckl_walk import NEWS, Walk, chat_server, dropped, gold, rows, valid
 from tests.rehearsal import dated
 from tests.simulated_workers import static_file, work
 
@@ -34,34 +29,15 @@ CHOSEN = {
 ALONE = " of the year 2020"
 
 
-class Rewriter(BaseHTTPRequestHandler):
-    """Makes sentences stand alone, and translates; it loses Wirecard on the way."""
-
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        lines = body["messages"][0]["content"].rstrip().split("\n")
-        last = lines[-2].partition(": ")[2]
-        said = last
-        if lines[-1] == "Rewritten:":
-            said = last.rstrip(".") + ALONE if "Nadal" not in last else "He won."
-        if lines[-1] == "English:":
-            said = last.replace("Wirecard", "The firm").replace("won the ", "won the said ")
-        reply = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    served = ThreadingHTTPServer(("127.0.0.1", 0), Rewriter)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{served.server_port}/v1"
-    served.shutdown()
+def rewritten(prompt: str) -> str:
+    """A sentence made to stand alone, or translated; Wirecard is lost on the way."""
+    *_, text, what = prompt.split("\n")
+    last = text.partition(": ")[2]
+    if what == "Rewritten:":
+        return last.rstrip(".") + ALONE if "Nadal" not in last else "He won."
+    if what == "English:":
+        return last.replace("Wirecard", "The firm").replace("won the ", "won the said ")
+    return last
 
 
 def choices(items: Sequence[Item]) -> list[Gold]:
@@ -78,24 +54,29 @@ def choices(items: Sequence[Item]) -> list[Gold]:
                 alone = dated(text, str(item.fields["article_day"]))
                 said = {"newness": "general", "sentence": text, "word": word, "alone": alone}
                 found.append(gold(layout, item, valid(layout, item, said)))
-        if head.startswith("Luis Arce"):
-            found.append(gold(layout, item, valid(layout, item, {"newness": "none"}), "rejected"))
-        if head.startswith("Apple presents"):
-            said = {"newness": "special"}
-            found.append(gold(layout, item, valid(layout, item, said), "rejected"))
-        if head.startswith("Diego Maradona"):
-            said = {"newness": "general", "sentence": "He was loved.", "word": "He"}
-            found.append(gold(layout, item, said))
-        if head.startswith("AMD agrees"):
-            said = {"newness": "general", "sentence": str(sentences[1]), "word": "Intel"}
-            found.append(gold(layout, item, said))
-        if head.startswith("Court lifts"):
-            said = {"newness": "none", "sentence": str(sentences[1]), "word": "UEFA"}
-            found.append(gold(layout, item, said))
-        if head.startswith("Microsoft agrees"):
-            found.append(gold(layout, item, {"newness": "general", "word": "Microsoft"}))
+        for start, said, decision in BAD:
+            if head.startswith(start):
+                said = {n: text.format(str(sentences[1])) for n, text in said.items()}
+                if decision == "rejected":
+                    valid(layout, item, said)
+                found.append(gold(layout, item, said, decision))
     said = {"newness": "general", "sentence": "x", "word": "x"}
     return [*found, gold(layout, "f" * 16, said)]
+
+
+BAD: list[tuple[str, dict[str, str], Decision]] = [
+    ("Luis Arce", {"newness": "none"}, "rejected"),
+    ("Apple presents", {"newness": "special"}, "rejected"),
+    (
+        "Diego Maradona",
+        {"newness": "general", "sentence": "He was loved.", "word": "He"},
+        "accepted",
+    ),
+    ("AMD agrees", {"newness": "general", "sentence": "{}", "word": "Intel"}, "accepted"),
+    ("Court lifts", {"newness": "none", "sentence": "{}", "word": "UEFA"}, "accepted"),
+    ("Microsoft agrees", {"newness": "general", "word": "Microsoft"}, "accepted"),
+]
+"""Beginning of a headline, and bad work on it."""
 
 
 def asked(items: Sequence[Item], answers: dict[str, list[str]]) -> list[Gold]:
@@ -104,18 +85,15 @@ def asked(items: Sequence[Item], answers: dict[str, list[str]]) -> list[Gold]:
     found = []
     for item in items:
         cloze = str(item.fields["cloze"])
-        name = next(word for word in answers if word in cloze)
+        some = next(said for word, said in answers.items() if word in cloze)
         rest = cloze.replace("[BLANK]", "").strip(" .")
         questions = [f"who {rest}?", f"what {rest}?"]
-        for question, answer in zip(questions, answers[name], strict=True):
+        for question, answer in zip(questions, some, strict=True):
             valid(layout, item, {"question": question, "answer": answer})
-        some = answers[name]
         agree = len({normal_or_all(one) for one in some}) == 1
         said: dict[str, Any] = {"question": questions, "answer": some[0] if agree else some}
-        decision = "accepted" if agree else "disputed"
-        found.append(
-            gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0")  # type: ignore[arg-type]
-        )
+        decision: Decision = "accepted" if agree else "disputed"
+        found.append(gold(layout, item, said, decision, 2, dataset="new-lama-easy-clozes 1.0.0"))
     return found
 
 
@@ -145,17 +123,8 @@ def test_without_models_to_the_release(walk: Walk) -> None:
     assert by <= {("annotator",), (None,)} and ("annotator",) in by
     assert {"  decontextualisation: skipped (the recipe names no backend for it)"} <= {*walk.said}
     assert {"  back-translation: skipped (the recipe names no backend for it)"} <= {*walk.said}
-    assert dropped(made.folder) == {
-        "new-lama-easy-clozes": [
-            "contradictory",
-            "missing_sentence",
-            "no_article",
-            "no_sentence",
-            "not_general",
-            "not_new",
-            "word_lost",
-        ]
-    }
+    bad = "contradictory missing_sentence no_article no_sentence not_general not_new word_lost"
+    assert dropped(made.folder) == {"new-lama-easy-clozes": bad.split()}
     walk.judge("easy_question", asked(walk.items("easy_question"), ANSWERS))
     final = walk.release("new-lama-easy")
     assert check(made.folder) == {"all": len(clozes)}
@@ -172,27 +141,36 @@ def test_without_models_to_the_release(walk: Walk) -> None:
     assert "11,177" in (final.folder / "README.md").read_text("utf-8")
 
 
-def test_the_same_bytes_with_two_jobs(walk: Walk, tmp_path: Path) -> None:
-    other = Walk(tmp_path, jobs=2)
+@pytest.fixture
+def other(walk: Walk, tmp_path: Path) -> Walk:
+    """Another folder with the same gold rows."""
     (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
-    made = other.release("new-lama-easy")
-    first = walk.folder / "releases/new-lama-easy/1.0.0"
+    return Walk(tmp_path, jobs=2)
+
+
+def test_the_same_bytes_with_two_jobs(walk: Walk, other: Walk) -> None:
     one, two = (
         {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-        for folder in (first, made.folder)
+        for folder in (
+            walk.folder / "releases/new-lama-easy/1.0.0",
+            other.release("new-lama-easy").folder,
+        )
     )
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
 
 
+@pytest.fixture
+def model() -> Iterator[dict[str, Any]]:
+    with chat_server(rewritten) as step:
+        yield step
+
+
 def test_models_rewrite_and_what_loses_the_word_is_dropped(
-    walk: Walk, server: str, tmp_path: Path
+    other: Walk, model: dict[str, Any]
 ) -> None:
-    other = Walk(tmp_path)
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
-    step = {"backend": {"backend": "openai", "base_url": server, "model": "m", "retries": 0}}
     made = other.release(
-        "new-lama-easy-clozes", decontextualise=step, translate={"forward": step, "back": step}
+        "new-lama-easy-clozes", decontextualise=model, translate={"forward": model, "back": model}
     )
     found = {r["answer"]: r for r in rows(made.folder, "data/all/full.parquet")}
     assert found.keys() == {"Yoshihide Suga", "Jean Castex", "Maia Sandu", "Rafael Nadal"}
@@ -204,34 +182,6 @@ def test_models_rewrite_and_what_loses_the_word_is_dropped(
     assert "the said presidential" in sandu["cloze"]
     assert sandu["translators"] == ["openai:m", "openai:m"]
     assert not any("skipped" in line for line in other.said)
-
-
-@pytest.mark.parametrize(
-    ("text", "word", "expected"),
-    [
-        ("Ann met Bo.", "Bo", "Ann met [BLANK]."),
-        ("U.S. officials met.", "U.S.", "[BLANK] officials met."),
-        ("Bo met Bo.", "Bo", "word_twice"),
-        ("Bob met Ann.", "Bo", "word_lost"),
-        ("bo met Ann.", "Bo", "word_lost"),
-        ("It cost $5 (.*).", "(.*)", "It cost $5 [BLANK]."),
-    ],
-)
-def test_masking(text: str, word: str, expected: str) -> None:
-    if expected.startswith("word_"):
-        with pytest.raises(DropError) as why:
-            masked(text, word)
-        assert why.value.reason == expected
-    else:
-        assert masked(text, word) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("The Beatles!", "beatles"), ("A  a B.", "b"), ("The The", "the the"), ("$1.5", "15")],
-)
-def test_squad_normalisation(text: str, expected: str) -> None:
-    assert normal_or_all(text) == expected
 
 
 @pytest.mark.slow

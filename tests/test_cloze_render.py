@@ -1,6 +1,7 @@
 """Queries and sentences: articles, capitals, full stops, and labels that look like templates."""
 
 import doctest
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
@@ -17,48 +18,14 @@ KIND = "<object> is a broader class than <subject>."
 TEMPLATES = [PLAYS, COACH, TRADE, OWNED, KIND, "In sport, <a object> is what <the subject> is."]
 
 
-@pytest.mark.parametrize(
-    ("template", "subject", "answer", "expected"),
-    [
-        (PLAYS, "Zidane", "Real Madrid CF", "Zidane plays for Real Madrid CF."),
-        (PLAYS, "A", "Manchester United F.C.", "A plays for Manchester United F.C."),
-        (PLAYS, "A", "Yahoo!", "A plays for Yahoo!"),
-        (PLAYS, "A", "Who?", "A plays for Who?"),
-        (PLAYS, "A", "K (Jr.)", "A plays for K (Jr.)."),
-        (PLAYS, "A. B.", "C", "A. B. plays for C."),
-        (COACH, "Erik", "Portugal national football team",
-         "The Portugal national football team has Erik as its head coach."),
-        (COACH, "Erik", "FC Porto", "FC Porto has Erik as its head coach."),
-        (COACH, "Erik", "The Strongest", "The Strongest has Erik as its head coach."),
-        (TRADE, "Tom Hanks", "actor", "Tom Hanks is an actor by profession."),
-        (TRADE, "Ada", "university teacher", "Ada is a university teacher by profession."),
-        (TRADE, "Theresa May", "MP", "Theresa May is an MP by profession."),
-        (OWNED, "YouTube", "University of Oxford", "YouTube is owned by the University of Oxford."),
-        (OWNED, "BBC", "United Kingdom", "The BBC is owned by the United Kingdom."),
-        (KIND, "car", "motor vehicle", "Motor vehicle is a broader class than car."),
-        (KIND, "a", "iPhone", "iPhone is a broader class than a."),
-        (KIND, "a", "eBay seller", "eBay seller is a broader class than a."),
-        (KIND, "a", "de Havilland Comet", "de Havilland Comet is a broader class than a."),
-        (KIND, "a", "d'Artagnan", "d'Artagnan is a broader class than a."),
-        (KIND, "a", "al-Nahda", "al-Nahda is a broader class than a."),
-        (KIND, "a", "van der Waals force", "van der Waals force is a broader class than a."),
-        (KIND, "a", "de facto standard", "De facto standard is a broader class than a."),
-        (KIND, "a", "will.i.am", "will.i.am is a broader class than a."),
-        (KIND, "a", "deadmau5", "deadmau5 is a broader class than a."),
-        (KIND, "a", "x-ray", "X-ray is a broader class than a."),
-        (PLAYS, "hydrocodone/paracetamol", "A", "Hydrocodone/paracetamol plays for A."),
-        (KIND, "a", "beta-2 agonist", "Beta-2 agonist is a broader class than a."),
-        (KIND, "a", "iOS/iPadOS", "iOS/iPadOS is a broader class than a."),
-        (KIND, "a", "2001", "2001 is a broader class than a."),
-        (KIND, "a", "état", "État is a broader class than a."),
-        (KIND, "a", "ßeta", "ßeta is a broader class than a."),
-        (PLAYS, "<object>", "<subject>", "<object> plays for <subject>."),
-        (PLAYS, r"\1 {0} %s", r"\g<0>\\", r"\1 {0} %s plays for \g<0>\\."),
-        (PLAYS, "", "", " plays for ."),
-    ],
-)  # fmt: skip
-def test_sentence(template: str, subject: str, answer: str, expected: str) -> None:
-    assert sentence(template, subject, answer) == expected
+NAMED = {"plays": PLAYS, "coach": COACH, "trade": TRADE, "owned": OWNED, "kind": KIND}
+LINES = Path(__file__).with_name("rendered_sentences.tsv").read_text("utf-8").splitlines()[1:]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_sentence(line: str) -> None:
+    template, subject, answer, expected = line.split("\t")
+    assert sentence(NAMED[template], subject, answer) == expected
 
 
 @pytest.mark.parametrize(

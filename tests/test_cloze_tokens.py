@@ -1,10 +1,7 @@
 """Token counts as they stand in a sentence, for tokenizers of several kinds, and the views."""
 
 import json
-import os
 import runpy
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,12 +44,6 @@ def sample() -> TokenCounter:
 )
 def test_the_sample_tokenizer(sample: TokenCounter, label: str, count: int) -> None:
     assert sample.counts([label]) == [count]
-
-
-def test_without_its_space_a_label_has_other_tokens() -> None:
-    raw = Tokenizer.from_file(str(SAMPLE / "tokenizer.json"))
-    assert len(raw.encode(" Germany").ids) == 1
-    assert len(raw.encode("Germany").ids) > 1
 
 
 def test_the_sample_tokenizer_is_what_make_makes() -> None:
@@ -128,22 +119,6 @@ def test_a_label_counts_the_same_in_any_company(labels: list[str]) -> None:
     counts = counter.counts(labels)
     assert counts[:2] == alone
     assert min(counts, default=1) >= 1
-
-
-@pytest.mark.parametrize("parallel", ["true", "false"])
-def test_threads_change_nothing(parallel: str) -> None:
-    """In a process of its own: the library reads the variable once."""
-    code = (
-        "from factdrift.builders.text.tokens import tokenizer\n"
-        "labels = [f'Member {i} of Germany' for i in range(9000)]\n"
-        f"print(sum(tokenizer({str(SAMPLE)!r}).counts(labels)))"
-    )
-    env = {**os.environ, "TOKENIZERS_PARALLELISM": parallel}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    expected = tokenizer(str(SAMPLE)).counts([f"Member {i} of Germany" for i in range(9000)])
-    assert (done.stdout.strip(), done.stderr) == (str(sum(expected)), "")
 
 
 def test_a_name_without_a_network_says_what_to_do() -> None:

@@ -1,6 +1,7 @@
 """Facts that do not change: what is left out and why, two snapshots, and T-REx lines."""
 
 import json
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,12 @@ NONE = ibis.null("string")
 DAY = (date(1990, 5, 1), date(1990, 5, 1))
 
 
+@pytest.fixture(scope="module")
+def eng(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    with engine("duckdb", tmp_path_factory.mktemp("scratch"), "1GB", 1) as opened:
+        yield opened
+
+
 def table(eng: Engine, folder: Path, name: str, row: type, found: list[Any]) -> Any:
     schema = arrow_schema(row)
     path = folder / f"{name}.parquet"
@@ -38,76 +45,66 @@ def reasons(eng: Engine, found: Any) -> dict[str, str | None]:
     return {row["subject"]: row["reason"] for row in eng.rows(found)}
 
 
-def test_several_objects_ends_and_doubts(tmp_path: Path) -> None:
+PAIRS: list[tuple[str, list[tuple[str, dict[str, Any]]], str | None]] = [
+    ("Q1", [("Q10", {})], None),
+    ("Q2", [("Q10", {}), ("Q11", {})], "several_objects"),
+    ("Q3", [("Q10", {"end": ENDED})], "ended"),
+    ("Q4", [("Q10", {"end": (None, None)})], "ended"),
+    ("Q5", [("Q10", {"start": DAY, "end": DAY, "point": True})], "ended"),
+    ("Q6", [("Q10", {})], "in_doubt"),
+    ("Q7", [("Q10", {"start": DAY})], "began"),
+    ("Q8", [("Q10", {"end": ENDED}), ("Q11", {})], "several_objects"),
+]
+"""A subject, its objects with their dates, and why the pair is left out."""
+
+
+def test_several_objects_ends_and_doubts(eng: Engine, tmp_path: Path) -> None:
     facts = [
-        fact("Q1", "P36", "Q10", snapshot=NEW),
-        fact("Q2", "P36", "Q10", snapshot=NEW),
-        fact("Q2", "P36", "Q11", snapshot=NEW),
-        fact("Q3", "P36", "Q10", end=ENDED, snapshot=NEW),
-        fact("Q4", "P36", "Q10", end=(None, None), snapshot=NEW),
-        fact("Q5", "P36", "Q10", DAY, DAY, point=True, snapshot=NEW),
-        fact("Q6", "P36", "Q10", snapshot=NEW),
-        fact("Q7", "P36", "Q10", DAY, snapshot=NEW),
-        fact("Q8", "P36", "Q10", end=ENDED, snapshot=NEW),
-        fact("Q8", "P36", "Q11", snapshot=NEW),
+        fact(subject, "P36", thing, snapshot=NEW, **dates)
+        for subject, things, _ in PAIRS
+        for thing, dates in things
     ]
-    gap = Gap(
-        "Q6$x", "Q6", "P36", None, None, None, None, None, True, "unknown_value", "normal", NEW
-    )
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        found = invariant.pairs(
-            table(eng, tmp_path, "f", Fact, facts), table(eng, tmp_path, "g", Gap, [gap])
-        )
-        assert reasons(eng, found) == {
-            "Q1": None,
-            "Q2": "several_objects",
-            "Q3": "ended",
-            "Q4": "ended",
-            "Q5": "ended",
-            "Q6": "in_doubt",
-            "Q7": "began",
-            "Q8": "several_objects",
-        }
+    nothing = (None, None, None, None)
+    gap = Gap("Q6$x", "Q6", "P36", None, *nothing, True, "unknown_value", "normal", NEW)
+    tables = table(eng, tmp_path, "f", Fact, facts), table(eng, tmp_path, "g", Gap, [gap])
+    assert reasons(eng, invariant.pairs(*tables)) == {subject: why for subject, _, why in PAIRS}
 
 
-def test_only_what_both_snapshots_state(tmp_path: Path) -> None:
-    def world(snapshot: date, objects: dict[str, str], ended: str = "") -> list[Fact]:
-        return [
-            fact(s, "P36", o, end=ENDED if s == ended else None, snapshot=snapshot)
-            for s, o in objects.items()
-        ]
-
-    old = world(OLD, {"Q1": "Q10", "Q2": "Q10", "Q4": "Q10", "Q5": "Q10"}, ended="Q5")
-    new = world(NEW, {"Q1": "Q10", "Q2": "Q11", "Q3": "Q10", "Q5": "Q10"})
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        tables = [table(eng, tmp_path, n, Fact, f) for n, f in (("o", old), ("n", new))]
-        gaps = table(eng, tmp_path, "g", Gap, [])
-        entities = table(eng, tmp_path, "e", Entity, [])
-        dumps = [snapshot_diff.Dump(facts, gaps, entities) for facts in tables]
-        changes = snapshot_diff.changes(eng, dumps[0], dumps[1], {})
-        found = invariant.in_both(invariant.pairs(tables[1], gaps), changes)
-        assert reasons(eng, found) == {
-            "Q1": None,
-            "Q2": "not_in_both",  # another object
-            "Q3": "not_in_both",  # new
-            "Q4": "not_in_both",  # gone
-            "Q5": "not_in_both",  # had ended, they said
-        }
+WORLDS = [
+    ("Q1", "Q10", "Q10", None),
+    ("Q2", "Q10", "Q11", "not_in_both"),  # another object
+    ("Q3", "", "Q10", "not_in_both"),  # new
+    ("Q4", "Q10", "", "not_in_both"),  # gone
+    ("Q5", "Q10 ended", "Q10", "not_in_both"),  # had ended, they said
+]
+"""A subject, its object in the older and in the newer dump, and why the pair is left out."""
 
 
-def test_names_come_from_the_entities(tmp_path: Path) -> None:
+def test_only_what_both_snapshots_state(eng: Engine, tmp_path: Path) -> None:
+    worlds: list[list[Fact]] = [[], []]
+    for subject, *objects, _ in WORLDS:
+        for world, snapshot, said in zip(worlds, (OLD, NEW), objects, strict=True):
+            thing, _, ended = str(said).partition(" ")
+            end = ENDED if ended else None
+            world += [fact(subject, "P36", thing, end=end, snapshot=snapshot)] if said else []
+    tables = [table(eng, tmp_path, n, Fact, world) for n, world in zip("on", worlds, strict=True)]
+    gaps, entities = table(eng, tmp_path, "g", Gap, []), table(eng, tmp_path, "e", Entity, [])
+    dumps = [snapshot_diff.Dump(facts, gaps, entities) for facts in tables]
+    changes = snapshot_diff.changes(eng, dumps[0], dumps[1], {})
+    found = invariant.in_both(invariant.pairs(tables[1], gaps), changes)
+    assert reasons(eng, found) == {subject: why for subject, _, _, why in WORLDS}
+
+
+def test_names_come_from_the_entities(eng: Engine, tmp_path: Path) -> None:
     entities = [
         Entity("Q1", "Laos", (), "Laos (country)", 7, 5, 1),
         Entity("Q10", "Vientiane", (), None, 3, 1, 1),
     ]
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        facts = table(eng, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
-        pairs = invariant.pairs(facts, table(eng, tmp_path, "g", Gap, []))
-        named = eng.rows(invariant.named(pairs, table(eng, tmp_path, "e", Entity, entities)))
+    facts = table(eng, tmp_path, "f", Fact, [fact("Q1", "P36", "Q10", snapshot=NEW)])
+    pairs = invariant.pairs(facts, table(eng, tmp_path, "g", Gap, []))
+    (named,) = eng.rows(invariant.named(pairs, table(eng, tmp_path, "e", Entity, entities)))
     columns = ("subject_label", "object_label", "sitelinks", "statements", "page")
-    assert [tuple(r[c] for c in columns) for r in named] == [
-        ("Laos", "Vientiane", 7, 5, "Laos (country)")
-    ]
+    assert [named[c] for c in columns] == ["Laos", "Vientiane", 7, 5, "Laos (country)"]
 
 
 ANSWERS = [
@@ -135,16 +132,13 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("relation", "subject", "answer", "expected"), ANSWERS)
-def test_overlap_and_answers_that_are_no_entity(
-    tmp_path: Path, relation: str, subject: str, answer: str, expected: str | None
-) -> None:
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        named = pairs_of(eng, tmp_path, [one("Q1", relation, subject, answer)])
-        judged = invariant.judged(named, ("P279", "P361", "P527"))
-        assert reasons(eng, judged) == {"Q1": expected}
-        if relation == "P527":
-            assert reasons(eng, invariant.judged(named, ())) == {"Q1": "non_entity"}
+def test_overlap_and_answers_that_are_no_entity(eng: Engine, tmp_path: Path) -> None:
+    pairs = [one(f"Q{n}", *row[:3]) for n, row in enumerate(ANSWERS)]
+    named = pairs_of(eng, tmp_path, pairs)
+    found = reasons(eng, invariant.judged(named, ("P279", "P361", "P527")))
+    assert [(*row[:3], found[f"Q{n}"]) for n, row in enumerate(ANSWERS)] == ANSWERS
+    proton = next(f"Q{n}" for n, row in enumerate(ANSWERS) if row[2] == "proton")
+    assert reasons(eng, invariant.judged(named, ()))[proton] == "non_entity"
 
 
 def pairs_of(eng: Engine, folder: Path, pairs: list[dict[str, Any]], name: str = "n") -> Any:
@@ -225,16 +219,15 @@ SUBJECTS = [
 
 @pytest.mark.parametrize(("given", "expected"), [row[1:] for row in SUBJECTS], ids=lambda _: "")
 def test_which_subjects_are_asked_about(
-    tmp_path: Path, given: list[tuple[Any, ...]], expected: dict[str, str]
+    eng: Engine, tmp_path: Path, given: list[tuple[Any, ...]], expected: dict[str, str]
 ) -> None:
     pairs = [
         one(subject, relation, label, f"Answer{thing}") | {"object": thing, "page": label, **more}
         for subject, relation, label, thing, more in given
     ]
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        named = pairs_of(eng, tmp_path, pairs)
-        judged = invariant.judged(named, (), many=("P190",), pages=True, alike=ALIKE)
-        assert reasons(eng, judged) == {row[0]: expected.get(row[0]) for row in given}
+    named = pairs_of(eng, tmp_path, pairs)
+    judged = invariant.judged(named, (), many=("P190",), pages=True, alike=ALIKE)
+    assert reasons(eng, judged) == {row[0]: expected.get(row[0]) for row in given}
 
 
 def test_which_relations_read_alike() -> None:
@@ -246,35 +239,32 @@ def test_which_relations_read_alike() -> None:
     assert len(set(alike.values())) == 1
 
 
-def test_the_cap_takes_the_best_known(tmp_path: Path) -> None:
+def test_the_cap_takes_the_best_known(eng: Engine, tmp_path: Path) -> None:
     pairs = [
         one(f"Q{i}", "P36", f"Land {i}", "Town") | {"sitelinks": i // 2, "statements": i % 2}
         for i in range(1, 41)
     ]
     unknown = [pair | {"sitelinks": None, "statements": None} for pair in pairs]
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
 
-        def kept(name: str, given: list[dict[str, Any]], cap: int, why: str) -> set[str]:
-            named = pairs_of(eng, tmp_path, given, name)
-            left = reasons(eng, invariant.capped(named, cap, 0))
-            assert set(left.values()) <= {None, why}
-            return {s for s, reason in left.items() if reason is None}
+    def kept(name: str, given: list[dict[str, Any]], cap: int, why: str) -> set[str]:
+        left = reasons(eng, invariant.capped(pairs_of(eng, tmp_path, given, name), cap, 0))
+        assert set(left.values()) <= {None, why}
+        return {s for s, reason in left.items() if reason is None}
 
-        assert kept("all", pairs, 10, "less_popular") == {f"Q{i}" for i in range(31, 41)}
-        # T-REx does not say who is known: drawn, by a hash of the row alone
-        ten = kept("trex", unknown, 10, "over_cap")
-        assert len(ten) == 10
-        assert kept("five", unknown, 5, "over_cap") < ten
-        some = [p for p in unknown if p["subject"] in ten]
-        assert kept("some", some, 10, "over_cap") == ten
+    assert kept("all", pairs, 10, "less_popular") == {f"Q{i}" for i in range(31, 41)}
+    # T-REx does not say who is known: drawn, by a hash of the row alone
+    ten = kept("trex", unknown, 10, "over_cap")
+    assert len(ten) == 10
+    assert kept("five", unknown, 5, "over_cap") < ten
+    some = [p for p in unknown if p["subject"] in ten]
+    assert kept("some", some, 10, "over_cap") == ten
 
 
-def test_what_prompts_show_is_asked_of_nobody(tmp_path: Path) -> None:
+def test_what_prompts_show_is_asked_of_nobody(eng: Engine, tmp_path: Path) -> None:
     pairs = [one(f"Q{i}", "P36", f"Land {i}", "Town") for i in range(1, 60)]
     pairs += [one(f"Q{i}", "P37", f"Land {i}", "Tongue") for i in range(1, 20)]
-    with engine("duckdb", tmp_path / "s", "1GB", 1) as eng:
-        given = pairs_of(eng, tmp_path, pairs)
-        found = {seed: eng.rows(invariant.held_out(given, seed)) for seed in (0, 0, 1)}
+    given = pairs_of(eng, tmp_path, pairs)
+    found = {seed: eng.rows(invariant.held_out(given, seed)) for seed in (0, 1)}
     shown = {
         seed: {(r["subject"], r["relation"]) for r in rows if r["example"]}
         for seed, rows in found.items()
@@ -317,13 +307,6 @@ def test_a_line_of_trex(text: str | bytes, wrong: str | None) -> None:
             trex.parse(raw)
 
 
-def trex_release(folder: Path, out: Path, *more: object) -> Path:
-    recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
-    words = ["release", recipe, "--trex", folder, "--out", out, "--build", out / "b"]
-    run(*words, "--snapshot-date", "2019-01-01", *more)
-    return out / "invariant-lama-trex" / "1.0.0"
-
-
 def test_a_release_of_trex_files(tmp_path: Path) -> None:
     folder = tmp_path / "TREx"
     folder.mkdir()
@@ -331,20 +314,16 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
     (folder / "P36.jsonl").write_text("\n".join(first) + "\n")
     second = [line("Q3", predicate="P19"), line("Q4", predicate="P19", obj_label="1998")]
     (folder / "P19.jsonl").write_text("\n".join(second))
-    made = trex_release(folder, tmp_path / "r1", "--jobs", 1)
-    again = trex_release(folder, tmp_path / "r2", "--jobs", 2)
-    files = {p.name: p.read_bytes() for p in sorted(made.rglob("*")) if p.is_file()}
-    assert files == {p.name: p.read_bytes() for p in sorted(again.rglob("*")) if p.is_file()}
+    recipe = ROOT / "builders/recipes/invariant-lama-trex.yaml"
+    words = ["release", recipe, "--trex", folder, "--out", tmp_path, "--build", tmp_path / "b"]
+    run(*words, "--snapshot-date", "2019-01-01")
+    made = tmp_path / "invariant-lama-trex" / "1.0.0"
     rows = pq.read_table(made / "data/all/test.parquet").to_pylist()
-    assert {(r["subject"], r["template"], r["source"]) for r in rows} == {
-        ("Q1", "P36/ckl/1", "trex"),
-        ("Q3", "P19/ckl/1", "trex"),
-    }
+    assert sorted((r["subject"], r["template"], r["source"], r["query"]) for r in rows) == [
+        ("Q1", "P36/ckl/1", "trex", "The capital of Land Q1 is _X_."),
+        ("Q3", "P19/ckl/1", "trex", "Land Q3 was born in _X_."),
+    ]
     drops = pq.read_table(made / "dropped.parquet").to_pylist()
-    assert {r["query"] for r in rows} == {
-        "The capital of Land Q1 is _X_.",
-        "Land Q3 was born in _X_.",
-    }
     assert {(d["step"], d["reason"], d["item"]) for d in drops} == {
         ("trex", "bad_line", "P36.jsonl:3"),
         ("trex", "other_relation", "P36.jsonl:6"),
@@ -397,13 +376,5 @@ def test_what_the_sample_leaves_out(released: Path) -> None:
 
 
 def one(subject: str, relation: str, label: str, answer: str) -> dict[str, Any]:
-    return {
-        "subject": subject,
-        "subject_label": label,
-        "relation": relation,
-        "object": "Q10",
-        "object_label": answer,
-        "aliases": [],
-        "sitelinks": 1,
-        "statements": 1,
-    }
+    named = {"subject": subject, "subject_label": label, "relation": relation, "object": "Q10"}
+    return named | {"object_label": answer, "aliases": [], "sitelinks": 1, "statements": 1}

@@ -19,9 +19,6 @@ from tests.histories import NO_LIFE, day, fact, parquet
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
 EXCLUSIVE = {"P6": TimeRule(exclusive=True)}
 
-Stated = tuple[str, str | None]
-"""Start and end; no end is open, a boundary `?` is unknown; None: not in that dump."""
-
 
 @pytest.fixture(scope="module")
 def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
@@ -29,24 +26,22 @@ def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield opened
 
 
-def stated(side: Stated, snapshot: date, relation: str = "P54", thing: str = "Q2") -> list[Fact]:
-    if side is None:
-        return []
-    bounds = [(None, None) if b == "?" else day(b) if b else None for b in side]
-    assert bounds[0]
-    return [fact("Q1", relation, thing, bounds[0], bounds[1], snapshot=snapshot, statement="Q1$a")]
+Term = tuple[str, str | None]
+"""Start and end; no end is open, a boundary `?` is unknown, both `?` is undated."""
+
+
+def stated(
+    side: Term, snapshot: date, relation: str = "P54", thing: str = "Q2", subject: str = "Q1"
+) -> Fact:
+    start, end = ((None, None) if b == "?" else day(b) if b else None for b in side)
+    assert start
+    return fact(subject, relation, thing, start, end, snapshot=snapshot, statement="Q1$a")
 
 
 def tables(duck: Engine, path: Path, *snapshots: Sequence[Fact]) -> list[Any]:
     return [
         duck.read(parquet(path / f"{n}.parquet", Fact, facts), Fact)
         for n, facts in enumerate(snapshots)
-    ]
-
-
-def as_rows(row: Any, found: list[dict[str, Any]]) -> list[Any]:
-    return [
-        row(**{k: tuple(v) if isinstance(v, list) else v for k, v in one.items()}) for one in found
     ]
 
 
@@ -62,9 +57,6 @@ def dumps(
     facts = tables(duck, path, *sides)
     return [Dump(f, g, entities) for f, g in zip(facts, holes, strict=True)]
 
-
-Term = tuple[str, str | None]
-"""Start and end; no end is open, a boundary `?` is unknown, both `?` is undated."""
 
 RULES: list[tuple[list[Term], list[Term], str]] = [
     ([("2015", None)], [("2015", "2021-06-30")], "obsolete"),
@@ -114,66 +106,58 @@ RULES: list[tuple[list[Term], list[Term], str]] = [
 ]  # fmt: skip
 
 
-def sided(terms: Sequence[Term], subject: str, snapshot: date) -> tuple[list[Fact], list[Gap]]:
-    facts = [
-        replace(f, subject=subject)
-        for t in terms if t != ("?", "?")
-        for f in stated(t, snapshot)
-    ]  # fmt: skip
-    none = (None, None, None, None, True, "undated", "normal", snapshot)
-    gaps = [Gap("Q1$b", subject, "P54", "Q2", *none) for t in terms if t == ("?", "?")]  # type: ignore[arg-type]
-    return facts, gaps
-
-
 @pytest.fixture(scope="module")
-def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, FactChange]:
+def ruled(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Every case compared in one table, each a subject of its own; `Q100`: a successor."""
     facts: list[list[Fact]] = [[], []]
     gaps: list[list[Gap]] = [[], []]
-    for n, case in enumerate(RULES):
-        for side, (terms, snapshot) in enumerate(zip(case[:2], (OLD, NEW), strict=True)):
-            more, vague = sided(terms, f"Q{n}", snapshot)
-            facts[side] += more
-            gaps[side] += vague
     for side, snapshot in enumerate((OLD, NEW)):
-        more = stated(("2018", None), snapshot, "P6")
-        more += stated(("2021-02-13", None), snapshot, "P6", "Q3") if side else []
-        facts[side] += [replace(f, subject="Q100") for f in more]
+        for n, (*terms, _) in enumerate(RULES):
+            for term in terms[side]:
+                if term == ("?", "?"):
+                    always: Any = (None, None, None, None, True, "undated", "normal", snapshot)
+                    gaps[side].append(Gap("Q1$b", f"Q{n}", "P54", "Q2", *always))
+                else:
+                    facts[side].append(stated(term, snapshot, subject=f"Q{n}"))
+        facts[side].append(stated(("2018", None), snapshot, "P6", subject="Q100"))
+    facts[1].append(stated(("2021-02-13", None), NEW, "P6", "Q3", "Q100"))
     path = tmp_path_factory.mktemp("rules")
     old, new = dumps(duck, path, facts, gaps)
-    found = changes(duck, old, new, EXCLUSIVE)
     out = path / "changes.parquet"
-    duck.write(found, out, FactChange, CHANGE_ORDER)
-    made = as_rows(FactChange, pq.read_table(out).to_pylist())
-    assert [(int(r.subject[1:]), r.object) for r in made] == sorted(
-        (int(r.subject[1:]), r.object) for r in made
-    )
-    return {row.subject + row.object: row for row in made}
+    duck.write(changes(duck, old, new, EXCLUSIVE), out, FactChange, CHANGE_ORDER)
+    made = pq.read_table(out).to_pylist()
+    places = [(int(r["subject"][1:]), r["object"]) for r in made]
+    assert places == sorted(places)
+    return {row["subject"] + row["object"]: row for row in made}
 
 
 @pytest.mark.parametrize("number", range(len(RULES)), ids=[str(r) for r in RULES])
-def test_rules(ruled: dict[str, FactChange], number: int) -> None:
+def test_rules(ruled: dict[str, dict[str, Any]], number: int) -> None:
     old, new, change = RULES[number]
     row = ruled[f"Q{number}Q2"]
-    assert row.change == change
-    for statements, terms in ((row.old_statements, old), (row.new_statements, new)):
-        assert statements == tuple(sorted({"Q1$b" if t == ("?", "?") else "Q1$a" for t in terms}))
-    assert (row.old_end_open is None, row.new_end_open is None) == (not old, not new)
-    assert (row.old_snapshot, row.new_snapshot) == (OLD, NEW)
+    assert row["change"] == change
+    for side, terms, snapshot in (("old", old, OLD), ("new", new, NEW)):
+        named = sorted({"Q1$b" if t == ("?", "?") else "Q1$a" for t in terms})
+        assert row[f"{side}_statements"] == named
+        assert (row[f"{side}_end_open"] is None) == (not terms)
+        assert row[f"{side}_snapshot"] == snapshot
     assert len(ruled) == len(RULES) + 2
 
 
-def test_ended_by_a_successor(ruled: dict[str, FactChange]) -> None:
+def test_ended_by_a_successor(ruled: dict[str, dict[str, Any]]) -> None:
     ended = ruled["Q100Q2"]
-    assert (ended.change, ruled["Q100Q3"].change) == ("obsolete", "new")
-    assert (ended.old_end_first, ended.old_end_last, ended.old_end_open) == (None, None, True)
-    assert (ended.new_end_first, ended.new_end_last) == (date(2018, 1, 1), date(2021, 2, 13))
+    assert (ended["change"], ruled["Q100Q3"]["change"]) == ("obsolete", "new")
+    assert [ended[f"old_end_{c}"] for c in ("first", "last", "open")] == [None, None, True]
+    assert [ended[f"new_end_{c}"] for c in ("first", "last")] == [
+        date(2018, 1, 1),
+        date(2021, 2, 13),
+    ]
 
 
 def test_seen(duck: Engine, tmp_path: Path) -> None:
-    same = stated(("2015", "2018"), OLD)[0]
-    open_ = stated(("2015", None), OLD, "P39")[0]
-    ended = stated(("2015", "2021"), NEW, "P39")[0]
+    same = stated(("2015", "2018"), OLD)
+    open_ = stated(("2015", None), OLD, "P39")
+    ended = stated(("2015", "2021"), NEW, "P39")
     promoted = replace(same, snapshot=NEW, rank="preferred")
     out = tmp_path / "seen.parquet"
     snapshots = tables(duck, tmp_path, [same, open_], [promoted, ended])
@@ -190,14 +174,14 @@ def test_seen(duck: Engine, tmp_path: Path) -> None:
 
 
 def test_seen_in_one_dump(duck: Engine, tmp_path: Path) -> None:
-    facts = stated(("2015", None), OLD)
-    [row] = duck.rows(seen(duck, tables(duck, tmp_path, facts)))
+    fact = stated(("2015", None), OLD)
+    [row] = duck.rows(seen(duck, tables(duck, tmp_path, [fact])))
     assert (row["first_seen"], row["last_seen"], row["rank"]) == (OLD, OLD, "normal")
 
 
 @pytest.mark.parametrize("other", [OLD, OLD - timedelta(days=1)])
 def test_snapshots_in_order(duck: Engine, tmp_path: Path, other: date) -> None:
-    sides = [stated(("2015", None), snapshot) for snapshot in (OLD, other)]
+    sides = [[stated(("2015", None), snapshot)] for snapshot in (OLD, other)]
     older, newer = dumps(duck, tmp_path, sides)
     with pytest.raises(UserError, match=f"2021-01-15 is not before that of {other}"):
         changes(duck, older, newer, EXCLUSIVE)

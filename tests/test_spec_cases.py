@@ -5,11 +5,11 @@ templates, and its periods are compared once for each granularity and each way w
 statements. What is expected was worked out by hand from the rules, not by the code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
@@ -29,7 +29,7 @@ from tests.dumps import JULIAN, Json, array, item, statement, time_snak
 from tests.test_timelines_oracle import CAUSES
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-SNAPSHOT = date(2026, 1, 15)
+SNAPSHOT, LAST = date(2026, 1, 15), date(2025, 12, 31)
 QUALIFIERS = {
     "start": "P580", "end": "P582", "point": "P585", "earliest": "P1319", "latest": "P1326",
     "latest_start": "P8555", "earliest_end": "P8554", "latest_end": "P12506",
@@ -64,6 +64,7 @@ class Case(NamedTuple):
     life: tuple[tuple[str, str], ...] = ()
 
 
+T = TypeVar("T")
 CITIZEN = "P27"
 
 OBJECTS: dict[str, dict[str, str]] = {
@@ -116,10 +117,6 @@ BUILT: list[tuple[Granularity, Undated]] = [
 # --- From cases to a dump -------------------------------------------------------------------------
 
 
-def _times(text: str) -> list[Json]:
-    return [_snak(one) for one in text.split(" & ")]
-
-
 def _snak(text: str) -> Json:
     """As `dumps.time_snak`, and `2010s`, `1900c` (a century), `1385 Julian`."""
     if text[-1] in "sc" and text[:-1].isdigit():
@@ -131,21 +128,32 @@ def _snak(text: str) -> Json:
     return time_snak(text)
 
 
+def _times(said: Says, read: Callable[[str], T]) -> dict[str, tuple[T, ...]]:
+    """The time qualifiers of a statement."""
+    stated = said.times.items()
+    return {QUALIFIERS[name]: tuple(map(read, text.split(" & "))) for name, text in stated}
+
+
+def _dates(life: dict[str, str], read: Callable[[str], T]) -> dict[str, tuple[tuple[str, T], ...]]:
+    """Dates of birth and the like with their ranks; `!` after a date: the preferred one."""
+    return {
+        LIFE[name]: tuple(
+            ("preferred" if one.endswith("!") else "normal", read(one.rstrip("!")))
+            for one in text.split(" & ")
+        )
+        for name, text in life.items()
+    }
+
+
 def _claim(said: Says) -> Json:
-    given = {QUALIFIERS[name]: _times(text) for name, text in said.times.items()}
+    given = {prop: [*snaks] for prop, snaks in _times(said, _snak).items()}
     one = statement(_id(said.object), rank=said.rank)
     return {**one, "qualifiers": given} if given else one
 
 
 def _life(life: dict[str, str]) -> dict[str, list[Json]]:
-    """Statements of birth and the like; `!` after a date: of preferred rank."""
-    return {
-        LIFE[name]: [
-            statement(_snak(one.rstrip("!")), rank="preferred" if one.endswith("!") else "normal")
-            for one in text.split(" & ")
-        ]
-        for name, text in life.items()
-    }
+    dates = _dates(life, _snak).items()
+    return {prop: [statement(snak, rank=rank) for rank, snak in some] for prop, some in dates}
 
 
 @cache
@@ -187,24 +195,18 @@ def _dump() -> bytes:
 # --- From the dump to outcomes --------------------------------------------------------------------
 
 
-class Compared(NamedTuple):
-    """An outcome, and the indexes of the first and last period that it is of."""
-
-    first: int
-    last: int
-    outcome: str
-
-
 class Found(NamedTuple):
-    """What is compared, by subject, granularity and way with undated statements; segments."""
+    """What is compared, by subject, granularity and way with undated statements, as the indexes of
+    the first and last period and the outcome; and the segments of each subject.
+    """
 
-    compared: dict[tuple[str, Granularity, str], list[Compared]]
+    compared: dict[tuple[str, Granularity, str], list[tuple[int, int, str]]]
     segments: dict[str, tuple[str, ...]]
 
     def outcome(self, subject: str, period: Period, undated: str) -> str:
         """What is said of a subject in a period."""
         every = self.compared.get((subject, period.granularity, undated), [])
-        met = [one.outcome for one in every if one.first <= period.index <= one.last]
+        met = [outcome for first, last, outcome in every if first <= period.index <= last]
         assert len(met) <= 1
         return met[0] if met else "-"
 
@@ -227,25 +229,25 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     lines = Timelines(facts=facts, rules=steps.rules(relations))
     at = Workspace(folder / "build", lambda text: None)
     made = at.folder(lines)
-    compared: dict[tuple[str, Granularity, str], list[Compared]] = {}
+    compared: dict[tuple[str, Granularity, str], list[tuple[int, int, str]]] = {}
     with at.engine() as eng:
         segments = eng.read(made / "timelines.parquet", rows.Segment)
         gaps = eng.read(made / "gaps.parquet", rows.Gap)
         for granularity, undated in BUILT:
             first = Period.of(date(1380, 1, 1), granularity)
-            window = buildable(first, None, SNAPSHOT)
+            window = buildable(first, None, SNAPSHOT, granularity)
             for row in eng.rows(compare(segments, window, gaps, undated=undated)):
+                accepted = " |" * bool(row["possible_answers"])
+                names = (_names(row[c]) for c in ("answers", "possible_answers"))
+                outcome = row["reason"] or f"{row['split']} {f'{accepted} '.join(names).rstrip()}"
                 key = (f"Q{row['subject']}", granularity, undated)
-                compared.setdefault(key, []).append(
-                    Compared(row["first"], row["last"], _outcome(row))
-                )
+                compared.setdefault(key, []).append((row["first"], row["last"], outcome))
+            # No comparison is of a period that had not ended by the snapshot.
+            lasts = [one[1] for key, some in compared.items() for one in some
+                     if key[1:] == (granularity, undated)]  # fmt: skip
+            assert max(lasts) == window[-1].index == Period.of(LAST, granularity).index
         told = _segments(eng.rows(steps.released(segments)))
     return Found(compared, told)
-
-
-def _outcome(row: dict[str, Any]) -> str:
-    accepted = f" | {_names(row['possible_answers'])}" if row["possible_answers"] else ""
-    return row["reason"] or f"{row['split']} {_names(row['answers'])}{accepted}"
 
 
 def _segments(released: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
@@ -290,36 +292,20 @@ def _plain(text: str) -> spec_oracle.Snak:
     return spec_oracle.Time(year, month, day, value["precision"], value["calendarmodel"] == JULIAN)
 
 
-def _entity(name: str, life: dict[str, str]) -> spec_oracle.Entity:
-    dates = {
-        LIFE[key]: tuple(
-            ("preferred" if one.endswith("!") else "normal", _plain(one.rstrip("!")))
-            for one in text.split(" & ")
-        )
-        for key, text in life.items()
-    }
-    return spec_oracle.Entity(name, name != NAMELESS, dates)
-
-
 def _line(case: Case) -> spec_oracle.Timeline:
     told = _relations()[case.relation]
     relation = spec_oracle.Relation(
         told.relation, told.mode, told.exclusive, tuple(told.ends_with), told.undated
     )
     statements = tuple(
-        spec_oracle.Statement(
-            one.object,
-            one.rank,
-            {
-                QUALIFIERS[name]: tuple(map(_plain, text.split(" & ")))
-                for name, text in one.times.items()
-            },
-        )
-        for one in case.says
+        spec_oracle.Statement(one.object, one.rank, _times(one, _plain)) for one in case.says
     )
-    objects = {one.object: _entity(one.object, OBJECTS.get(one.object, {})) for one in case.says}
-    subject = _entity(case.name, dict(case.life))
-    history = spec_oracle.History(subject, relation, statements, objects)
+    lives = {one.object: OBJECTS.get(one.object, {}) for one in case.says}
+    subject, *objects = (
+        spec_oracle.Entity(name, name != NAMELESS, _dates(life, _plain))
+        for name, life in ((case.name, dict(case.life)), *lives.items())
+    )
+    history = spec_oracle.History(subject, relation, statements, {one.id: one for one in objects})
     return spec_oracle.timeline(history, SNAPSHOT.toordinal())
 
 
@@ -345,15 +331,3 @@ def test_oracle(case: Case) -> None:
             found[asked] = f"{row.split} {' '.join(sorted(row.answers))}"
             found[asked] += f" | {accepted}" * bool(accepted)
     assert found == case.outcomes
-
-
-def test_periods_end_with_the_snapshot(found: Found) -> None:
-    """No comparison is of a period that had not ended by then."""
-    for granularity, undated in BUILT:
-        lasts = [
-            one.last
-            for key, every in found.compared.items()
-            if key[1:] == (granularity, undated)
-            for one in every
-        ]
-        assert max(lasts) == Period.of(date(2025, 12, 31), granularity).index

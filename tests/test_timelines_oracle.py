@@ -12,7 +12,8 @@ import pytest
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
-from factdrift.builders.facts.period_diff import REASONS, Undated
+from factdrift.builders.facts.period_diff import Undated
+from factdrift.builders.facts.timeline import REASONS
 from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
 from tests.history_tables import tables
@@ -189,9 +190,9 @@ def test_snapshot_diff(both: Both, duck: Engine, tmp_path: Path) -> None:
     }
     days = BEFORE.toordinal(), SNAPSHOT.toordinal()
     expected = {
-        (new.subject.id, name): "returned" if one.returned else one.kind
+        (new.subject.id, name): change
         for old, new in zip(older, both.histories, strict=True)
-        for name, one in spec_oracle.snapshot_diff(old, new, *days).items()
+        for name, change in spec_oracle.snapshot_diff(old, new, *days).items()
     }
     assert {k: (v, expected.get(k)) for k, v in found.items() if expected.get(k) != v} == {}
     assert found.keys() == expected.keys()

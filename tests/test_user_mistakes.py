@@ -17,7 +17,8 @@ DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
     ("window", "said"),
     [
         ({"granularity": "month", "first": "2019Q1"}, "2019Q1 is not a month"),
-        ({"latest": 3, "first": "2019Q1"}, "give latest or first"),
+        ({"latest": 3, "first": "2019Q1"}, "give either latest or first"),
+        ({"last": "2019Q1"}, "give either latest or first"),
         ({"first": "2025Q4", "last": "2019Q1"}, "ends before it begins"),
         ({"first": "2019Q5"}, "not a period"),
     ],

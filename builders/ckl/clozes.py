@@ -1,13 +1,13 @@
 """The `ckl-clozes` dataset: what workers wrote, with a model's prediction, for the experts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from factdrift.builders.ckl import common, models
 from factdrift.builders.ckl.checks import cloze_doubts, cuts_name, is_undated_day
-from factdrift.builders.ckl.common import NewsCorpus, Periods, with_articles
+from factdrift.builders.ckl.common import NewsCorpus, Periods
 from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
@@ -20,24 +20,19 @@ from factdrift.builders.ckl.gold import (
     same_length,
     span,
 )
-from factdrift.builders.core.dataset import Dataset, FromParquet, Table
+from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
-from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
-from factdrift.builders.generate.backends import open_model
+from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Gold, NewsCloze
 from factdrift.builders.text.given_away import gives_away
 from factdrift.builders.text.prompts import as_of, targets
-from factdrift.builders.wmt.steps import articles
 
 LAYOUT = "ckl_question"
 STEP = "ckl-clozes"
 _PREDICTOR = "predictor"
 _WRITTEN_FOR = "written_for"
 _NO_NEWS = "none"
-
-WorkersAnswers = dict[str, list[dict[str, Any]]]
-"""The answers of each worker about an article, by the id of its row in `ckl-questions`."""
 
 
 class CKLClozes(common.CKLBuilder):
@@ -57,32 +52,23 @@ class CKLClozes(common.CKLBuilder):
     def build(self, run: Run) -> Dataset:
         """Check what workers wrote against the articles, then ask the model."""
         models.say_skipped(run, {"prediction": self.predict})
-        folder = run.folder(
-            WorkersClozes(
-                corpus=articles(run),
-                gold=run.inputs["gold"],
-                periods=self.periods,
-                predict=self.predict,
-                seed=run.seed,
-                offline=self.offline,
-            )
+        step = WorkersClozes(
+            **self.given(run), predict=self.predict, seed=run.seed, offline=self.offline
         )
+        folder = run.folder(step)
         name = (folder / _PREDICTOR).read_text("utf-8")
         about = "Statements with a gap, the answer of a recent article, and a model's prediction."
-        caption = "Gold rows of the layout `ckl_question` by outcome."
-        counts = common.counts_of(folder)
-        clozes = {"full": FromParquet(folder / "all.parquet")}
-        return Dataset(
-            tables=(Table("all", NewsCloze, about, clozes),),
-            dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(
-                common.funnel("gold", "What the workers' answers came to", counts, caption),
-                models.done_by({"prediction": [name] if name else []}),
-            ),
+        return common.dataset(
+            folder / "all.parquet",
+            NewsCloze,
+            about,
+            "full",
+            self.outcomes(folder, "What the workers' answers came to"),
+            models.done_by({"prediction": [name] if name else []}),
         )
 
 
-class WorkersClozes(common.GoldStep):
+class WorkersClozes(models.ModelStep):
     """The clozes that workers wrote, with predictions: `all.parquet` (`rows.NewsCloze`).
 
     Beside it `dropped.parquet`, what was counted, and the model's name.
@@ -91,8 +77,6 @@ class WorkersClozes(common.GoldStep):
     name: ClassVar[str] = STEP
 
     predict: models.PromptedStep | None
-    seed: int
-    offline: Annotated[bool, NOT_IN_KEY]
 
     def make(self, out: Path, at: Workspace) -> None:
         """Check the clozes against their articles, and let the model fill the masks."""
@@ -102,9 +86,7 @@ class WorkersClozes(common.GoldStep):
         counts = {"clozes": len(clozes)} | common.reasons(dropped)
         name = ""
         if self.predict is not None:
-            model = open_model(
-                self.predict.backend, self.seed, at.work("answers"), offline=self.offline
-            )
+            model = self.model(self.predict, at)
             slots = [{"cloze": one.cloze.replace(BLANK, self.predict.blank)} for one in clozes]
             default = models.default_prompts().predict
             texts = models.write(model, self.predict, default, slots)
@@ -112,7 +94,7 @@ class WorkersClozes(common.GoldStep):
             clozes = [_predicted(*pair, name) for pair in zip(clozes, texts, strict=True)]
             counts["with a prediction"] = sum(text is not None for text in texts)
         common.save_rows(out / "all.parquet", NewsCloze, clozes)
-        common.save_dropped(out / "dropped.parquet", dropped)
+        common.save_rows(out / "dropped.parquet", Dropped, dropped)
         common.save_counts(out, counts)
         (out / _PREDICTOR).write_text(name, "utf-8")
 
@@ -120,50 +102,37 @@ class WorkersClozes(common.GoldStep):
 def workers_clozes(
     gold_files: Sequence[Path], corpus: NewsCorpus, periods: Periods
 ) -> tuple[list[NewsCloze], list[Dropped]]:
-    """The clozes of the gold rows, without predictions and sorted by id, and what is dropped."""
-    work: WorkersAnswers = {}
+    """A cloze for each worker's answers, without a prediction and sorted by id, or why not.
+
+    `no_article`: no recent article has this row; `duplicate`: the same cloze again; for the other
+    reasons see `checked_cloze`.
+    """
+    answered: dict[str, list[dict[str, Any]]] = {}
 
     def take(gold: Gold) -> None:
         answers = each(loaded(accepted(gold).answers, "answers"))
         made_for = _answers_by_question(loaded(gold.shown, "shown"))
-        mine = [
+        answered.setdefault(gold.row, []).extend(
             one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
             for one in answers
             if one.get("question") != _NO_NEWS
-        ]
-        work.setdefault(gold.row, []).extend(mine)
+        )
 
     dropped = read_each(gold_files, LAYOUT, STEP, take)
-    clozes: list[NewsCloze] = []
-    for one in checked_clozes(work, corpus.by_row(periods, work), periods.first.year):
-        clozes.append(one) if isinstance(one, NewsCloze) else dropped.append(one)
-    return sorted(clozes, key=lambda one: one.id), dropped
-
-
-def checked_clozes(
-    work: WorkersAnswers, articles: Iterable[Article], first_year: int = 1
-) -> Iterator[NewsCloze | Dropped]:
-    """A cloze for each worker's answers, without a prediction, or why there is none.
-
-    `no_article`: no recent article has this row; `not_one_blank`: the statement does not hold
-    [BLANK] once; `answer_not_in_article`: the marked words are not at their place;
-    `answer_in_cloze`: the statement gives its answer away; `duplicate`: the same cloze again.
-    `first_year`: that of the new corpus; an earlier one in a statement is doubtful.
-    """
-    seen: set[str] = set()
-    for row, workers, article in with_articles(work, articles):
+    clozes: dict[str, NewsCloze] = {}
+    for row, workers, article in corpus.about(periods, answered):
         if article is None:
-            yield DropError("no_article").row(STEP, row)
+            dropped.append(DropError("no_article").row(STEP, row))
             continue
         for answers in workers:
             try:
-                cloze = _cloze(article, answers, first_year)
-                if cloze.id in seen:
+                cloze = checked_cloze(article, answers, periods.first.year)
+                if cloze.id in clozes:
                     raise DropError("duplicate", cloze.cloze)
-                seen.add(cloze.id)
-                yield cloze
+                clozes[cloze.id] = cloze
             except DropError as why:
-                yield why.row(STEP, row)
+                dropped.append(why.row(STEP, row))
+    return sorted(clozes.values(), key=lambda one: one.id), dropped
 
 
 def _predicted(cloze: NewsCloze, prediction: str | None, model: str) -> NewsCloze:
@@ -180,7 +149,14 @@ def _answers_by_question(shown: Mapping[str, Any]) -> dict[str, str]:
     return {plain(q) or "": a for q, a in pairs if isinstance(a, str)}
 
 
-def _cloze(article: Article, answers: dict[str, Any], first_year: int) -> NewsCloze:
+def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int) -> NewsCloze:
+    """The cloze of a worker's answers about an article.
+
+    `DropError`: `not_one_blank`: the statement does not hold [BLANK] once;
+    `answer_not_in_article`: the marked words are not at their place; `answer_in_cloze`: the
+    statement gives its answer away. `first_year`: that of the new corpus; an earlier one in a
+    statement is doubtful.
+    """
     cloze = needed(answers, "cloze")
     if cloze.count(BLANK) != 1:
         raise DropError("not_one_blank", cloze)

@@ -2,11 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from heapq import nsmallest
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -16,15 +15,15 @@ import pyarrow.dataset as ds
 from pydantic import model_validator
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.dataset import Scalar, Statistics
+from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.run import DatasetBuilder, Source
+from factdrift.builders.core.run import DatasetBuilder, Run, Source
 from factdrift.builders.core.schema import arrow_schema, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.rows import Article, ArticleRef, Dropped
 from factdrift.builders.wmt.read import read
-from factdrift.builders.wmt.steps import Articles
+from factdrift.builders.wmt.steps import Articles, articles
 
 _COUNTS = "counts.json"
 T = TypeVar("T")
@@ -72,29 +71,32 @@ class NewsCorpus:
         `UserError` where there is none.
         """
         recent = self._between(periods.first, periods.last)
-        found = (
-            list(recent)
-            if most is None
-            else nsmallest(most, recent, key=lambda ref: row_id(seed, ref.id))
-        )
+        if most is not None:
+            recent = iter(nsmallest(most, recent, key=lambda ref: row_id(seed, ref.id)))
+        found = sorted(recent, key=lambda ref: (ref.day, ref.id))
         if not found:
             raise UserError(
                 f"no article of {periods.first} to {periods.last} in the news",
                 hint="set `periods:` in the recipe to days that the archives have",
             )
-        return sorted(found, key=lambda ref: (ref.day, ref.id))
+        return found
 
-    def by_row(self, periods: Periods, rows: Iterable[str]) -> Iterator[Article]:
-        """The recent articles whose rows in `ckl-questions` have these ids."""
-        ids = set(rows)
+    def about(
+        self, periods: Periods, by_row: Mapping[str, T]
+    ) -> Iterator[tuple[str, T, Article | None]]:
+        """Rows of `ckl-questions` with their values and recent articles, those without one last."""
         recent = self._between(periods.first, periods.last)
-        yield from self.texts([ref for ref in recent if row_of(ref.id) in ids])
+        missing = dict(by_row)
+        for article in self.texts([ref for ref in recent if row_of(ref.id) in by_row]):
+            row = row_of(article.id)
+            yield row, missing.pop(row), article
+        for row, value in missing.items():
+            yield row, value, None
 
-    def by_id(self, until: date, ids: Iterable[str]) -> Iterator[Article]:
+    def old(self, until: date, ids: Collection[str]) -> dict[str, Article]:
         """The articles of the old corpus with these ids."""
-        wanted = set(ids)
-        old = self._between(date.min, until)
-        yield from self.texts([ref for ref in old if ref.id in wanted])
+        refs = [ref for ref in self._between(date.min, until) if ref.id in ids]
+        return {article.id: article for article in self.texts(refs)}
 
     def texts(self, refs: Sequence[ArticleRef]) -> Iterator[Article]:
         """The articles themselves, in the order of the archive."""
@@ -108,22 +110,6 @@ class NewsCorpus:
         )
         for batch in scanned:
             yield from msgspec.convert(batch.to_pylist(), list[ArticleRef])
-
-
-def with_articles(
-    by_row: Mapping[str, T], articles: Iterable[Article]
-) -> Iterator[tuple[str, T, Article | None]]:
-    """Each row of `ckl-questions` with its value and its article, the rows without one last."""
-    missing = dict(by_row)
-    for article in articles:
-        row = row_of(article.id)
-        if row in missing:
-            yield row, missing.pop(row), article
-    for row, value in missing.items():
-        yield row, value, None
-
-
-# --- Parameters and files of steps ---------------------------------------------------------------
 
 
 class GoldStep(Step):
@@ -142,19 +128,41 @@ class CKLBuilder(DatasetBuilder):
 
     periods: Periods = Periods()
 
+    def given(self, run: Run) -> dict[str, Any]:
+        """The fields of its `GoldStep`."""
+        return {"corpus": articles(run), "gold": run.inputs["gold"], "periods": self.periods}
+
+    def outcomes(self, folder: Path, title: str) -> Statistics:
+        """What its step counted, as what its gold rows came to."""
+        layouts = " and ".join(f"`{name}`" for name in self.layouts)
+        many = "s" * (len(self.layouts) > 1)
+        return funnel(folder, "gold", title, f"Gold rows of the layout{many} {layouts} by outcome.")
+
+
+def dataset(
+    file: Path,
+    row: type,
+    about: str,
+    split: str,
+    *statistics: Statistics,
+    dropped: Sequence[str] = ("dropped",),
+) -> Dataset:
+    """The rows of a step's file as the config `all`, with what the step dropped."""
+    return Dataset(
+        tables=(Table("all", row, about, {split: FromParquet(file)}),),
+        dropped=tuple(FromParquet(file.with_name(f"{name}.parquet")) for name in dropped),
+        statistics=statistics,
+    )
+
 
 def save_rows(path: Path, kind: type, found: Iterable[Any]) -> None:
-    """Write rows that fit into memory, sorted by id."""
+    """Write rows that fit into memory, sorted: dropped ones by reason, others by id."""
+
+    def place(row: Any) -> tuple[str, ...]:
+        return (row.step, row.reason, row.item, row.detail or "") if kind is Dropped else (row.id,)
+
     with writing(path, kind) as file:
-        for row in sorted(found, key=attrgetter("id")):
-            file.append(row)
-
-
-def save_dropped(path: Path, found: Iterable[Dropped]) -> None:
-    """Write dropped rows, sorted."""
-    order = attrgetter("step", "reason", "item")
-    with writing(path, Dropped) as file:
-        for row in sorted(found, key=lambda d: (order(d), d.detail or "")):
+        for row in sorted(found, key=place):
             file.append(row)
 
 
@@ -163,9 +171,11 @@ def save_counts(out: Path, counts: Mapping[str, int]) -> None:
     (out / _COUNTS).write_text(json.dumps(counts, indent=1), "utf-8")
 
 
-def left_out(*steps: tuple[str, Iterable[Dropped]]) -> dict[str, int]:
-    """How many rows each step left out, by step and reason."""
-    return {f"{step}: {why}": n for step, found in steps for why, n in reasons(found).items()}
+def funnel(folder: Path, name: str, title: str, caption: str) -> Statistics:
+    """What a step counted as a statistics table, in its order."""
+    counts = counts_of(folder).items()
+    table: list[Mapping[str, Scalar]] = [{"what": what, "rows": n} for what, n in counts]
+    return Statistics(name, title, table, caption)
 
 
 def counts_of(folder: Path) -> dict[str, int]:
@@ -174,12 +184,6 @@ def counts_of(folder: Path) -> dict[str, int]:
     return found
 
 
-def funnel(name: str, title: str, counts: Mapping[str, int], caption: str) -> Statistics:
-    """Counts as a statistics table, in their order."""
-    table: list[Mapping[str, Scalar]] = [{"what": what, "rows": n} for what, n in counts.items()]
-    return Statistics(name, title, table, caption)
-
-
-def reasons(found: Iterable[Dropped]) -> dict[str, int]:
+def reasons(found: Iterable[Dropped], named: str = "{0.reason}") -> dict[str, int]:
     """How many rows each reason took, by name."""
-    return dict(sorted(Counter(row.reason for row in found).items()))
+    return dict(sorted(Counter(map(named.format, found)).items()))

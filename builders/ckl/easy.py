@@ -4,15 +4,15 @@ The dataset `new-lama-easy-clozes` has the chosen sentences, rewritten and maske
 `new-lama-easy` those that both workers' questions lead back to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from factdrift.builders import rows
 from factdrift.builders.ckl import common, models
 from factdrift.builders.ckl.checks import cuts_name, is_undated_day, text_doubts
-from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of, with_articles
+from factdrift.builders.ckl.common import NewsCorpus, Periods, row_of
 from factdrift.builders.ckl.gold import (
     BLANK,
     DropError,
@@ -22,21 +22,19 @@ from factdrift.builders.ckl.gold import (
     loaded,
     most_common,
     plain,
-    read_each,
     read_once,
     word_places,
 )
-from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
+from factdrift.builders.core.dataset import Dataset, Scalar, Statistics
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
-from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
-from factdrift.builders.generate.backends import Cached, open_model
+from factdrift.builders.core.steps import Workspace
+from factdrift.builders.generate.backends import Cached
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
 from factdrift.builders.text import prompts
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.text.tokens import TokenCounter
 from factdrift.builders.text.views import ClozeBuilder, Views, statistics
-from factdrift.builders.wmt.steps import articles
 
 SELECT, QUESTION = "easy_select", "easy_question"
 STEP, ASK = "new-lama-easy-clozes", "new-lama-easy"
@@ -48,7 +46,8 @@ _DONE_BY = "steps"
 class ChosenWord:
     """A word of a sentence of an article; `sentence` is its place in it.
 
-    `text`: the sentence, as the worker has made it stand alone where `edited`.
+    `text`: the sentence, as the worker or models have rewritten it; `decontextualiser`,
+    `translators`: who made it stand alone, and what translated it.
     """
 
     id: str
@@ -56,7 +55,8 @@ class ChosenWord:
     sentence: int
     text: str
     word: str
-    edited: bool = False
+    decontextualiser: str | None = None
+    translators: tuple[str, ...] = ()
 
     def evidence(self) -> Evidence:
         """Where the word is in the article."""
@@ -64,54 +64,33 @@ class ChosenWord:
         start = before + word_places(self.word, self.article.sentences[self.sentence])[0]
         return Evidence(self.article.id, self.article.day, start, start + len(self.word))
 
+    def cloze(self) -> rows.EasyCloze:
+        """The row; `DropError` where the sentence does not have the word once."""
+        cloze = masked(self.text, self.word)
+        if doubts := text_doubts(cloze, 0):
+            raise DropError("undated_day", f"{doubts[0]} {cloze}")
+        return rows.EasyCloze(
+            id=self.id,
+            prompt=prompts.as_of(cloze, self.article.day),
+            targets=prompts.targets([self.word]),
+            evidence_id=self.article.id,
+            article_day=self.article.day,
+            cloze=cloze,
+            answer=self.word,
+            sentence=self.sentence,
+            decontextualiser=self.decontextualiser,
+            translators=self.translators,
+        )
+
 
 class _Choice(NamedTuple):
     """A sentence and a word of it, the sentence as the worker rewrote it, all offered words."""
 
+    row: str
     sentence: str
     word: str
     alone: str | None
     offered: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class WorkersQuestions:
-    """A cloze that workers' questions lead back to, as they saw it."""
-
-    row: str
-    clozes: str
-    cloze: str
-    answers: tuple[str, ...]
-    questions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Rewritten:
-    """A chosen word, its sentence as models have rewritten it, and these models."""
-
-    chosen: ChosenWord
-    text: str
-    decontextualiser: str | None = None
-    translators: tuple[str, ...] = ()
-
-    def cloze(self) -> rows.EasyCloze:
-        """The row; `DropError` where the sentence does not have the word once."""
-        chosen = self.chosen
-        cloze = masked(self.text, chosen.word)
-        if doubts := text_doubts(cloze, 0):
-            raise DropError("undated_day", f"{doubts[0]} {cloze}")
-        return rows.EasyCloze(
-            id=chosen.id,
-            prompt=prompts.as_of(cloze, chosen.article.day),
-            targets=prompts.targets([chosen.word]),
-            evidence_id=chosen.article.id,
-            article_day=chosen.article.day,
-            cloze=cloze,
-            answer=chosen.word,
-            sentence=chosen.sentence,
-            decontextualiser=self.decontextualiser or ("annotator" if chosen.edited else None),
-            translators=self.translators,
-        )
 
 
 class NewLAMAEasyClozes(common.CKLBuilder):
@@ -136,9 +115,7 @@ class NewLAMAEasyClozes(common.CKLBuilder):
         models.say_skipped(run, steps)
         folder = run.folder(
             MaskedSentences(
-                corpus=articles(run),
-                gold=run.inputs["gold"],
-                periods=self.periods,
+                **self.given(run),
                 decontextualise=self.decontextualise,
                 translate=self.translate,
                 seed=run.seed,
@@ -146,21 +123,17 @@ class NewLAMAEasyClozes(common.CKLBuilder):
             )
         )
         names = (folder / _DONE_BY).read_text("utf-8").splitlines()
-        about = "Sentences of recent articles with a word blanked."
-        caption = "Gold rows of the layout `easy_select` by outcome."
-        counts = common.counts_of(folder)
-        clozes = {"full": FromParquet(folder / "all.parquet")}
-        return Dataset(
-            tables=(Table("all", rows.EasyCloze, about, clozes),),
-            dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(
-                common.funnel("gold", "What the choices came to", counts, caption),
-                models.done_by(dict(zip(steps, map(str.split, names), strict=True))),
-            ),
+        return common.dataset(
+            folder / "all.parquet",
+            rows.EasyCloze,
+            "Sentences of recent articles with a word blanked.",
+            "full",
+            self.outcomes(folder, "What the choices came to"),
+            models.done_by(dict(zip(steps, map(str.split, names), strict=True))),
         )
 
 
-class MaskedSentences(common.GoldStep):
+class MaskedSentences(models.ModelStep):
     """Chosen sentences, rewritten and masked: `all.parquet` (`rows.EasyCloze`), `dropped.parquet`.
 
     Beside them what was counted, and a line a step with the models that did it.
@@ -170,68 +143,57 @@ class MaskedSentences(common.GoldStep):
 
     decontextualise: models.PromptedStep | None
     translate: models.Translation | None
-    seed: int
-    offline: Annotated[bool, NOT_IN_KEY]
 
     def make(self, out: Path, at: Workspace) -> None:
         """Check the choices against their articles, then rewrite and mask the sentences."""
         words, dropped = chosen_words(self.gold.files, NewsCorpus.of(self.corpus, at), self.periods)
         words.sort(key=lambda word: word.id)
-        sentences = [_Rewritten(word, word.text) for word in words]
-        alone, translators = "", ""
+        alone, translators = "", []
         if self.decontextualise is not None:
-            model = self._open(self.decontextualise, at)
-            sentences, alone = _alone(model, self.decontextualise, sentences), model.name
+            model = self.model(self.decontextualise, at)
+            words, alone = _alone(model, self.decontextualise, words), model.name
         if self.translate is not None:
             default = models.default_prompts()
-            for step, prompt in (
-                (self.translate.forward, default.forward),
-                (self.translate.back, default.back),
-            ):
-                model = self._open(step, at)
-                sentences = _translated(model, step, prompt, sentences)
-                translators = f"{translators} {model.name}".lstrip()
+            there, back = self.translate.forward, self.translate.back
+            for step, prompt in ((there, default.forward), (back, default.back)):
+                model = self.model(step, at)
+                words = _translated(model, step, prompt, words)
+                translators.append(model.name)
         clozes: list[rows.EasyCloze] = []
-        for sentence in sentences:
+        for word in words:
             try:
-                clozes.append(sentence.cloze())
+                clozes.append(word.cloze())
             except DropError as why:
-                dropped.append(why.row(STEP, row_of(sentence.chosen.article.id)))
+                dropped.append(why.row(STEP, row_of(word.article.id)))
         common.save_rows(out / "all.parquet", rows.EasyCloze, clozes)
-        common.save_dropped(out / "dropped.parquet", dropped)
+        common.save_rows(out / "dropped.parquet", Dropped, dropped)
         counts = {"clozes": len(clozes)} | common.reasons(dropped)
         if alone:
             counts["made to stand alone"] = sum(bool(row.decontextualiser) for row in clozes)
         common.save_counts(out, counts)
-        (out / _DONE_BY).write_text(f"{alone}\n{translators}\n", "utf-8")
-
-    def _open(self, step: models.PromptedStep, at: Workspace) -> Cached:
-        return open_model(step.backend, self.seed, at.work("answers"), offline=self.offline)
+        (out / _DONE_BY).write_text(f"{alone}\n{' '.join(translators)}\n", "utf-8")
 
 
 def _alone(
-    model: Cached, step: models.PromptedStep, sentences: Sequence[_Rewritten]
-) -> list[_Rewritten]:
+    model: Cached, step: models.PromptedStep, words: Sequence[ChosenWord]
+) -> list[ChosenWord]:
     """The sentences made to stand alone; as they were where that would lose the word."""
-    slots = [
-        {"sentence": one.text, "article": " ".join(one.chosen.article.sentences)}
-        for one in sentences
-    ]
+    slots = [{"sentence": one.text, "article": " ".join(one.article.sentences)} for one in words]
     out = []
     texts = models.write(model, step, models.default_prompts().decontextualise, slots)
-    for one, written in zip(sentences, texts, strict=True):
+    for one, written in zip(words, texts, strict=True):
         text = plain(written)
-        if text and len(word_places(one.chosen.word, text)) == 1:
+        if text and len(word_places(one.word, text)) == 1:
             one = replace(one, text=text, decontextualiser=model.name)
         out.append(one)
     return out
 
 
 def _translated(
-    model: Cached, step: models.PromptedStep, prompt: str, sentences: Sequence[_Rewritten]
-) -> list[_Rewritten]:
+    model: Cached, step: models.PromptedStep, prompt: str, words: Sequence[ChosenWord]
+) -> list[ChosenWord]:
     """The sentences in the other language; empty where the model wrote nothing."""
-    slots = [{"text": one.text} for one in sentences if one.text]
+    slots = [{"text": one.text} for one in words if one.text]
     texts = iter(models.write(model, step, prompt, slots))
     return [
         replace(
@@ -239,7 +201,7 @@ def _translated(
             text=(plain(next(texts)) or "") if one.text else "",
             translators=(*one.translators, model.name),
         )
-        for one in sentences
+        for one in words
     ]
 
 
@@ -252,29 +214,19 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `easy_select` and `easy_question`; no model is asked again."""
-        folder = run.folder(
-            AgreedClozes(
-                corpus=articles(run),
-                gold=run.inputs["gold"],
-                periods=self.periods,
-                blank=self.blank,
-                views=self.views(run),
-            )
-        )
-        about = "Sentences of recent articles with a word blanked, and two questions for it."
-        caption = "Gold rows of the layouts `easy_select` and `easy_question` by outcome."
-        counts = common.counts_of(folder)
-        paper: dict[str, Scalar] = {"dataset": "new-lama-easy", "rows": counts["rows"]}
+        step = AgreedClozes(**self.given(run), blank=self.blank, views=self.views(run))
+        path = run.folder(step) / "all.parquet"
+        paper: dict[str, Scalar] = {"dataset": "new-lama-easy"}
+        paper["rows"] = common.counts_of(path.parent)["rows"]
         paper["rows in the paper"] = 11_177
-        path = folder / "all.parquet"
-        return Dataset(
-            tables=(Table("all", rows.NewEasyCloze, about, {"test": FromParquet(path)}),),
-            dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(
-                common.funnel("gold", "What the answers came to", counts, caption),
-                statistics(path),
-                Statistics("paper", "Beside the paper's", [paper]),
-            ),
+        return common.dataset(
+            path,
+            rows.NewEasyCloze,
+            "Sentences of recent articles with a word blanked, and two questions for it.",
+            "test",
+            self.outcomes(path.parent, "What the answers came to"),
+            statistics(path),
+            Statistics("paper", "Beside the paper's", [paper]),
         )
 
 
@@ -291,40 +243,55 @@ class AgreedClozes(common.GoldStep):
         counter = self.views.counter()
         words, dropped = chosen_words(self.gold.files, NewsCorpus.of(self.corpus, at), self.periods)
         known = {word.id: word for word in words}
-        asked, refused = read_once(self.gold.files, QUESTION, ASK, _questions)
-        seen = {one.row for one in asked} | {one.item for one in refused}
-        clozes = []
-        for questions in asked:
-            try:
-                clozes.append(self._row(questions, known.get(questions.row), counter))
-            except DropError as why:
-                refused.append(why.row(ASK, questions.row))
+        clozes, refused = read_once(
+            self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, known, counter)
+        )
+        seen = {one.id for one in clozes} | {one.item for one in refused}
         refused += [
             DropError("not_asked", known[name].text).row(ASK, name)
             for name in sorted(known.keys() - seen)
         ]
+        dropped += refused
         common.save_rows(out / "all.parquet", rows.NewEasyCloze, clozes)
-        common.save_dropped(out / "dropped.parquet", [*dropped, *refused])
-        counts = {"rows": len(clozes)}
-        counts |= common.left_out((STEP, dropped), (ASK, refused))
+        common.save_rows(out / "dropped.parquet", Dropped, dropped)
+        counts = {"rows": len(clozes)} | common.reasons(dropped, "{0.step}: {0.reason}")
         common.save_counts(out, counts)
 
     def _row(
-        self, ask: WorkersQuestions, chosen: ChosenWord | None, counter: TokenCounter | None
+        self, gold: Gold, known: Mapping[str, ChosenWord], counter: TokenCounter | None
     ) -> rows.NewEasyCloze:
+        """The row of two workers' answers; `DropError` unless all are the word, normalised.
+
+        `disputed` is not refused as such: the answers that differ are told.
+        """
+        if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
+            raise DropError(gold.decision if gold.decision != "accepted" else "open")
+        workers = each(loaded(gold.answers, "answers"))
+        cloze = plain(loaded(gold.shown, "shown").get("cloze"))
+        answers = [plain(one.get("answer")) or "" for one in workers]
+        questions = [plain(one.get("question")) or "" for one in workers]
+        if cloze is None or cloze.count(BLANK) != 1:
+            raise DropError("not_one_blank", cloze)
+        if not all(answers) or not all(questions):
+            raise DropError("missing_question" if all(answers) else "missing_answer")
+        chosen = known.get(gold.row)
         if chosen is None:
-            raise DropError("no_cloze", ask.cloze)
-        check_answers(ask, chosen.word)
-        query = ask.cloze.replace(BLANK, self.blank)
+            raise DropError("no_cloze", cloze)
+        said = {normal_or_all(answer) for answer in answers}
+        if len(said) > 1:
+            raise DropError("workers_differ", " | ".join(sorted(set(answers))))
+        if said != {normal_or_all(chosen.word)}:
+            raise DropError("not_the_word", f"{answers[0]!r} is not {chosen.word!r}")
+        query = cloze.replace(BLANK, self.blank)
         return rows.NewEasyCloze(
-            id=ask.row,
+            id=gold.row,
             prompt=prompts.as_of(query, chosen.article.day),
             targets=prompts.targets([chosen.word]),
             query=query,
             answer=chosen.word,
-            questions=ask.questions,
+            questions=tuple(sorted(questions)),
             new_evidence=chosen.evidence(),
-            clozes=ask.clozes,
+            clozes=gold.dataset,
             **self.views.of_one(counter, chosen.word),
         )
 
@@ -338,16 +305,9 @@ def chosen_words(
     has this row; `no_sentence`: the article does not have the sentence; `word_lost`, `word_twice`:
     the sentence has the word never or more than once.
     """
-    choices: dict[str, _Choice] = {}
-
-    def take(gold: Gold) -> None:
-        if gold.row in choices:
-            raise DropError("duplicate")
-        choices[gold.row] = _choice(gold)
-
-    dropped = read_each(gold_files, SELECT, STEP, take)
+    choices, dropped = read_once(gold_files, SELECT, STEP, _choice)
     chosen = []
-    for row, choice, article in with_articles(choices, corpus.by_row(periods, choices)):
+    for row, choice, article in corpus.about(periods, {one.row: one for one in choices}):
         try:
             chosen.append(_chosen_word(article, choice))
         except DropError as why:
@@ -369,7 +329,7 @@ def _chosen_word(article: Article | None, choice: _Choice) -> ChosenWord:
         raise DropError("name_cut", f"{word!r}: {text}")
     alone = choice.alone if choice.alone and word_places(word, choice.alone) else text
     name = row_id(STEP, article.id, places[0], word)
-    return ChosenWord(name, article, places[0], alone, word, alone != text)
+    return ChosenWord(name, article, places[0], alone, word, "annotator" if alone != text else None)
 
 
 def is_longer_name(longer: str, word: str) -> bool:
@@ -383,15 +343,6 @@ def masked(text: str, word: str) -> str:
     if len(found) != 1:
         raise DropError("word_twice" if found else "word_lost", f"{word!r}: {text}")
     return text[: found[0]] + BLANK + text[found[0] + len(word) :]
-
-
-def check_answers(questions: WorkersQuestions, word: str) -> None:
-    """`DropError` unless every answer is the word, after SQuAD normalisation."""
-    answers = sorted({normal_or_all(answer) for answer in questions.answers})
-    if len(answers) > 1:
-        raise DropError("workers_differ", " | ".join(sorted(set(questions.answers))))
-    if answers[0] != normal_or_all(word):
-        raise DropError("not_the_word", f"{questions.answers[0]!r} is not {word!r}")
 
 
 def _choice(gold: Gold) -> _Choice:
@@ -410,29 +361,9 @@ def _choice(gold: Gold) -> _Choice:
         raise DropError("weekday_answer", word)
     offered = loaded(gold.shown, "shown").get("candidates")
     return _Choice(
+        gold.row,
         sentence,
         word,
         most_common(answers, "alone"),
         tuple(map(str, offered)) if isinstance(offered, list) else (),
-    )
-
-
-def _questions(gold: Gold) -> WorkersQuestions:
-    """`disputed` is not refused here: `check_answers` says which answers differ."""
-    if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
-        raise DropError(gold.decision if gold.decision != "accepted" else "open")
-    workers = each(loaded(gold.answers, "answers"))
-    cloze = plain(loaded(gold.shown, "shown").get("cloze"))
-    answers = [plain(one.get("answer")) for one in workers]
-    questions = [plain(one.get("question")) for one in workers]
-    if cloze is None or cloze.count(BLANK) != 1:
-        raise DropError("not_one_blank", cloze)
-    if None in answers or None in questions:
-        raise DropError("missing_answer" if None in answers else "missing_question")
-    return WorkersQuestions(
-        row=gold.row,
-        clozes=gold.dataset,
-        cloze=cloze,
-        answers=tuple(text for text in answers if text),
-        questions=tuple(sorted(text for text in questions if text)),
     )

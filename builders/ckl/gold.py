@@ -5,7 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 from factdrift.builders.rows import Dropped, Gold
 from factdrift.builders.rows.gold import read_gold
@@ -30,13 +32,16 @@ class DropError(Exception):
         return Dropped(step, self.reason, item, None, None, None, None, detail)
 
 
-class MarkedText(NamedTuple):
+_Place = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class MarkedText(msgspec.Struct, frozen=True):
     """Marked characters of a text; `paragraph` is None where it has no paragraphs."""
 
-    paragraph: int | None
-    start: int
-    end: int
+    start: _Place
+    end: _Place
     text: str
+    paragraph: _Place | None = None
 
 
 def loaded(text: str, what: str) -> Answers:
@@ -100,18 +105,11 @@ def needed(answers: Answers, name: str) -> str:
 
 def span(value: object) -> MarkedText | None:
     """A marked span; None for anything else. Of several the first."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        value = value[0] if value else None
-    if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
+    one = value[0] if isinstance(value, list) and value else value
+    try:
+        return msgspec.convert(one, MarkedText)
+    except msgspec.ValidationError:
         return None
-    paragraph, start, end = (value.get(key) for key in ("paragraph", "start", "end"))
-    if not _whole(start) or not _whole(end) or not (paragraph is None or _whole(paragraph)):
-        return None
-    return MarkedText(paragraph, start, end, value["text"])  # type: ignore[arg-type]
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def read_each(

@@ -4,8 +4,8 @@ Their judgments are gold rows of `ckl_expert`; by the rule `decide` a cloze is u
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -14,7 +14,6 @@ from factdrift.builders import rows
 from factdrift.builders.ckl import common
 from factdrift.builders.ckl.checks import is_within, text_doubts
 from factdrift.builders.ckl.clozes import LAYOUT as CLOZE_LAYOUT
-from factdrift.builders.ckl.clozes import STEP as CLOZE_STEP
 from factdrift.builders.ckl.clozes import workers_clozes
 from factdrift.builders.ckl.common import NewsCorpus
 from factdrift.builders.ckl.gold import (
@@ -25,12 +24,13 @@ from factdrift.builders.ckl.gold import (
     agreed,
     each,
     loaded,
+    needed,
     opened_passages,
     plain,
     read_once,
     span,
 )
-from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
+from factdrift.builders.core.dataset import Dataset, Scalar, Statistics
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
@@ -41,7 +41,6 @@ from factdrift.builders.text.views import ClozeBuilder, Views, statistics
 from factdrift.builders.wmt.lines import days_of, sorting_key
 from factdrift.builders.wmt.passages import passage_prefix
 from factdrift.builders.wmt.passages import texts as passage_texts
-from factdrift.builders.wmt.steps import articles
 
 LAYOUT = "ckl_expert"
 STEP = "ckl-decide"
@@ -98,9 +97,9 @@ class MarkedPassage:
 
 @dataclass(frozen=True)
 class ExpertJudgment:
-    """Two experts' judgment of one cloze that is updated, with its old answer, or new.
+    """What experts say of one cloze that is updated, with its old answer, or new.
 
-    `settled`: both say that what was doubtful is mended, or right as it is.
+    `settled`: what was doubtful is mended, or right as it is; `passages`: how many they could mark.
     """
 
     row: str
@@ -111,8 +110,8 @@ class ExpertJudgment:
     old_answer: str | None
     marked: MarkedPassage | None
     passages: int
-    searches: tuple[str, ...] = ()
-    settled: bool = False
+    searches: tuple[str, ...]
+    settled: bool
 
 
 def expert_judgments(
@@ -142,25 +141,13 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
     return Evidence(article.id, article.day, before + start, before + end)
 
 
-class _ExpertView(NamedTuple):
-    """What one expert says of a cloze, with the passages that this expert could mark in."""
-
-    decision: ClozeDecision
-    statement: str
-    settled: bool
-    old_answer: str | None
-    marked: MarkedPassage | None
-    passages: int
-    searches: tuple[str, ...]
-
-
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     """Two experts decide: both alike, or the row is dropped."""
     answers = each(loaded(accepted(gold).answers, "answers"))
     shown = loaded(gold.shown, "shown")
     if gold.judgments < _EXPERTS:
         raise DropError("open")
-    views = [_expert_view(one, shown, until) for one in answers]
+    views = [_of_one(gold, one, shown, until) for one in answers]
     first = views[0]
     for other in views[1:]:
         if other.decision != first.decision:
@@ -172,27 +159,19 @@ def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     similar = first.old_answer and is_within(first.old_answer, plain(shown.get("new_answer")) or "")
     if similar and gold.agreeing < _EXPERTS:
         raise DropError("answers_alike", f"{first.old_answer!r}, {shown.get('new_answer')!r}")
-    return ExpertJudgment(
-        row=gold.row,
-        clozes=gold.dataset,
-        decision=first.decision,
-        statement=_wording([view.statement for view in views], plain(shown.get("cloze"))),
-        prediction=plain(shown.get("prediction")),
-        old_answer=first.old_answer,
-        marked=first.marked,
+    # A wording that an expert has corrected, the first by the alphabet; else the worker's.
+    written = plain(shown.get("cloze"))
+    corrected = sorted(view.statement for view in views if view.statement != written)
+    return replace(
+        first,
+        statement=next(iter(corrected), first.statement),
         passages=max(view.passages for view in views),
         searches=tuple(dict.fromkeys(query for view in views for query in view.searches)),
         settled=all(view.settled for view in views),
     )
 
 
-def _wording(statements: Sequence[str], written: str | None) -> str:
-    """A wording that an expert has corrected, the first by the alphabet; else the worker's."""
-    corrected = sorted(text for text in statements if text != written)
-    return corrected[0] if corrected else statements[0]
-
-
-def _expert_view(answers: Answers, shown: Answers, until: date) -> _ExpertView:
+def _of_one(gold: Gold, answers: Answers, shown: Answers, until: date) -> ExpertJudgment:
     if answers.get("broken") or answers.get("keep") == "discard":
         raise DropError("discarded")
     prediction = plain(shown.get("prediction"))
@@ -213,30 +192,27 @@ def _expert_view(answers: Answers, shown: Answers, until: date) -> _ExpertView:
     passages += opened_passages(searches, passages)
     old_answer, marked = None, None
     if decision.fate == "updated":
-        old_answer = _old_answer(answers, decision, prediction)
-        if normal_or_all(old_answer) == normal_or_all(plain(shown.get("new_answer")) or ""):
+        name = "evidence"
+        old_answer = prediction
+        if decision.reason == "found":
+            name = "other_evidence"
+            old_answer = needed(answers, "other_answer")
+        if normal_or_all(old_answer or "") == normal_or_all(plain(shown.get("new_answer")) or ""):
             raise DropError("contradictory", f"{old_answer!r} is not different")
-        name = "evidence" if decision.reason == "supported" else "other_evidence"
         marked = _marked(answers, name, passages, until)
     queries = (plain(one.get("query")) for one in searches)
-    return _ExpertView(
+    return ExpertJudgment(
+        row=gold.row,
+        clozes=gold.dataset,
         decision=decision,
         statement=statement,
-        settled=answers.get("settled") == "yes",
+        prediction=prediction,
         old_answer=old_answer,
         marked=marked,
         passages=len(passages),
         searches=tuple(query for query in queries if query),
+        settled=answers.get("settled") == "yes",
     )
-
-
-def _old_answer(answers: Answers, decision: ClozeDecision, prediction: str | None) -> str:
-    if decision.reason == "supported" and prediction is not None:
-        return prediction
-    found = plain(answers.get("other_answer"))
-    if found is None:
-        raise DropError("missing_other_answer")
-    return found
 
 
 def _marked(answers: Answers, name: str, passages: Sequence[Any], until: date) -> MarkedPassage:
@@ -267,29 +243,18 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `ckl_question` and `ckl_expert`, and the articles they are about."""
-        folder = run.folder(
-            Decisions(
-                corpus=articles(run),
-                gold=run.inputs["gold"],
-                periods=self.periods,
-                blank=self.blank,
-                views=self.views(run),
-            )
-        )
-        counts = common.counts_of(folder)
-        row, about = _ROWS[self.kind]
+        step = Decisions(**self.given(run), blank=self.blank, views=self.views(run))
+        folder = run.folder(step)
         path = folder / f"{self.kind}.parquet"
-        return Dataset(
-            tables=(Table("all", row, about, {"test": FromParquet(path)}),),
-            dropped=(
-                FromParquet(folder / "dropped.parquet"),
-                FromParquet(folder / f"not_{self.kind}.parquet"),
-            ),
-            statistics=(
-                common.funnel("decisions", "What the experts' judgments came to", counts, _COUNTED),
-                statistics(path),
-                _paper(counts),
-            ),
+        title = "What the experts' judgments came to"
+        return common.dataset(
+            path,
+            *_ROWS[self.kind],
+            "test",
+            common.funnel(folder, "decisions", title, _COUNTED),
+            statistics(path),
+            _paper(common.counts_of(folder)),
+            dropped=("dropped", f"not_{self.kind}"),
         )
 
 
@@ -322,12 +287,12 @@ class Decisions(common.GoldStep):
         """Apply the decision rule to every cloze that experts have judged."""
         counter = self.views.counter()
         corpus = NewsCorpus.of(self.corpus, at)
-        found, dropped = workers_clozes(self.gold.files, corpus, self.periods)
-        written = {one.id: one for one in found}
+        clozes, dropped = workers_clozes(self.gold.files, corpus, self.periods)
+        written = {one.id: one for one in clozes}
         judgments, refused = expert_judgments(self.gold.files, self.periods.old_until)
         ids = {one.marked.article for one in judgments if one.marked}
-        old = {article.id: article for article in corpus.by_id(self.periods.old_until, ids)}
-        made: list[rows.UpdatedCloze | rows.NewCloze] = []
+        old = corpus.old(self.periods.old_until, ids)
+        made: list[rows.LamaCloze] = []
         seen = {one.row for one in judgments} | {one.item for one in refused}
         for judgment in judgments:
             try:
@@ -339,24 +304,25 @@ class Decisions(common.GoldStep):
             for name, one in sorted(written.items())
             if name not in seen
         ]
-        updated = [one for one in made if isinstance(one, rows.UpdatedCloze)]
-        new = [one for one in made if isinstance(one, rows.NewCloze)]
-        common.save_rows(out / "updated.parquet", rows.UpdatedCloze, updated)
-        common.save_rows(out / "new.parquet", rows.NewCloze, new)
-        common.save_dropped(out / "not_updated.parquet", _others("new", new))
-        common.save_dropped(out / "not_new.parquet", _others("updated", updated))
-        common.save_dropped(out / "dropped.parquet", [*dropped, *refused])
-        counts = {"updated": len(updated), "new": len(new)}
-        counts |= common.left_out((CLOZE_STEP, dropped), (STEP, refused))
-        common.save_counts(out, counts)
+        dropped += refused
+        counts: dict[str, int] = {}
+        for kind, (row, _) in _ROWS.items():
+            other = "new" if kind == "updated" else "updated"
+            found = [one for one in made if isinstance(one, row)]
+            others = [DropError(kind, one.query).row(STEP, one.id) for one in found]
+            common.save_rows(out / f"{kind}.parquet", row, found)
+            common.save_rows(out / f"not_{other}.parquet", Dropped, others)
+            counts[kind] = len(found)
+        common.save_rows(out / "dropped.parquet", Dropped, dropped)
+        common.save_counts(out, counts | common.reasons(dropped, "{0.step}: {0.reason}"))
 
     def _row(
         self,
         judgment: ExpertJudgment,
         written: Mapping[str, rows.NewsCloze],
-        old: Mapping[str, rows.Article],
+        old: Mapping[str, Article],
         counter: TokenCounter | None,
-    ) -> rows.UpdatedCloze | rows.NewCloze:
+    ) -> rows.LamaCloze:
         """The row of a judgment; `DropError`: its cloze or its evidence is not there."""
         cloze = written.get(judgment.row)
         if cloze is None:
@@ -365,36 +331,31 @@ class Decisions(common.GoldStep):
         if doubts and not judgment.settled:
             raise DropError("doubtful", "; ".join(doubts))
         query = judgment.statement.replace(BLANK, self.blank)
-        base = rows.NewCloze(
-            id=cloze.id,
-            prompt=prompts.as_of(query, cloze.article_day),
-            targets=prompts.targets([cloze.new_answer]),
-            query=query,
-            answer=cloze.new_answer,
-            question=cloze.question,
-            new_evidence=rows.Evidence(
+        shared: dict[str, Any] = {
+            "id": cloze.id,
+            "prompt": prompts.as_of(query, cloze.article_day),
+            "targets": prompts.targets([cloze.new_answer]),
+            "query": query,
+            "answer": cloze.new_answer,
+            "question": cloze.question,
+            "new_evidence": Evidence(
                 cloze.evidence_id,
                 cloze.article_day,
                 cloze.answer_start,
                 cloze.answer_start + len(cloze.new_answer),
             ),
-            prediction=judgment.prediction,
-            grounds="not_found",
-            passages=judgment.passages,
-            searches=judgment.searches,
-            overruled=tuple(doubts),
-            clozes=judgment.clozes,
+            "prediction": judgment.prediction,
+            "grounds": judgment.decision.reason,
+            "passages": judgment.passages,
+            "searches": judgment.searches,
+            "overruled": tuple(doubts),
+            "clozes": judgment.clozes,
             **self.views.of_one(counter, cloze.new_answer),
-        )
+        }
         if judgment.marked is None or judgment.old_answer is None:
-            return base
-        shared = {one.name: getattr(base, one.name) for one in fields(rows.LamaCloze)}
-        shared["grounds"] = "supported" if judgment.decision.reason == "supported" else "found"
-        return rows.UpdatedCloze(
-            **shared,
-            old_answer=judgment.old_answer,
-            old_evidence=located(judgment.marked, old),
-        )
+            return rows.NewCloze(**shared)
+        evidence = located(judgment.marked, old)
+        return rows.UpdatedCloze(**shared, old_answer=judgment.old_answer, old_evidence=evidence)
 
     def _doubts(self, statement: str, cloze: rows.NewsCloze) -> list[str]:
         """What is doubtful still: of the experts' wording, and of the worker's answer."""
@@ -414,10 +375,6 @@ _COUNTED = (
     "Gold rows of the layouts `ckl_question` and `ckl_expert`. Rows of the one kind are listed "
     "among the dropped rows of the other, with its name as the reason."
 )
-
-
-def _others(reason: Kind, others: Iterable[rows.LamaCloze]) -> list[rows.Dropped]:
-    return [DropError(reason, cloze.query).row(STEP, cloze.id) for cloze in others]
 
 
 def _paper(counts: Mapping[str, int]) -> Statistics:

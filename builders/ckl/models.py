@@ -6,13 +6,16 @@ Each may be absent from a recipe: then it is skipped, and the run and the card s
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Annotated
 
+from factdrift.builders.ckl.common import GoldStep
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.config import Strict, load
 from factdrift.builders.core.dataset import Statistics
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.run import Run
-from factdrift.builders.generate.backends import Cached, ModelSettings
+from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
+from factdrift.builders.generate.backends import Cached, ModelSettings, open_model
 
 _SLOT = re.compile(r"<(cloze|article|sentence|text)>")
 
@@ -36,6 +39,17 @@ class Translation(Strict):
 
     forward: PromptedStep
     back: PromptedStep
+
+
+class ModelStep(GoldStep):
+    """A step over gold rows that may ask models; `offline`: nothing that is not in the cache."""
+
+    seed: int
+    offline: Annotated[bool, NOT_IN_KEY]
+
+    def model(self, step: PromptedStep, at: Workspace) -> Cached:
+        """The model of a step."""
+        return open_model(step.backend, self.seed, at.work("answers"), offline=self.offline)
 
 
 class DefaultPrompts(Strict):

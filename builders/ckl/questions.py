@@ -1,7 +1,9 @@
 """The `ckl-questions` dataset: what annotators start from, one row a recent article."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -26,8 +28,6 @@ from factdrift.builders.generate.questions import GenerateSettings, generate_que
 from factdrift.builders.wmt.steps import Articles, articles
 
 _AT_ONCE = 256
-_ORDER = ("article_day", "id")
-_DROPPED_ORDER = ("step", "reason", "item")
 _SHORTEST, _LONGEST = 6, 40
 """Words of a sentence that is offered as a draft."""
 STEP = "ckl-questions"
@@ -61,14 +61,13 @@ class CKLQuestions(common.CKLBuilder):
                 offline=self.offline,
             )
         )
-        counts = common.counts_of(folder)
         return Dataset(
             tables=tuple(
-                Table(name, row, _ABOUT[name], {"full": FromParquet(folder / f"{name}.parquet")})
-                for name, row in _ROWS.items()
+                Table(name, row, about, {"full": FromParquet(folder / f"{name}.parquet")})
+                for name, (row, about) in _TABLES.items()
             ),
             dropped=(FromParquet(folder / "dropped.parquet"),),
-            statistics=(common.funnel("made", "What was made", counts, _COUNTED),),
+            statistics=(common.funnel(folder, "made", "What was made", _COUNTED),),
         )
 
 
@@ -97,30 +96,28 @@ class RecentArticles(Step):
         model = open_model(settings, self.seed, answers, offline=self.offline) if settings else None
         corpus = NewsCorpus.of(self.corpus, at)
         refs = corpus.draw(self.periods, self.articles, self.seed)
-        counts = {"articles": len(refs)}
+        counts = Counter(articles=len(refs))
         passing = corpus.texts(refs)
-        with (
-            writing(out / _unsorted("questions"), rows.ArticleQuestions) as asked,
-            writing(out / _unsorted("words"), rows.ArticleWords) as words,
-            writing(out / _unsorted("dropped"), rows.Dropped) as dropped,
-        ):
+        files: dict[type, tuple[str, tuple[str, ...]]] = {
+            row: (name, ("article_day", "id")) for name, (row, _) in _TABLES.items()
+        }
+        files |= {rows.Dropped: ("dropped", ("step", "reason", "item"))}
+        with ExitStack() as stack:
+            # Spark would not see a hidden file.
+            loose = {row: out / f"unsorted-{name}.parquet" for row, (name, _) in files.items()}
+            tables = {row: stack.enter_context(writing(loose[row], row)) for row in files}
             while batch := list(islice(passing, _AT_ONCE)):
-                found = (
+                asked = (
                     self._questions(batch, finder, model, counts)
                     if model
                     else (_drafts(article, finder, self.generate.kept, counts) for article in batch)
                 )
-                for row in found:
-                    (dropped if isinstance(row, rows.Dropped) else asked).append(row)
-                for article in batch:
-                    named = _words(article, finder)
-                    (dropped if isinstance(named, rows.Dropped) else words).append(named)
+                for made in chain(asked, (_words(article, finder) for article in batch)):
+                    tables[type(made)].append(made)
         with at.engine() as engine:
-            for name, kind in (*_ROWS.items(), ("dropped", rows.Dropped)):
-                loose = out / _unsorted(name)
-                order = _DROPPED_ORDER if kind is rows.Dropped else _ORDER
-                engine.write(engine.read(loose, kind), out / f"{name}.parquet", kind, order)
-                loose.unlink()
+            for row, (name, order) in files.items():
+                engine.write(engine.read(loose[row], row), out / f"{name}.parquet", row, order)
+                loose[row].unlink()
         common.save_counts(out, counts)
 
     def _questions(
@@ -128,7 +125,7 @@ class RecentArticles(Step):
         articles: list[rows.Article],
         finder: Finder,
         backend: Cached,
-        counts: dict[str, int],
+        counts: Counter[str],
     ) -> Iterator[rows.ArticleQuestions | rows.Dropped]:
         draws = {article.id: [_draw(article)] for article in articles}
         asked: dict[str, list[rows.Question]] = {}
@@ -138,25 +135,15 @@ class RecentArticles(Step):
             if isinstance(found, rows.Question):
                 asked.setdefault(found.draw.article, []).append(found)
             what = f"no question: {found.reason}" if isinstance(found, rows.Dropped) else "question"
-            counts[what] = counts.get(what, 0) + 1
+            counts[what] += 1
         for article in articles:
             mine = asked.get(article.id, ())
-            name = row_of(article.id)
-            if not mine:
-                yield _dropped("no_question", article)
-                continue
-            yield rows.ArticleQuestions(
-                id=name,
-                evidence_id=article.id,
-                article_day=article.day,
-                questions=tuple(q.question for q in mine),
-                answers=tuple(q.answer.text for q in mine),
-                generator=backend.name,
-            )
+            pairs = [(q.question, q.answer.text) for q in mine]
+            yield _asked(article, pairs, backend.name)
 
 
 def _drafts(
-    article: rows.Article, finder: Finder, most: int, counts: dict[str, int]
+    article: rows.Article, finder: Finder, most: int, counts: Counter[str]
 ) -> rows.ArticleQuestions | rows.Dropped:
     """Sentences of an article, each with its first name left out."""
     news = {one.line: one for one in sentences(article)}
@@ -169,25 +156,29 @@ def _drafts(
         if start >= 0 and end <= len(one.text) and _SHORTEST <= len(one.text.split()) <= _LONGEST:
             found[c.sentence] = f"{one.text[:start]}{BLANK}{one.text[end:]}", c.text
     chosen = [found[n] for n in sorted(found)[:most]]
-    counts["draft"] = counts.get("draft", 0) + len(chosen)
-    if not chosen:
+    counts["draft"] += len(chosen)
+    return _asked(article, chosen, "drafts")
+
+
+def _asked(
+    article: rows.Article, pairs: Sequence[tuple[str, str]], generator: str
+) -> rows.ArticleQuestions | rows.Dropped:
+    """What people choose among: questions and their answers."""
+    if not pairs:
         return _dropped("no_question", article)
-    texts, answers = zip(*chosen, strict=True)
+    texts, answers = zip(*pairs, strict=True)
     name = row_of(article.id)
-    return rows.ArticleQuestions(name, article.id, article.day, texts, answers, "drafts")
+    return rows.ArticleQuestions(name, article.id, article.day, texts, answers, generator)
 
 
-_ROWS: dict[str, type] = {"questions": rows.ArticleQuestions, "words": rows.ArticleWords}
-_ABOUT = {
-    "questions": "Articles with their questions, to choose from.",
-    "words": "Articles with names and dates, one of which can be left out.",
+_TABLES: dict[str, tuple[type, str]] = {
+    "questions": (rows.ArticleQuestions, "Articles with their questions, to choose from."),
+    "words": (
+        rows.ArticleWords,
+        "Articles with names and dates, one of which can be left out.",
+    ),
 }
 _COUNTED = "Articles of the recent corpus, and the spans that were asked for, by outcome."
-
-
-def _unsorted(name: str) -> str:
-    """The file of a table whose rows are still to be sorted; Spark would not see a hidden one."""
-    return f"unsorted-{name}.parquet"
 
 
 def _draw(article: rows.Article) -> rows.Draw:

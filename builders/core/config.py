@@ -68,23 +68,6 @@ def mistakes(found: Iterable[tuple[Loc, str]]) -> ValidationError:
     return ValidationError.from_exception_data("mistakes", errors)
 
 
-def joined(*errors: ValidationError) -> ValidationError:
-    """The mistakes of several errors in one."""
-    kept = [
-        InitErrorDetails(
-            type=PydanticCustomError("mistake", "{text}", {"text": one["msg"]})
-            if one["type"] == "mistake"
-            else one["type"],
-            loc=one["loc"],
-            input=one["input"],
-            ctx=one.get("ctx", {}),
-        )
-        for error in errors
-        for one in error.errors(include_url=False)
-    ]
-    return ValidationError.from_exception_data("mistakes", kept)
-
-
 def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
     """The choice that looks most like `word`, letter case aside; None where none comes near."""
     folded = {c.casefold(): c for c in reversed(list(choices))}

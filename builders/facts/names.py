@@ -37,8 +37,7 @@ def alike(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     shared = ibis.ifelse(within, ibis.array([pairs.object_label.lower()]), shared)
     pairs = pairs.select("item", "object", word=shared.unnest())
     named = named.join(pairs, ["item", "object"])
-    words = (named.object + "/" + named.word).collect().unique().sort().join(" ")
-    return named.group_by(key).agg(detail=words)
+    return named.select(*key, detail=named.object + "/" + named.word)
 
 
 def overlap(subject: ir.StringColumn, answer: ir.StringColumn) -> ir.BooleanValue:

@@ -32,6 +32,7 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.timeline import (
     CAUSES,
     PERIODS_PER_YEAR,
+    REASONS,
     At,
     as_set,
     cause_of,
@@ -43,56 +44,27 @@ from factdrift.builders.facts.timeline import (
 
 Undated = Literal["accept", "doubt", "ignore"]
 
-REASONS = dict(
-    zip(
-        CAUSES,
-        (
-            "rival_holders",
-            "possible_holder",
-            "contradictory_statement",
-            "unlabelled_object",
-            "object_kind",
-            "unknown_value",
-            "undated_statement",
-        ),
-        strict=True,
-    )
-)
-"""Why a comparison is dropped by what put it in doubt, the first before the next."""
-
 ORDER = ("subject_number", "relation", "period")
 """Total order of `deltas` and of `dropped`, for `Engine.write`."""
 
 _PAIR = ["subject", "relation"]
+_KEY = [*_PAIR, "first"]
 
 
 def buildable(
-    first: Period | None,
-    last: Period | None,
-    snapshot: date,
-    count: int | None = None,
-    granularity: Granularity = "quarter",
+    first: Period | None, last: Period | None, snapshot: date, kind: Granularity, count: int = 0
 ) -> list[Period]:
     """The periods of a window that had ended by the snapshot day, in order.
 
-    `count`: only the last so many of them; it may stand in for `first`. `granularity` counts
-    only where neither end is given. `UserError` where the window is empty or has no beginning.
+    `first`, `last`: of `kind`, and either may be absent; `count`: only the last so many of them.
+    `UserError` where none had.
     """
-    kind = first.granularity if first else last.granularity if last else granularity
     newest = Period.of(snapshot, kind)
     if newest.last > snapshot:
         newest += -1
-    if first and last and (first.granularity != kind or last.granularity != kind):
-        raise UserError(f"{first} and {last} are not of one granularity")
-    if first and last and first > last:
-        raise UserError(f"the window ends before it begins: {first} to {last}")
-    if count is not None and count < 1:
-        raise UserError(f"a window of {count} periods")
-    if first is None and count is None:
-        raise UserError("a window without a beginning", hint="give its first period or a count")
     end = min(last, newest) if last else newest
     start = first or Period.of(date.min, kind)
-    if count is not None:
+    if count:
         start = max(start, end + (1 - count))
     if start > end:
         raise UserError(
@@ -183,15 +155,14 @@ def held_always(comparisons: ir.Table, relations: Collection[str]) -> ir.Table:
     relations that were read, all were a predecessor or a successor that Wikidata does not name.
     """
     empty = comparisons.split.isin(["new", "deleted"])
-    empty &= comparisons.relation.isin(sorted(relations))
-    found = comparisons.filter(empty) if relations else comparisons.limit(0)
-    return drop(comparisons, found.select(*_PAIR, "first"), "no_stated_holder")
+    found = comparisons.filter(empty & comparisons.relation.isin(sorted(relations)))
+    return drop(comparisons, found.select(_KEY), "no_stated_holder")
 
 
 def nothing_added(comparisons: ir.Table) -> ir.Table:
     """Drop (`nothing_added`) what is `updated` by an end alone: whoever knew the rest is right."""
     found = comparisons.filter((comparisons.split == "updated") & (comparisons.added.length() == 0))
-    return drop(comparisons, found.select(*_PAIR, "first"), "nothing_added")
+    return drop(comparisons, found.select(_KEY), "nothing_added")
 
 
 def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -> ir.Table:
@@ -201,21 +172,19 @@ def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -
     """
     empty = comparisons.filter(comparisons.split.isin(["new", "deleted"]))
     per_year = PERIODS_PER_YEAR[granularity]
-    months = 12 // per_year
 
     def first_day(index: ir.IntegerValue) -> ir.DateValue:
-        return ibis.date(index // per_year, (index % per_year) * months + 1, ibis.literal(1))
+        return ibis.date(
+            index // per_year, index % per_year * (12 // per_year) + 1, ibis.literal(1)
+        )
 
-    items = ibis.array([_item(empty.subject)]).concat(empty.answers)
     met = empty.select(
-        *_PAIR,
-        "first",
+        *_KEY,
         since=first_day(empty["first"]),
         until=first_day(empty["first"] + 1),
-        item=items.unnest(),
+        item=ibis.array([_item(empty.subject)]).concat(empty.answers).unnest(),
     )
-    lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
-    both = met.join(lives, met.item == lives.id)
+    both = met.join(entities, met.item == entities.id)
 
     def inside(first: ir.DateColumn, last: ir.DateColumn) -> ir.BooleanValue:
         known = first.notnull() | last.notnull()
@@ -225,9 +194,7 @@ def lived(comparisons: ir.Table, entities: ir.Table, granularity: Granularity) -
     found = both.filter(
         inside(both.began_first, both.began_last) | inside(both.ended_first, both.ended_last)
     )
-    by = found.group_by([*_PAIR, "first"])
-    named = by.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
-    return drop(comparisons, named, "life")
+    return drop(comparisons, found.select(*_KEY, detail="item"), "life")
 
 
 def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
@@ -238,13 +205,10 @@ def with_pages(comparisons: ir.Table, entities: ir.Table) -> ir.Table:
     Source: DynamicTempLAMA (paper 002), section 3.
     """
     open_ = comparisons.filter(comparisons.reason.isnull())
-    subject = ibis.array([_item(open_.subject)])
-    items = subject.concat(open_.answers, open_.previous_answers)
-    named = open_.select(*_PAIR, "first", item=items.unnest())
+    items = ibis.array([_item(open_.subject)]).concat(open_.answers, open_.previous_answers)
+    named = open_.select(*_KEY, detail=items.unnest())
     paged = entities.filter(entities.enwiki.notnull()).select("id")
-    pageless = named.anti_join(paged, named.item == paged.id).group_by([*_PAIR, "first"])
-    found = pageless.agg(detail=lambda t: t.item.collect().unique().sort().join(" "))
-    return drop(comparisons, found, "no_page")
+    return drop(comparisons, named.anti_join(paged, named.detail == paged.id), "no_page")
 
 
 def most_popular(comparisons: ir.Table, entities: ir.Table, subjects: int) -> ir.Table:
@@ -309,17 +273,15 @@ def _split(met: ir.Table, accept: bool, at: At, doubting: Collection[str]) -> ir
     found = cause.cases(*enumerate(REASONS.values()), else_=ibis.null("string"))
     if accept:
         named = (cause == CAUSES.index("undated")) & (doubted(met.first_doubt) > 0)
-        named &= ~met.relation.isin(sorted(doubting)) if doubting else True
+        named &= ~met.relation.isin(sorted(doubting))
         found = ibis.ifelse(named & (met.split == "unchanged"), ibis.null("string"), found)
     same, none = met.split == "unchanged", ibis.literal([], type="array<string>")
     met = met.mutate(reason=found, cause=cause)
     seen = met.doubts.filter(lambda x: (cause_of(x) == met.cause) & (doubted(x) > 0))
     met = met.mutate(
-        objects=met.objects.map(_item),
-        previous=met.previous.map(_item),
-        before=met.before.map(_item),
         seen=seen.map(lambda x: _item(doubted(x))),
         now=met.now.map(lambda x: _item(doubted(x))),
+        **{c: met[c].map(_item) for c in ("objects", "previous", "before")},
     )
     old, new = met.previous, met.objects
     kept = same & met.reason.isnull()
@@ -364,16 +326,17 @@ def _item(n: ir.IntegerValue) -> ir.StringValue:
 def drop(comparisons: ir.Table, keys: ir.Table, reason: str) -> ir.Table:
     """Give the reason to comparisons that have none yet and are found by their key.
 
-    `keys`: `subject` (an id or its number), `relation`, perhaps `first`; with `detail`, one row a
-    key.
+    `keys`: `subject` (an id or its number), `relation`, perhaps `first`, and perhaps `detail`, of
+    which a key may have several.
     """
     if keys.subject.type().is_string():
         keys = keys.mutate(subject=number(keys.subject))
-    key = [c for c in (*_PAIR, "first") if c in keys.columns]
-    if "detail" not in keys.columns:
-        keys = keys.select(key).distinct().mutate(detail=ibis.null("string"))
-    found = keys.select(*key, found=ibis.literal(reason), seen="detail")
-    both = comparisons.left_join(found, key)
+    key = [c for c in _KEY if c in keys.columns]
+    if "detail" in keys.columns:
+        seen = keys.group_by(key).agg(seen=keys.detail.collect().unique().sort().join(" "))
+    else:
+        seen = keys.select(key).distinct().mutate(seen=ibis.null("string"))
+    both = comparisons.left_join(seen.mutate(found=ibis.literal(reason)), key)
     both = both.mutate(
         detail=ibis.ifelse(both.reason.isnull(), both.seen, both.detail),
         reason=both.reason.coalesce(both.found),

@@ -4,19 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
-from factdrift.builders.core.config import Strict, did_you_mean, joined, load, mistakes, shown
+from factdrift.builders.core.config import Strict, did_you_mean, load, mistakes, shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.rows import Specifier
@@ -48,22 +40,23 @@ def property_of(relation: str) -> str:
     return relation.partition("-")[0]
 
 
-def _template(text: str) -> str:
-    parts = parse(text)
-    if isinstance(parts[0], str) and not parts[0][:1].isupper():
-        raise ValueError("begins with a small letter; a variant is a whole sentence")
-    if not text.endswith("."):
-        raise ValueError("has no full stop at the end; a variant is a whole sentence")
+def _whole(text: str, begins: object, end: str, wrong: str) -> str:
+    """A text that is whole: its first part begins with a capital, and it ends with `end`."""
+    if isinstance(begins, str) and not begins[:1].isupper():
+        raise ValueError(f"begins with a small letter; a variant is a whole {wrong.split()[-1]}")
+    if not text.endswith(end):
+        raise ValueError(wrong)
     return text
+
+
+def _template(text: str) -> str:
+    wrong = "has no full stop at the end; a variant is a whole sentence"
+    return _whole(text, parse(text)[0], ".", wrong)
 
 
 def _question(text: str) -> str:
-    parts = parse_question(text)
-    if isinstance(parts[0], str) and not parts[0][:1].isupper():
-        raise ValueError("begins with a small letter; a variant is a whole question")
-    if not text.endswith("?"):
-        raise ValueError("has no question mark at the end")
-    return text
+    wrong = "has no question mark at the end; a variant is a whole question"
+    return _whole(text, parse_question(text)[0], "?", wrong)
 
 
 class Ask(Strict):
@@ -275,13 +268,7 @@ class Relation(Strict):
     @classmethod
     def _variants_differ(cls, cloze: Clozes) -> Clozes:
         # What matters is the query: <object> and <the object> ask the same.
-        asked = [query(text, "S").casefold() for text in cloze]
-        if found := [
-            ((i,), f"asks the same as variant {asked.index(text) + 1}")
-            for i, text in enumerate(asked)
-            if text in asked[:i]
-        ]:
-            raise mistakes(found)
+        _differ([query(text, "S") for text in cloze])
         return cloze
 
     @field_validator("questions")
@@ -289,55 +276,38 @@ class Relation(Strict):
     def _questions_differ(cls, questions: tuple[Ask, ...]) -> tuple[Ask, ...]:
         if len(questions) > 5:
             raise ValueError(f"{len(questions)} question variants; give at most five")
-        asked = [q.ask.casefold() for q in questions]
-        if found := [
-            ((i,), f"asks the same as variant {asked.index(text) + 1}")
-            for i, text in enumerate(asked)
-            if text in asked[:i]
-        ]:
-            raise mistakes(found)
+        _differ([q.ask for q in questions])
         return questions
 
-    @model_validator(mode="wrap")
+    @field_validator("examples")
     @classmethod
     def _examples_read_as_rendered(
-        cls, data: Any, handler: ModelWrapValidatorHandler["Relation"]
-    ) -> "Relation":
-        """What is wrong with the fields, and what is wrong with the examples, in one round."""
-        try:
-            made = handler(data)
-        except ValidationError as error:
-            wrong = {place for one in error.errors() for place in one["loc"][:1]}
-            if isinstance(data, dict) and "cloze" in data and wrong.isdisjoint(_READ):
-                read = _Read.model_validate({k: data[k] for k in _READ if k in data})
-                raise joined(error, mistakes(_misread(read))) from None
-            raise
-        if found := _misread(made):
+        cls, examples: tuple[Example, ...], info: ValidationInfo
+    ) -> tuple[Example, ...]:
+        """Checked where the fields that they are rendered from are right themselves."""
+        of, found = info.data, []
+        if {"cloze", "questions", "articles"} <= set(of):
+            for i, e in enumerate(examples):
+                made = [sentence(text, e.subject, e.object, of["articles"]) for text in of["cloze"]]
+                found += _differences((i, "reads"), e.reads, made)
+                if e.time:
+                    asked = [q.ask for q in of["questions"]]
+                    made = [question(text, e.subject, e.time, of["articles"]) for text in asked]
+                    found += _differences((i, "asks"), e.asks, made)
+        if found:
             raise mistakes(found)
-        return made
+        return examples
 
 
-_READ = ("cloze", "questions", "articles", "examples")
-
-
-class _Read(Strict):
-    """What of a template its examples are read against."""
-
-    cloze: Clozes
-    questions: tuple[Ask, ...] = ()
-    articles: Mapping[str, bool] = {}
-    examples: tuple[Example, ...] = ()
-
-
-def _misread(of: Relation | _Read) -> list[tuple[tuple[int | str, ...], str]]:
-    found: list[tuple[tuple[int | str, ...], str]] = []
-    for i, e in enumerate(of.examples):
-        made = [sentence(text, e.subject, e.object, of.articles) for text in of.cloze]
-        found += _differences(("examples", i, "reads"), e.reads, made)
-        if e.time:
-            asked = [question(q.ask, e.subject, e.time, of.articles) for q in of.questions]
-            found += _differences(("examples", i, "asks"), e.asks, asked)
-    return found
+def _differ(asked: Sequence[str]) -> None:
+    """Raises the mistakes of variants that ask the same as one before."""
+    folded = [text.casefold() for text in asked]
+    if found := [
+        ((i,), f"asks the same as variant {folded.index(text) + 1}")
+        for i, text in enumerate(folded)
+        if text in folded[:i]
+    ]:
+        raise mistakes(found)
 
 
 def _differences(

@@ -34,12 +34,13 @@ import ibis.expr.types as ir
 
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.timeline import DATES, KEY, Rules, hull, snapshot_day, timeline
+from factdrift.builders.facts.timeline import DATES, KEY, Rules, snapshot_day, timeline
 
 CHANGE_ORDER = KEY
 """Total order of `changes`, for `Engine.write`."""
 
-_CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
+CONTENT = ("statement", *KEY, *DATES, "end_open", "point", "sighting")
+"""What names a fact, whichever dump states it."""
 
 SEEN_ORDER = (*KEY, *DATES, "end_open", "point", "sighting", "statement")
 """Total order of `seen`, for `Engine.write`."""
@@ -89,8 +90,8 @@ def seen(engine: Engine, snapshots: Sequence[ir.Table]) -> ir.Table:
     facts = snapshots[0]
     for table in snapshots[1:]:
         facts = facts.union(table)
-    facts = facts.group_by([*_CONTENT, "snapshot"]).agg(rank=facts["rank"].max())
-    return facts.group_by(list(_CONTENT)).agg(
+    facts = facts.group_by([*CONTENT, "snapshot"]).agg(rank=facts["rank"].max())
+    return facts.group_by(list(CONTENT)).agg(
         rank=facts["rank"].argmax(facts.snapshot),
         first_seen=facts.snapshot.min(),
         last_seen=facts.snapshot.max(),
@@ -112,61 +113,63 @@ def _side(engine: Engine, dump: Dump, rules: Rules, days: Sequence[date], name: 
     """What one dump says of each triple; all columns but the key begin with the side's name."""
     old, new = (ibis.literal(day) for day in days)
     line = timeline(engine, dump.facts, dump.gaps, dump.entities, rules)
-    facts = dump.facts
-    ended = ~facts.end_open & (facts.end_last <= new).fill_null(False)
-    of_facts = facts.mutate(
+    facts, gaps, segments = dump.facts, dump.gaps, line.segments
+    stated = facts.select(
+        "statement",
+        *KEY,
+        "end_open",
         later=(facts.start_first > old).fill_null(False),
-        ended=ended,
+        ended=~facts.end_open & (facts.end_last <= new).fill_null(False),
         since=~facts.end_open & (facts.end_first >= old).fill_null(False),
+        vague=ibis.literal(False),
     )
-    vague = dump.gaps.filter(dump.gaps.reason.isin(["undated", "contradictory"]))
     named = dump.entities.filter(dump.entities.label != "")
-    vague = vague.semi_join(named, vague.object == named.id)
-    columns = ["statement", *KEY, "end_open", "later", "ended", "since", "vague"]
-    stated = of_facts.mutate(vague=False).select(columns)
-    doubts = {c: ibis.literal(True) for c in ("later", "ended", "vague")}
-    stated = stated.union(vague.mutate(since=False, **doubts).select(columns))
-    unsure = line.gaps.filter(line.gaps.object.notnull()).select(*KEY).distinct()
+    vague = gaps.filter(gaps.reason.isin(["undated", "contradictory"]))
+    vague = vague.semi_join(named, vague.object == named.id).mutate(
+        since=ibis.literal(False), **dict.fromkeys(("later", "ended", "vague"), ibis.literal(True))
+    )
+    stated = stated.union(vague.select(stated.columns))
     found = stated.group_by(list(KEY)).agg(
-        statements=stated.statement.collect(),
+        statements=stated.statement.collect().unique().sort(),
         stated_open=stated.end_open.any(),
         facts=(~stated.vague).any(),
         later=stated.later.all(),
         ended=stated.ended.all(),
         since=stated.since.any(),
     )
-    found = found.mutate(statements=found.statements.unique().sort())
-    found = found.left_join(unsure.mutate(vague=True), list(KEY)).drop(*(f"{k}_right" for k in KEY))
-    segments = line.segments
     after = (segments.start_first > old).fill_null(False)
-    reaches = segments.start_first.isnull() | (segments.start_first <= old)
-    until = segments.end_last.isnull()
+    to_old = segments.end_last.isnull() | (segments.end_last >= old)
     text = ibis.literal(" ").join([segments[c].cast("string").fill_null("..") for c in DATES])
-    segments = segments.mutate(
-        after=after,
-        reaches=reaches & (until | (segments.end_last >= old)),
-        to_old=until | (segments.end_last >= old),
-        to_new=until | (segments.end_last >= new),
-        days=text,
-    )
-    flags = segments.group_by(list(KEY)).agg(
-        **{c: segments[c].any() for c in ("after", "reaches", "to_old", "to_new")},
-        before=(~segments.after).any(),
-        days=segments.days.collect(),
+    held = segments.group_by(list(KEY)).agg(
+        **_hull(segments),
+        after=after.any(),
+        before=(~after).any(),
+        reaches=(~after & to_old).any(),
+        to_old=to_old.any(),
+        to_new=(segments.end_last.isnull() | (segments.end_last >= new)).any(),
+        days=text.collect().unique().sort(),
         segments=segments.count(),
     )
-    flags = flags.mutate(days=flags.days.unique().sort())
-    held = hull(segments, KEY).join(flags, list(KEY))
-    found = found.left_join(held, list(KEY)).drop(*(f"{k}_right" for k in KEY))
+    unsure = line.gaps.filter(line.gaps.object.notnull()).select(*KEY).distinct()
+    for more in (unsure.mutate(vague=True), held):
+        found = found.left_join(more, list(KEY)).drop(*(f"{k}_right" for k in KEY))
     found = found.mutate(has=True, end_open=found.end_open.coalesce(found.stated_open))
-    columns = [*DATES, *_FLAGS]
-    return found.select(*KEY, **{f"{name}_{c}": found[c] for c in columns})
+    return found.rename({f"{name}_{c}": c for c in found.columns if c not in KEY})
 
 
-_FLAGS = (
-    "end_open", "statements", "facts", "later", "ended", "since", "vague", "after", "reaches",
-    "to_old", "to_new", "before", "days", "segments", "has",
-)  # fmt: skip
+def _hull(segments: ir.Table) -> dict[str, ir.Value]:
+    """The four dates that span those of segments; null where one has none."""
+
+    def unless_unknown(column: ir.DateColumn, joined: ir.DateScalar) -> ir.DateScalar:
+        return ibis.ifelse(column.isnull().any(), None, joined)
+
+    return {
+        "start_first": unless_unknown(segments.start_first, segments.start_first.min()),
+        "start_last": segments.start_last.min(),
+        "end_first": segments.end_first.max(),
+        "end_last": unless_unknown(segments.end_last, segments.end_last.max()),
+        "end_open": segments.end_open.any(),
+    }
 
 
 def _change(both: ir.Table) -> ir.StringColumn:

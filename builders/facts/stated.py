@@ -1,74 +1,64 @@
 """From the mined statements of every relation to the facts and gaps of those asked for."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import get_args
 
 import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts.relations import Classes, property_of
+from factdrift.builders.facts.timeline import DATES, PAIR
 
 SUBCLASS = "P279"
 """The property by which a class is a subclass of another."""
 _GAPS = get_args(rows.GapReason)
-_DATES = ("start_first", "start_last", "end_first", "end_last")
 
 
-@dataclass(frozen=True)
 class Stated:
-    """What one dump says of some relations.
+    """What the dump of a mined folder says of some relations.
 
-    `mined`: their `rows.Statement`, under the names of the relations, also of those that hold part
-    of a property; `entities`, `drops`: all its `rows.Entity` and `rows.Dropped`; `pointwise`: the
-    relations whose sightings are points; `undated`: those that keep undated statements as facts.
+    `pointwise`: those whose sightings are points; `undated`: those that keep undated statements as
+    facts; `classes`: of those that ask for them, what subject and object are.
     """
 
-    mined: ir.Table
-    entities: ir.Table
-    drops: ir.Table
-    relations: Collection[str]
-    pointwise: Collection[str]
-    undated: Collection[str]
-
-    @classmethod
-    def read(
-        cls,
+    def __init__(
+        self,
         eng: Engine,
         folder: Path,
         relations: Collection[str],
-        pointwise: Collection[str] = (),
-        undated: Collection[str] = (),
-        classes: Mapping[str, tuple[Classes | None, Classes | None]] | None = None,
-    ) -> Self:
-        """What a mined folder says of some relations."""
+        pointwise: Collection[str],
+        undated: Collection[str],
+        classes: Mapping[str, tuple[Classes | None, Classes | None]],
+    ) -> None:
+        self.pointwise, self.undated = sorted(pointwise), sorted(undated)
+        self.properties = sorted(set(map(property_of, relations)))
         mined = eng.read(folder / "statements.parquet", rows.Statement)
-        entities = eng.read(folder / "entities.parquet", rows.Entity)
-        drops = eng.read(folder / "dropped.parquet", rows.Dropped)
-        classes = classes or {}
+        self.entities = eng.read(folder / "entities.parquet", rows.Entity)
+        self.drops = eng.read(folder / "dropped.parquet", rows.Dropped)
+        # Relations that hold part of a property have its statements under their own name.
         parts = [r for r in relations if r in classes or r != property_of(r)]
-        asked = mined.filter(_among(mined.relation, set(relations).difference(parts)))
+        asked = mined.filter(mined.relation.isin(sorted(set(relations).difference(parts))))
         for relation in sorted(parts):
             one = mined.filter(mined.relation == property_of(relation))
             one = one.mutate(relation=ibis.literal(relation))
             for role, wanted in zip(_NAMING, classes.get(relation, (None, None)), strict=True):
                 if wanted:
-                    one = _of_classes(eng, one, role, wanted, entities, mined)
+                    one = _of_classes(eng, one, role, wanted, self.entities, mined)
             asked = asked.union(one)
-        return cls(eng.keep(asked), entities, drops, relations, pointwise, undated)
+        self.mined = eng.keep(asked)
 
     @cached_property
     def statements(self) -> ir.Table:
         """The statements of these relations, sightings as points where they are; `fact`: is one."""
-        table = self.mined
-        entities = self.entities
+        table, entities = self.mined, self.entities
         labelled = entities.filter(entities.label != "").select(labelled="id")
         table = table.left_join(labelled, table.object == labelled.labelled)
-        happens = _among(table.relation, self.pointwise)
+        happens = table.relation.isin(self.pointwise)
         point = table.sighting & happens
         # What happens does not go on for ever: with a start alone, it held then.
         begun = table.start_first.notnull() | table.start_last.notnull()
@@ -84,7 +74,7 @@ class Stated:
         )
         nowhere = table.point & table.reason.isnull() & (table.start_first > table.end_last)
         reason = ibis.ifelse(nowhere.fill_null(False), "contradictory", table.reason)
-        known = table.labelled.notnull() & _among(table.relation, self.undated)
+        known = table.labelled.notnull() & table.relation.isin(self.undated)
         return table.mutate(
             reason=reason,
             nowhere=nowhere.fill_null(False),
@@ -94,7 +84,7 @@ class Stated:
     @cached_property
     def facts(self) -> ir.Table:
         """`rows.Fact`: what has an object with a name, and a time or no need of one."""
-        return self.statements.filter("fact").select(_columns(rows.Fact))
+        return self.statements.filter("fact").select(arrow_schema(rows.Fact).names)
 
     @cached_property
     def gaps(self) -> ir.Table:
@@ -104,25 +94,24 @@ class Stated:
         the relation keeps them but the object has no name.
         """
         table = self.statements
-        pair = ("subject", "relation")
         dated = table.filter(table.reason.isnull() | (table.reason != "undated"))
         table = table.filter(~table.fact & table.reason.isin(_GAPS))
-        kept = (table.reason != "undated") | _among(table.relation, self.undated)
-        beside = table.filter(~kept).semi_join(dated, pair)
+        kept = (table.reason != "undated") | table.relation.isin(self.undated)
+        beside = table.filter(~kept).semi_join(dated, PAIR)
         table = table.filter(kept).union(beside)
         no_day = ibis.null("date")
         table = table.mutate(
             end_open=table.end_open | table.nowhere,
-            **{c: ibis.ifelse(table.nowhere, no_day, table[c]) for c in _DATES},
+            **{c: ibis.ifelse(table.nowhere, no_day, table[c]) for c in DATES},
         )
-        return table.select(_columns(rows.Gap)).distinct()
+        return table.select(arrow_schema(rows.Gap).names).distinct()
 
     @property
     def named(self) -> ir.Table:
         """`rows.Entity`: what facts and gaps name, and the relations."""
         used = [t[c].name("id").as_table() for t in (self.facts, self.gaps) for c in _NAMING]
         ids = reduce(ir.Table.union, used).distinct()
-        wanted = _among(self.entities.id, set(map(property_of, self.relations)))
+        wanted = self.entities.id.isin(self.properties)
         others = self.entities.filter(~wanted).semi_join(ids, "id")
         return others.union(self.entities.filter(wanted))
 
@@ -130,7 +119,7 @@ class Stated:
     def dropped(self) -> ir.Table:
         """`rows.Dropped`: statements that are no facts, and lines that could not be read."""
         table = self.statements
-        unnamed = (table.reason == "undated") & _among(table.relation, self.undated)
+        unnamed = (table.reason == "undated") & table.relation.isin(self.undated)
         doubtful = ~table.reason.isin(["undated", "contradictory"]) | unnamed | table.nowhere
         table = table.filter(~table.fact & doubtful)
         unnamed = table.reason == "undated"
@@ -147,9 +136,7 @@ class Stated:
             ),
         ).distinct()
         drops = self.drops
-        drops = drops.filter(
-            drops.relation.isnull() | _among(drops.relation, set(map(property_of, self.relations)))
-        )
+        drops = drops.filter(drops.relation.isnull() | drops.relation.isin(self.properties))
         return drops.union(left_out.select(drops.columns))
 
 
@@ -188,7 +175,7 @@ def _within(
     eng: Engine, classes: ir.StringColumn, edges: ir.Table, roots: Collection[str]
 ) -> ir.BooleanValue:
     """Whether classes are these or subclasses of them, at any remove."""
-    found = edges.filter(_among(edges.object, roots)).select(id="subject").distinct()
+    found = edges.filter(edges.object.isin(sorted(roots))).select(id="subject").distinct()
     size = -1
     while roots:
         found = eng.keep(found)
@@ -198,15 +185,7 @@ def _within(
         size = row["n"]
         below = edges.filter(edges.object.isin(found.id)).select(id="subject")
         found = found.union(below, distinct=True)
-    return _among(classes, roots) | classes.isin(found.id)
+    return classes.isin(sorted(roots)) | classes.isin(found.id)
 
 
 _NAMING = ("subject", "object")
-
-
-def _columns(row: Any) -> Sequence[str]:
-    return [field.name for field in fields(row)]
-
-
-def _among(column: ir.StringColumn, values: Collection[str]) -> ir.BooleanValue:
-    return column.isin(sorted(values)) if values else ibis.literal(False)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import ClassVar
 
@@ -64,7 +65,7 @@ class Facts(Step):
         folder = at.folder(self.mined)
         with at.engine() as eng:
             asked = (self.relations, self.pointwise, self.undated, self.classes)
-            tables = Stated.read(eng, folder, *asked)
+            tables = Stated(eng, folder, *asked)
             written = {
                 name: eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
                 for name, table, order in (
@@ -212,13 +213,9 @@ def timelines(of: Facts, relations: Mapping[str, Relation]) -> Timelines:
 
 def rules(relations: Mapping[str, Relation]) -> dict[str, timeline.TimeRule]:
     """What the templates of the relations say of time."""
+    said = set(timeline.TimeRule.model_fields)
     return {
-        r: timeline.TimeRule(
-            exclusive=relation.exclusive,
-            ends_with=relation.ends_with,
-            undated=relation.undated,
-            open_for=relation.open_for,
-        )
+        r: timeline.TimeRule.model_validate(relation.model_dump(include=said))
         for r, relation in relations.items()
     }
 
@@ -246,6 +243,7 @@ def entities(eng: Engine, folders: Sequence[Path]) -> ir.Table:
     return newest
 
 
-def dropped(eng: Engine, folder: Path) -> ir.Table:
+def dropped(eng: Engine, *folders: Path) -> ir.Table:
     """What was left out on the way to these facts (`rows.Dropped`)."""
-    return eng.read(folder / "dropped.parquet", rows.Dropped)
+    every = (eng.read(folder / "dropped.parquet", rows.Dropped) for folder in folders)
+    return reduce(ir.Table.union, every)

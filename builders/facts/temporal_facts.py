@@ -14,15 +14,10 @@ from factdrift.builders.facts import card, present, snapshot_diff, steps, timeli
 from factdrift.builders.facts.relations import select
 from factdrift.builders.facts.steps import Facts, Timelines
 
-_ROWS: dict[str, type[Any]] = {
-    "facts": rows.ReleasedFact,
-    "timelines": rows.ReleasedSegment,
-    "changes": rows.ReleasedChange,
-}
-_ABOUT = {
-    "facts": "Dated facts as stated, with the snapshots that state them.",
-    "timelines": "The facts of one object merged into segments.",
-    "changes": "What became of each fact between the two snapshots.",
+_TABLES: dict[str, tuple[type[Any], str]] = {
+    "facts": (rows.ReleasedFact, "Dated facts as stated, with the snapshots that state them."),
+    "timelines": (rows.ReleasedSegment, "The facts of one object merged into segments."),
+    "changes": (rows.ReleasedChange, "What became of each fact between the two snapshots."),
 }
 
 
@@ -50,21 +45,18 @@ class TemporalFacts(DatasetBuilder):
                 relations=steps.labels(relations),
             )
         )
-        tables = [name for name in _ROWS if (made / f"{name}.parquet").exists()]
         folders = {name: run.folder(one) for name, one in zip(names, facts, strict=True)}
+        files = {name: made / f"{name}.parquet" for name in _TABLES}
         return Dataset(
             tables=tuple(
-                Table(name, _ROWS[name], _ABOUT[name], {"full": FromParquet(_file(made, name))})
-                for name in tables
+                Table(name, *_TABLES[name], {"full": FromParquet(path)})
+                for name, path in files.items()
+                if path.exists()
             ),
-            dropped=(FromParquet(_file(made, "dropped")),),
+            dropped=(FromParquet(made / "dropped.parquet"),),
             statistics=(card.mining(folders),),
-            plots=(card.facts_by_relation(_file(made, "facts")),),
+            plots=(card.facts_by_relation(files["facts"]),),
         )
-
-
-def _file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.parquet"
 
 
 class NamedFacts(Step):
@@ -88,22 +80,17 @@ class NamedFacts(Step):
 
             def write(name: str, table: ir.Table, order: Sequence[str]) -> None:
                 table = present.labelled(table, entities, self.relations)
-                eng.write(table, out / f"{name}.parquet", _ROWS[name], order)
+                eng.write(table, out / f"{name}.parquet", _TABLES[name][0], order)
 
             seen = present.dated(snapshot_diff.seen(eng, [one.facts for one in dumps]))
-            write("facts", present.identified(seen, _FACT), snapshot_diff.SEEN_ORDER)
+            write(
+                "facts", present.identified(seen, snapshot_diff.CONTENT), snapshot_diff.SEEN_ORDER
+            )
             segments = eng.read(at.folder(self.timelines) / "timelines.parquet", rows.Segment)
             write("timelines", steps.released(segments), timeline.ORDER)
             if len(dumps) == 2:
                 changes = snapshot_diff.changes(eng, dumps[0], dumps[1], self.timelines.rules)
                 changes = present.identified(changes, timeline.KEY)
                 write("changes", changes, snapshot_diff.CHANGE_ORDER)
-            drops = [steps.dropped(eng, folder) for folder in folders]
-            left_out = drops[0].union(*drops[1:]) if drops[1:] else drops[0]
+            left_out = steps.dropped(eng, *folders)
             eng.write(left_out, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
-
-
-_FACT = (
-    "statement", "subject", "relation", "object",
-    "start_first", "start_last", "end_first", "end_last", "end_open", "point", "sighting",
-)  # fmt: skip

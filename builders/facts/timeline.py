@@ -107,24 +107,8 @@ def timeline(
     """
     rules = rules or {}
     items = _items(facts, gaps, rules)
-    items = _begun(_exclusive(_lived(items, entities, rules), rules), rules)
-    items = engine.keep(items)
+    items = engine.keep(_begun(_exclusive(engine, _lived(items, entities, rules), rules), rules))
     return TimelineTables(_segments(items), _gaps(items, entities))
-
-
-def hull(rows: ir.Table, by: Sequence[str]) -> ir.Table:
-    """One row for each value of `by`: the four dates that span those of the rows."""
-
-    def unless_unknown(column: ir.DateColumn, joined: ir.DateScalar) -> ir.DateScalar:
-        return ibis.ifelse(column.isnull().any(), ibis.null("date"), joined)
-
-    return rows.group_by(list(by)).agg(
-        start_first=unless_unknown(rows.start_first, rows.start_first.min()),
-        start_last=rows.start_last.min(),
-        end_first=rows.end_first.max(),
-        end_last=unless_unknown(rows.end_last, rows.end_last.max()),
-        end_open=rows.end_open.any(),
-    )
 
 
 def number(column: ir.StringColumn) -> ir.IntegerColumn:
@@ -178,11 +162,18 @@ def runs(
     return found.mutate(doubts=ibis.ifelse(found.doubts.length() > 0, as_set(doubts), _NONE))
 
 
-CAUSES = (
-    "rival", "possible", "contradictory", "unlabelled_object", "object_kind", "unknown_value",
-    "undated",
-)  # fmt: skip
-"""Why an object may have held, and does not surely: by a segment, or by a gap of that reason."""
+REASONS = {
+    "rival": "rival_holders",
+    "possible": "possible_holder",
+    "contradictory": "contradictory_statement",
+    "unlabelled_object": "unlabelled_object",
+    "object_kind": "object_kind",
+    "unknown_value": "unknown_value",
+    "undated": "undated_statement",
+}
+"""Why an object may have held, and does not surely: by a segment, or by a gap of that reason; and
+why a comparison is dropped by what put it in doubt, the first before the next."""
+CAUSES = tuple(REASONS)
 
 _PER_CAUSE = 1 << 48  # more than the number of any item
 
@@ -254,11 +245,10 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
     about_first = ibis.ifelse(sighting, items.end_first, items.start_first)
     about_last = ibis.cases((sighting, items.start_last), (open_, _LAST_DAY), else_=items.end_last)
     nowhere = sighting & (about_last < items.born)
-    outside = (about_last < items.subject_born) | (about_first > items.died) | nowhere
     unknown = ~open_ & (sighting | (items.end_last == _LAST_DAY))
     before = items.start_last < items.born
     items = items.mutate(
-        outside=outside,
+        wrong=(about_last < items.subject_born) | (about_first > items.died) | nowhere,
         start_first=ibis.greatest(items.start_first, items.born),
         start_last=ibis.ifelse(before, items.born_last, items.start_last),
         end_last=ibis.ifelse(unknown, ibis.least(items.end_last, items.dead), items.end_last),
@@ -269,78 +259,54 @@ def _lived(items: ir.Table, entities: ir.Table | None, rules: Rules) -> ir.Table
             open_, items.end_first, ibis.greatest(items.end_first, items.start_first)
         ),
     )
-    closed = ~items.end_open
-    wrong = (
-        items.outside
-        | (items.start_first > items.start_last)
-        | (closed & (items.end_first > items.end_last))
-    )
+    wrong = items.wrong | (items.start_first > items.start_last)
+    wrong |= ~items.end_open & (items.end_first > items.end_last)
+    always = {"start_first": "born", "start_last": "dead", "end_first": "born", "end_last": "dead"}
     items = items.mutate(
         kind=ibis.ifelse(wrong, "gap", items.kind),
         reason=ibis.ifelse(wrong, "contradictory", items.reason),
-        start_first=ibis.ifelse(wrong, items.born, items.start_first),
-        start_last=ibis.ifelse(wrong, items.dead, items.start_last),
-        end_first=ibis.ifelse(wrong, items.born, items.end_first),
-        end_last=ibis.ifelse(wrong, items.dead, items.end_last),
         end_open=items.end_open & ~wrong,
+        **{c: ibis.ifelse(wrong, items[edge], items[c]) for c, edge in always.items()},
     )
-    return items.filter((items.reason.isnull()) | (items.start_first <= items.end_last)).drop(
-        "outside", "born", "born_last", "subject_born", "died"
-    )
+    return items.filter(items.reason.isnull() | (items.start_first <= items.end_last))
 
 
 def _with_lives(items: ir.Table, entities: ir.Table, rules: Rules) -> ir.Table:
     """Adds `subject_born`; `born` to `born_last`, when both have begun; `died` of the subject and
     `dying` to `dead`, when the first of both ends, where they count.
     """
-    ended = entities.ended_first.notnull() | entities.ended_last.notnull()
-    known = entities.filter(entities.began_first.notnull() | entities.began_last.notnull() | ended)
-    lives = known.select(
-        "id",
-        begins=known.began_first.fill_null(_FIRST_DAY),
-        began=ibis.ifelse(
-            known.began_first.isnull() & known.began_last.isnull(),
-            _FIRST_DAY,
-            known.began_last.fill_null(_LAST_DAY),
-        ),
-        ends=ibis.ifelse(
-            known.ended_first.isnull() & known.ended_last.isnull(),
-            _LAST_DAY,
-            known.ended_first.fill_null(_FIRST_DAY),
-        ),
-        ended=known.ended_last.fill_null(_LAST_DAY),
+    lives = entities.select("id", "began_first", "began_last", "ended_first", "ended_last")
+    lives = lives.filter(ibis.or_(*(lives[c].notnull() for c in lives.columns[1:])))
+    # A date that is known at all has no first day where that is unknown, and no last one.
+    began = lives.began_first.notnull() | lives.began_last.notnull()
+    ended = lives.ended_first.notnull() | lives.ended_last.notnull()
+    lives = lives.mutate(
+        began_first=lives.began_first.fill_null(_FIRST_DAY),
+        began_last=ibis.ifelse(began, lives.began_last.fill_null(_LAST_DAY), _FIRST_DAY),
+        ended_first=ibis.ifelse(ended, lives.ended_first.fill_null(_FIRST_DAY), _LAST_DAY),
+        ended_last=lives.ended_last.fill_null(_LAST_DAY),
     )
-    ends: dict[str, ir.BooleanValue] = {}
-    for role in ("subject", "object"):
-        outliving = [r for r, rule in rules.items() if role not in rule.ends_with]
-        ends[role] = ~items.relation.isin(outliving) if outliving else ibis.literal(True)
     columns = items.columns
-    items = items.mutate(**{f"with_{role}": counts for role, counts in ends.items()})
-    subjects = lives.rename(
-        subject_id="id", s_begins="begins", s_began="began", s_ends="ends", s_ended="ended"
-    )
-    items = items.left_join(subjects, items.subject == subjects.subject_id)
-    objects = lives.rename(
-        object_id="id", o_begins="begins", o_began="began", o_ends="ends", o_ended="ended"
-    )
-    items = items.left_join(objects, items.object == objects.object_id)
-
-    def of(role: str, which: str) -> ir.DateColumn:
-        day = items[f"{role[0]}_{which}"].fill_null(_LAST_DAY)
-        return ibis.ifelse(items[f"with_{role}"], day, _LAST_DAY)
-
-    def later(which: str) -> ir.DateValue:
-        """The day on which both have begun."""
-        return ibis.greatest(*(items[f"{r}_{which}"].fill_null(_FIRST_DAY) for r in "so"))
-
+    found: dict[str, list[ir.DateValue]] = {c: [] for c in lives.columns[1:]}
+    for role in ("subject", "object"):
+        theirs = lives.rename({f"{role}_{c}": c for c in lives.columns})
+        items = items.left_join(theirs, items[role] == theirs[f"{role}_id"])
+    for role in ("subject", "object"):
+        outliving = sorted(r for r, rule in rules.items() if role not in rule.ends_with)
+        for name, days in found.items():
+            edge = _FIRST_DAY if name.startswith("began") else _LAST_DAY
+            day = items[f"{role}_{name}"].fill_null(edge)
+            if name.startswith("ended"):
+                day = ibis.ifelse(items.relation.isin(outliving), _LAST_DAY, day)
+            days.append(day)
     return items.select(
         *columns,
-        subject_born=items.s_begins.fill_null(_FIRST_DAY),
-        born=later("begins"),
-        born_last=later("began"),
-        died=of("subject", "ended"),
-        dying=ibis.least(of("subject", "ends"), of("object", "ends")),
-        dead=ibis.least(of("subject", "ended"), of("object", "ended")),
+        subject_born=found["began_first"][0],
+        born=ibis.greatest(*found["began_first"]),
+        born_last=ibis.greatest(*found["began_last"]),
+        died=found["ended_last"][0],
+        dying=ibis.least(*found["ended_first"]),
+        dead=ibis.least(*found["ended_last"]),
     )
 
 
@@ -376,37 +342,31 @@ def _begun(items: ir.Table, rules: Rules) -> ir.Table:
 
 def _trusted(items: ir.Table, rules: Rules) -> ir.DateValue:
     """Until when an open fact surely goes on: for so many years after its first possible start."""
-    years = {r: rule.open_for for r, rule in sorted(rules.items()) if rule.open_for}
-    if not years:
-        return _LAST_DAY
     until = [
-        (
-            items.relation == r,
-            (items.start_first + ibis.interval(years=n)).cast("date"),
-        )
-        for r, n in years.items()
+        (items.relation == r, (items.start_first + ibis.interval(years=rule.open_for)).cast("date"))
+        for r, rule in sorted(rules.items())
+        if rule.open_for
     ]
-    return ibis.cases(*until, else_=_LAST_DAY)
+    return ibis.cases(*until, else_=_LAST_DAY) if until else _LAST_DAY
 
 
-def _exclusive(items: ir.Table, rules: Rules) -> ir.Table:
+def _exclusive(engine: Engine, items: ir.Table, rules: Rules) -> ir.Table:
     """Rule 3: adds `successor`, its last possible first day, and `rival`; cuts rule 2's starts."""
     ids = sorted(r for r, rule in rules.items() if rule.exclusive)
+    none = {"successor": ibis.null("date"), "rival": ibis.literal(False)}
     if not ids:
-        one = _by_snapshot(items)
-        return one.mutate(successor=ibis.null("date"), rival=ibis.literal(False))
-    shared = _by_snapshot(items.filter(~items.relation.isin(ids)))
-    shared = shared.mutate(successor=ibis.null("date"), rival=ibis.literal(False))
-    sole = _by_snapshot(_with_co_holders(items.filter(items.relation.isin(ids))))
-    sole = _with_successor(sole)
+        return _by_snapshot(items).mutate(**none)
+    items = engine.keep(items)
+    shared = _by_snapshot(items.filter(~items.relation.isin(ids))).mutate(**none)
+    sole = items.filter(items.relation.isin(ids))
+    sole = _with_successor(_by_snapshot(sole), _co_held(sole))
     pair = ibis.window(group_by=PAIR)
     still = sole.end_open & sole.successor.isnull() & (sole.kind != "gap")
     rivals = ibis.ifelse(still, sole.object, ibis.null("string"))
     sole = sole.mutate(still=still, least=rivals.min().over(pair), most=rivals.max().over(pair))
     others = (sole.least != sole.object) | (sole.most != sole.object)
     rival = sole.still & (sole["rank"] != "preferred") & others
-    sole = sole.mutate(rival=rival.fill_null(False))
-    return shared.union(sole.select(shared.columns))
+    return shared.union(sole.mutate(rival=rival.fill_null(False)).select(shared.columns))
 
 
 def _by_snapshot(items: ir.Table) -> ir.Table:
@@ -416,73 +376,29 @@ def _by_snapshot(items: ir.Table) -> ir.Table:
     return items.mutate(start_last=ibis.ifelse(items.end_open, cut, items.start_last))
 
 
-def _with_co_holders(items: ir.Table) -> ir.Table:
-    """Adds `co_held`: the terms of two objects of the pair surely overlap.
-
-    Two do where each surely ends after the other surely began. A term that surely lasts from a
-    day to a later one is met by the next ones in the order of their sure starts; any other, in the
-    order of its sure end, by those that surely began before. Where some two overlap, then so do
-    two of which the one reaches furthest of all before the other: only that one is looked at.
-    """
-    began, ends = items.start_last, ibis.ifelse(items.end_open, items.start_first, items.end_first)
-    term = items.kind.isin(["state", "point"])
-    lasts = term & (ends > began)
-    items = items.mutate(
-        place=ibis.ifelse(lasts, began, ends),
-        lasts=lasts.cast("int8"),
-        until=ibis.ifelse(lasts, ends, ibis.null("date")),
-    )
-    order = ["place", "lasts", "until", "object", "statement"]
-    before = ibis.window(group_by=PAIR, order_by=order, rows=(None, -1))
-    items = items.mutate(furthest=_dated(items.until, items.object).max().over(before))
-    term = items.kind.isin(["state", "point"])
-    other = _whose(items.furthest) != items.object
-    meets = term & (_when(items.furthest) > items.start_last) & other
-    items = items.mutate(meets=meets.fill_null(False))
-    co_held = items.meets.any().over(ibis.window(group_by=PAIR))
-    return items.mutate(co_held=co_held).drop("place", "lasts", "until", "furthest", "meets")
+def _co_held(items: ir.Table) -> ir.Table:
+    """The pairs with terms of two objects that overlap: each ends after the other began, surely."""
+    terms = items.filter(items.kind.isin(["state", "point"]))
+    ends = ibis.ifelse(terms.end_open, terms.start_first, terms.end_first)
+    terms = terms.select(*PAIR, "object", began=terms.start_last, ends=ends).distinct()
+    others = terms.rename(other="object", other_began="began", other_ends="ends")
+    overlap = (terms.ends > others.other_began) & (others.other_ends > terms.began)
+    both = terms.join(others, [*PAIR, terms.object < others.other, overlap])
+    return both.select(PAIR).distinct()
 
 
-def _with_successor(items: ir.Table) -> ir.Table:
-    """Adds `successor`: the earliest last possible start of all successors; null: there is none.
-
-    Going back in time, each fact is met at its first possible start and each question, what began
-    surely later, at the last possible start of what is open. The best of another object is the
-    best of all, or else the best of those that were beaten by, or beat, another object.
-    """
-    asks = items.end_open & (items["rank"] != "preferred") & ~items.co_held
-    met = (items.kind != "gap") & (items.start_first <= items.snapshot)
-    none = ibis.null("date")
-    asking = items.filter(asks).mutate(asked=1, place=_.start_last, found=none)
-    given = items.mutate(
-        asked=0, place=_.start_first, found=ibis.ifelse(met, items.start_last, none), asks=asks
-    )
-    rows = given.union(asking.mutate(asks=False).select(given.columns))
-    order = [_.place.desc(), _.asked.desc(), _.found, _.object, _.statement]
-    so_far = ibis.window(group_by=PAIR, order_by=order, rows=(None, -1))
-    rows = rows.mutate(first=_dated(rows.found, rows.object).min().over(so_far))
-    rows = rows.mutate(
-        best=_when(rows.first), other=_whose(rows.first) != rows.object.fill_null("")
-    )
-    both = rows.other & rows.found.notnull()
-    rows = rows.mutate(beaten=ibis.ifelse(both, ibis.greatest(rows.found, rows.best), none))
-    rows = rows.mutate(second=rows.beaten.min().over(so_far))
-    answer = ibis.ifelse(rows.other, rows.best, rows.second)
-    rows = rows.mutate(successor=ibis.ifelse(rows.asked == 1, answer, none))
-    return rows.filter((rows.asked == 1) | ~rows.asks).select(*items.columns, "successor")
-
-
-def _dated(day: ir.DateValue, thing: ir.StringValue) -> ir.StringValue:
-    """A day and the object it is of, as text that sorts by the day; null where the day is."""
-    return day.cast("string") + thing
-
-
-def _when(dated: ir.StringValue) -> ir.DateValue:
-    return dated.substr(0, 10).cast("date")
-
-
-def _whose(dated: ir.StringValue) -> ir.StringValue:
-    return dated.substr(10)
+def _with_successor(items: ir.Table, co_held: ir.Table) -> ir.Table:
+    """Adds `successor`: the earliest last possible start of all successors; null: there is none."""
+    columns = items.columns
+    asks = items.end_open & (items["rank"] != "preferred")
+    items = items.mutate(asks=asks, thing=items.object.fill_null(""))
+    key = [*PAIR, "thing", "start_last"]
+    asked = items.filter(items.asks).anti_join(co_held, PAIR).select(key).distinct()
+    met = items.filter((items.kind != "gap") & (items.start_first <= items.snapshot))
+    met = met.select(*PAIR, by=met.object, begins=met.start_first, began=met.start_last).distinct()
+    later = asked.join(met, [*PAIR, asked.thing != met.by, asked.start_last < met.begins])
+    items = items.left_join(later.group_by(key).agg(found=later.began.min()), key)
+    return items.select(*columns, successor=ibis.ifelse(items.asks, items.found, ibis.null("date")))
 
 
 def _segments(items: ir.Table) -> ir.Table:

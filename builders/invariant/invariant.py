@@ -1,29 +1,22 @@
-"""Facts that do not change: which are kept, and the cloze rows of them.
+"""Facts that do not change: which are kept.
 
 After: CKL (paper 004), appendix B.1, which takes single facts of 28 relations and leaves out
 answers that overlap the subject and answers that are no entity. The rules on starts, ends,
 doubts, queries that read alike, popularity and two snapshots are ours.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Collection, Mapping
 
 import ibis
 import ibis.expr.types as ir
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.builders import rows
-from factdrift.builders.core.hashing import row_id
-from factdrift.builders.core.schema import arrow_schema, reading, writing
+from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts import names
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.text import dates
-from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.render import query
-from factdrift.builders.text.views import Views
 
 REASONS = (
     "not_functional", "several_objects", "ended", "began", "in_doubt", "not_in_both",
@@ -54,17 +47,14 @@ def pairs(facts: ir.Table, gaps: ir.Table, older: ir.Table | None = None) -> ir.
         began=facts.start_last.notnull().any(),
     )
     ended = _ended(facts) if older is None else _ended(facts).union(_ended(older))
-    found = found.left_join(ended.distinct().mutate(ended=True), _PAIR).drop(
-        *(f"{c}_right" for c in _PAIR)
-    )
     doubt = gaps.select(*_PAIR).distinct().mutate(doubt=True)
-    found = found.left_join(doubt, _PAIR)
+    for more in (ended.distinct().mutate(ended=True), doubt):
+        found = found.left_join(more, _PAIR).drop(*(f"{c}_right" for c in _PAIR))
     reason = ibis.cases(
         (found.objects > 1, "several_objects"),
         (found.ended.fill_null(False), "ended"),
         (found.began, "began"),
         (found.doubt.fill_null(False), "in_doubt"),
-        else_=ibis.null("string"),
     )
     return found.select(*_PAIR, "object", reason=reason)
 
@@ -147,11 +137,11 @@ def judged(
     """
     answer, page = found.object_label, found.page.lower()
     label = found.subject_label.lower()
-    noun = _among(found.relation, common_nouns)
+    noun = found.relation.isin(sorted(common_nouns))
     number = ~answer.re_search(r"\p{L}") | answer.re_search(_DATE)
     qualified = page.startswith(label + ", ") | page.startswith(label + " (")
     why = ibis.cases(
-        (_among(found.relation, many), "not_functional"),
+        (found.relation.isin(sorted(many)), "not_functional"),
         (found.reason.notnull(), found.reason),
         (ibis.literal(pages) & page.isnull(), "no_sitelink"),
         (names.overlap(found.subject_label, answer), "overlap"),
@@ -160,7 +150,6 @@ def judged(
         (qualified.fill_null(False), "ambiguous_name"),
         (_whole_country(found), "whole_country"),
         (_asked_twice(found, many, pages, alike or {}), "same_query"),
-        else_=ibis.null("string"),
     )
     return found.mutate(reason=why)
 
@@ -175,7 +164,7 @@ def _whole_country(found: ir.Table) -> ir.BooleanValue:
 
     A country is what more of the pairs have as their country than as the place of `_PLACES`.
     """
-    place = _among(found.relation, _PLACES)
+    place = found.relation.isin(sorted(_PLACES))
     same = ibis.window(group_by=found.object)
     as_country = (found.relation == _COUNTRY).cast("int64").sum().over(same)
     return place & (as_country > place.cast("int64").sum().over(same))
@@ -192,11 +181,8 @@ def _asked_twice(
     capitals does not make "the capital of Georgia" the state's. Subjects without a page do not,
     where `pages`.
     """
-    relation = ibis.cases(
-        *((found.relation == one, like) for one, like in sorted(alike.items())),
-        else_=found.relation,
-    ) if alike else found.relation  # fmt: skip
-    counts = ~_among(found.relation, many)
+    relation = found.relation.substitute(alike) if alike else found.relation
+    counts = ~found.relation.isin(sorted(many))
     if pages:
         counts = counts & found.page.notnull()
     # A pair with several objects shows one of them: it differs from every other pair.
@@ -205,10 +191,6 @@ def _asked_twice(
     same = ibis.window(group_by=[relation, found.subject_label.lower()])
     answer = ibis.ifelse(counts, answer, ibis.null("string"))
     return answer.min().over(same) != answer.max().over(same)
-
-
-def _among(column: ir.StringColumn, names: Collection[str]) -> ir.BooleanValue:
-    return column.isin(sorted(names)) if names else ibis.literal(False)
 
 
 def reads_alike(templates: Mapping[str, ClozeTemplates]) -> dict[str, str]:
@@ -231,9 +213,8 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     `less_popular`: by number of sitelinks, then of statements; `over_cap`: nothing is known of
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
-    text = ibis.literal(f"{seed}\t") + found.subject + "\t" + found.relation
     found = found.mutate(
-        chance=text.hexdigest("sha256"),
+        chance=_chance(found, str(seed)),
         kept=found.reason.isnull(),
         **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
     )
@@ -245,14 +226,18 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     return found.mutate(reason=ibis.ifelse(over, why, found.reason))
 
 
+def _chance(found: ir.Table, seed: str) -> ir.StringValue:
+    """An order of the pairs, drawn by the seed."""
+    return ibis.literal("\t").join([seed, found.subject, found.relation]).hexdigest("sha256")
+
+
 def held_out(found: ir.Table, seed: int) -> ir.Table:
     """The pairs with `example` as the reason of those that prompts show, and of their subjects.
 
     Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
     fewest, then by the hash of seed and pair.
     """
-    text = ibis.literal(f"{seed}\texample\t") + found.subject + "\t" + found.relation
-    found = found.mutate(chance=text.hexdigest("sha256"), kept=found.reason.isnull())
+    found = found.mutate(chance=_chance(found, f"{seed}\texample"), kept=found.reason.isnull())
     of_subject = ibis.window(group_by="subject")
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
     by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])
@@ -275,62 +260,3 @@ def left_out(found: ir.Table) -> ir.Table:
         score=ibis.null("float64"),
         detail=left.object_label,
     ).select(arrow_schema(rows.Dropped).names)
-
-
-class InvariantRenderer:
-    """Makes `rows.InvariantCloze` of `rows.NamedInvariant`, one row a variant, in their order."""
-
-    def __init__(
-        self,
-        relations: Mapping[str, ClozeTemplates],
-        source: Literal["wikidata", "trex"],
-        blank: str,
-        views: Views,
-    ) -> None:
-        self.relations = relations
-        self.source = source
-        self.blank = blank
-        self.views = views
-        self.counter = views.counter()
-
-    def file(self, facts: Path, out: Path) -> None:
-        """Write the rows of a Parquet file of facts, batch by batch."""
-        schema = arrow_schema(rows.InvariantCloze)
-        with (
-            reading(facts) as file,
-            pq.ParquetWriter(out, schema) as writer,
-        ):
-            for batch in file.iter_batches(4096):
-                found = batch.to_pylist()
-                if self.counter:
-                    self.counter.counts(fact["object_label"] for fact in found)
-                made = [row for fact in found for row in self._variants(fact)]
-                writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
-
-    def examples(self, shown: Path, out: Path) -> None:
-        """Write the facts that prompts show (`rows.PromptFact`) in the first wording."""
-        with reading(shown) as file, writing(out, rows.PromptFact) as kept:
-            for fact in file.read().to_pylist():
-                row = next(self._variants(fact))
-                named = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
-                kept.append(rows.PromptFact(*named))
-
-    def _variants(self, fact: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        relation = self.relations[fact["relation"]]
-        label, aliases = fact["object_label"], fact["aliases"]
-        common = {c: fact[c] for c in ("subject", "subject_label", "relation", "sitelinks")}
-        common |= {
-            "relation_label": relation.label,
-            "answer": {"id": fact["object"], "label": label, "aliases": aliases},
-            "targets": targets([label], aliases),
-            "source": self.source,
-            **self.views.of_one(self.counter, label),
-        }
-        for template, text in relation.cloze.items():
-            blanked = query(text, fact["subject_label"], self.blank, relation.articles)
-            yield common | {
-                "id": row_id(fact["subject"], fact["relation"], template),
-                "prompt": blanked,
-                "template": template,
-                "query": blanked,
-            }

@@ -1,20 +1,27 @@
 """The steps of `invariant-lama`: the facts that do not change, and their cloze rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 import ibis.expr.types as ir
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine
+from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Source
+from factdrift.builders.core.schema import arrow_schema, reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import snapshot_diff, steps
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts
 from factdrift.builders.facts.timeline import Rules, TimeRule
 from factdrift.builders.invariant import invariant, trex
+from factdrift.builders.text.prompts import targets
+from factdrift.builders.text.render import query
+from factdrift.builders.text.tokens import TokenCounter
 from factdrift.builders.text.views import Views
 
 
@@ -60,8 +67,7 @@ class InvariantFacts(Step):
             else:
                 folders = [at.folder(one) for one in self.source]
                 named = _of_dumps(eng, folders, self.rules)
-                of_each = [steps.dropped(eng, folder) for folder in folders]
-                drops = of_each[0].union(*of_each[1:]) if of_each[1:] else of_each[0]
+                drops = steps.dropped(eng, *folders)
             met = invariant.judged(
                 eng.keep(named), self.common_nouns, self.many, self.require_pages, self.alike
             )
@@ -91,14 +97,49 @@ class InvariantClozeRows(Step):
     views: Views
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Render every fact with every template of its relation."""
-        source: Literal["trex", "wikidata"] = (
-            "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata"
-        )
-        renderer = invariant.InvariantRenderer(self.templates, source, self.blank, self.views)
-        folder = at.folder(self.facts)
-        renderer.file(folder / "facts.parquet", out / "cloze.parquet")
-        renderer.examples(folder / "shown.parquet", out / "examples.parquet")
+        """Render every fact with every template of its relation, batch by batch."""
+        folder, counter = at.folder(self.facts), self.views.counter()
+        schema = arrow_schema(rows.InvariantCloze)
+        with (
+            reading(folder / "facts.parquet") as file,
+            pq.ParquetWriter(out / "cloze.parquet", schema) as writer,
+        ):
+            for batch in file.iter_batches(4096):
+                found = batch.to_pylist()
+                if counter:
+                    counter.counts(fact["object_label"] for fact in found)
+                made = [row for fact in found for row in self._variants(fact, counter)]
+                writer.write_batch(pa.RecordBatch.from_pylist(made, schema=schema))
+        with (
+            reading(folder / "shown.parquet") as file,
+            writing(out / "examples.parquet", rows.PromptFact) as kept,
+        ):
+            for fact in file.read().to_pylist():
+                row = next(self._variants(fact, counter))
+                named = (row["relation"], row["subject"], row["prompt"], row["answer"]["label"])
+                kept.append(rows.PromptFact(*named))
+
+    def _variants(
+        self, fact: Mapping[str, Any], counter: TokenCounter | None
+    ) -> Iterator[dict[str, Any]]:
+        relation = self.templates[fact["relation"]]
+        label, aliases = fact["object_label"], fact["aliases"]
+        common = {c: fact[c] for c in ("subject", "subject_label", "relation", "sitelinks")}
+        common |= {
+            "relation_label": relation.label,
+            "answer": {"id": fact["object"], "label": label, "aliases": aliases},
+            "targets": targets([label], aliases),
+            "source": "trex" if isinstance(self.facts.source, TrexFacts) else "wikidata",
+            **self.views.of_one(counter, label),
+        }
+        for template, text in relation.cloze.items():
+            blanked = query(text, fact["subject_label"], self.blank, relation.articles)
+            yield common | {
+                "id": row_id(fact["subject"], fact["relation"], template),
+                "prompt": blanked,
+                "template": template,
+                "query": blanked,
+            }
 
 
 def _of_dumps(eng: Engine, folders: Sequence[Path], rules: Rules) -> ir.Table:

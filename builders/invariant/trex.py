@@ -2,17 +2,13 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from factdrift.builders.core.schema import arrow_schema
+from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, TrexFact
 
-BATCH = 4096
 _FIELDS = ("sub_uri", "sub_label", "predicate_id", "obj_uri", "obj_label")
 _ITEM = re.compile("Q[1-9][0-9]{0,18}")
 
@@ -23,47 +19,25 @@ def read_trex(files: Sequence[Path], relations: Collection[str], out: Path) -> N
     A line that is no fact is dropped as `bad_line`, with what is wrong; one of a relation that
     is not asked for as `other_relation`. Blank lines are nothing. Memory: a batch of lines.
     """
-    facts, drops = arrow_schema(TrexFact), arrow_schema(Dropped)
     with (
-        pq.ParquetWriter(out / "trex.parquet", facts) as kept,
-        pq.ParquetWriter(out / "dropped.parquet", drops) as left,
+        writing(out / "trex.parquet", TrexFact) as kept,
+        writing(out / "dropped.parquet", Dropped) as left,
     ):
-        waiting: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-        for fact, drop in _lines(files, relations):
-            waiting[0].extend([fact] if fact else [])
-            waiting[1].extend([drop] if drop else [])
-            if sum(map(len, waiting)) >= BATCH:
-                _flush(waiting, kept, left)
-        _flush(waiting, kept, left)
-
-
-def _flush(
-    waiting: tuple[list[dict[str, Any]], list[dict[str, Any]]],
-    kept: pq.ParquetWriter,
-    left: pq.ParquetWriter,
-) -> None:
-    for rows, writer in zip(waiting, (kept, left), strict=True):
-        writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=writer.schema))
-        rows.clear()
-
-
-def _lines(
-    files: Sequence[Path], relations: Collection[str]
-) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
-    for path in sorted(files, key=lambda p: (p.name, str(p))):
-        with path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    found = parse(line)
-                except BadLineError as error:
-                    yield None, _dropped(path, number, "bad_line", str(error))
-                    continue
-                if found["relation"] not in relations:
-                    yield None, _dropped(path, number, "other_relation", found["relation"])
-                    continue
-                yield {**found, "file": path.name, "line": number}, None
+        for path in sorted(files, key=lambda p: (p.name, str(p))):
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    if not line.strip():
+                        continue
+                    place = f"{path.name}:{number}"
+                    try:
+                        found = parse(line)
+                    except BadLineError as error:
+                        left.append(Dropped("trex", "bad_line", place, detail=str(error)))
+                        continue
+                    if (relation := found["relation"]) in relations:
+                        kept.append(TrexFact(**found, file=path.name, line=number))
+                    else:
+                        left.append(Dropped("trex", "other_relation", place, detail=relation))
 
 
 class BadLineError(ValueError):
@@ -99,9 +73,3 @@ def parse(line: bytes) -> dict[str, Any]:
         "sitelinks": None,
         "statements": None,
     }
-
-
-def _dropped(path: Path, line: int, reason: str, detail: str) -> dict[str, Any]:
-    none = dict.fromkeys(("subject", "relation", "period", "score"))
-    found = {"step": "trex", "reason": reason, "item": f"{path.name}:{line}", "detail": detail}
-    return {**none, **found}

@@ -14,18 +14,25 @@ Change = Literal["new", "added", "obsolete", "static", "returned", "corrected", 
 
 
 @dataclass(frozen=True, slots=True)
-class StatedFact:
-    """One validity interval of one Wikidata statement; nothing is inferred yet."""
+class StatedInterval:
+    """An interval of one Wikidata statement: what all tables of statements begin with."""
 
     statement: Annotated[str, "Wikidata statement id, with `$`"]
     subject: Annotated[str, "item id of the subject, redirects resolved"]
     relation: Annotated[str, "property id"]
-    object: Annotated[str, "item id of the object, redirects resolved"]
+    object: Annotated[str | None, "item id of the object; null where the value is unknown"]
     start_first: Annotated[date | None, "earliest possible first day (P580); null: unknown"]
     start_last: Annotated[date | None, "latest possible first day; null: unknown"]
     end_first: Annotated[date | None, "earliest possible last day (P582); null: unknown or open"]
     end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
     end_open: Annotated[bool, "true: no end is stated; false with a null end: ended, day unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFact(StatedInterval):
+    """One validity interval of one Wikidata statement; nothing is inferred yet."""
+
+    object: Annotated[str, "item id of the object, redirects resolved"]
     point: Annotated[bool, "true: held on one day inside the interval (P585 alone)"]
     sighting: Annotated[
         bool, "true: seen on a day from `end_first` to `start_last` (P585 alone of a state)"
@@ -41,22 +48,13 @@ class Fact(StatedFact):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(StatedInterval):
     """One interval of one Wikidata statement about an item, of any relation: what mining keeps.
 
     Whether its relation is asked for, and whether a sighting of that relation is a point, is said
     later (`builders.facts.stated`), so that no dump is read again for it.
     """
 
-    statement: Annotated[str, "Wikidata statement id, with `$`"]
-    subject: Annotated[str, "item id of the subject, redirects resolved"]
-    relation: Annotated[str, "property id"]
-    object: Annotated[str | None, "item id of the object; null where the value is unknown"]
-    start_first: Annotated[date | None, "earliest possible first day; null: unknown"]
-    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
-    end_first: Annotated[date | None, "earliest possible last day; null: unknown or open"]
-    end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
-    end_open: Annotated[bool, "true: no end is stated"]
     sighting: Annotated[bool, "true: P585 alone: seen on a day from `end_first` to `start_last`"]
     rank: Annotated[Rank, "rank of the statement; deprecated ones are left out"]
     reason: Annotated[NoFact | None, "why it is no fact; null: it is one"]
@@ -65,21 +63,12 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(StatedInterval):
     """An interval in which an object may have held; all dates null and open: at any time.
 
     It gives no answer. What happens to a comparison that it touches is said by the recipe.
     """
 
-    statement: Annotated[str, "Wikidata statement id, with `$`"]
-    subject: Annotated[str, "item id of the subject, redirects resolved"]
-    relation: Annotated[str, "property id"]
-    object: Annotated[str | None, "item id of the object; null where the value is unknown"]
-    start_first: Annotated[date | None, "earliest possible first day; null: unknown"]
-    start_last: Annotated[date | None, "latest possible first day; null: unknown"]
-    end_first: Annotated[date | None, "earliest possible last day; null: unknown or open"]
-    end_last: Annotated[date | None, "latest possible last day; null: unknown or open"]
-    end_open: Annotated[bool, "true: no end is stated"]
     reason: Annotated[GapReason, "why it is no fact"]
     rank: Annotated[Rank, "rank of the statement; deprecated ones are never gaps"]
     snapshot: Annotated[date, "day of the dump that states it"]

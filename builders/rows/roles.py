@@ -3,7 +3,7 @@
 A row type that asks something says so as its class attribute `roles`; manifests repeat it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
@@ -65,18 +65,9 @@ class ColumnRoles:
 
     def columns(self) -> set[str]:
         """Every column that one of the roles names, structs by their own name."""
-        one = (self.prompt, self.targets, self.context, self.answers, self.previous, self.choices)
-        more = (
-            self.later,
-            self.neutral,
-            self.answer_index,
-            self.subject,
-            self.period,
-            self.evidence,
-            self.group,
-        )
-        several = (*self.time, *self.history, *self.strata, *self.popularity)
-        return {name.partition(".")[0] for name in (*one, *more, *several) if name}
+        named = (getattr(self, one.name) for one in fields(self) if one.name != "free")
+        names = (name for one in named if one for name in ((one,) if isinstance(one, str) else one))
+        return {name.partition(".")[0] for name in names}
 
 
 def roles_of(row: type) -> ColumnRoles | None:

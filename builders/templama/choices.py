@@ -13,7 +13,7 @@ segment of it surely lies outside the period that is asked about; nor one with a
 answer. What nobody has stated may still be true of a relation that has many objects.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ from factdrift.builders.core.hashing import bits, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.timeline import At
-from factdrift.builders.templama.steps import ClozeRows
+from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
 
@@ -75,10 +75,7 @@ class ChoiceRows(Step):
             for batch in file.iter_batches(4096):
                 for row in batch.to_pylist():
                     made = choose(row, self.number, self.seed)
-                    if made is None:
-                        dropped.append(_drop(row))
-                    else:
-                        kept.append(made)
+                    (dropped if isinstance(made, rows.Dropped) else kept).append(made)
         offered_path.unlink()
 
 
@@ -184,15 +181,8 @@ def _named(cloze: ir.Table, found: ir.Table, entities: ir.Table) -> ir.Table:
     names = entities.select(object="id", label="label", aliases="aliases")
     met = found.join(names, "object")
     kind = met.kind.cases(*enumerate(_KINDS), else_=_KINDS[-1])
-    one = ibis.struct(
-        {
-            "id": met.object,
-            "label": met.label,
-            "aliases": met.aliases,
-            "kind": kind,
-            "place": met.place,
-        }
-    )
+    one = {"id": met.object, "label": met.label, "aliases": met.aliases}
+    one = ibis.struct({**one, "kind": kind, "place": met.place})
     each = met.group_by("id").agg(distractors=one.collect())
     both = cloze.left_join(each, "id")
     both = both.select(*cloze.columns, "distractors")
@@ -200,8 +190,8 @@ def _named(cloze: ir.Table, found: ir.Table, entities: ir.Table) -> ir.Table:
     return both.mutate(distractors=both.distractors.fill_null(ibis.literal([], type=kinds)))
 
 
-def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze | None:
-    """One row of `rows.OfferedCloze` with `number` choices, or None where there are not enough.
+def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze | rows.Dropped:
+    """One row of `rows.OfferedCloze` with `number` choices, unless there are not enough.
 
     The right choice is an answer that came with the period, where there is one.
     """
@@ -210,7 +200,9 @@ def choose(row: Mapping[str, Any], number: int, seed: int) -> rows.ChoiceCloze |
     right = came[one_of(len(came), seed, "right", row["id"])]
     picked = list(_pick(row, number - 1))
     if len(picked) < number - 1:
-        return None
+        detail = f"{len(row['distractors'])} found"
+        place = (row["id"], row["subject"], row["relation"], row["period"])
+        return rows.Dropped("choices", "few_distractors", *place, None, detail)
     kinds = {right.id: "answer"} | {one["id"]: one["kind"] for one in picked}
     labels = {right.id: right.label} | {one["id"]: one["label"] for one in picked}
     order = sorted(labels, key=lambda item: bits(seed, "choices", row["id"], item))
@@ -254,21 +246,7 @@ def _answer(one: Mapping[str, Any]) -> rows.Answer:
     return rows.Answer(one["id"], one["label"], tuple(one["aliases"]))
 
 
-def _drop(row: Mapping[str, Any]) -> rows.Dropped:
-    found = len(row["distractors"])
-    return rows.Dropped(
-        step="choices",
-        reason="few_distractors",
-        item=row["id"],
-        subject=row["subject"],
-        relation=row["relation"],
-        period=row["period"],
-        score=None,
-        detail=f"{found} found",
-    )
-
-
-_COPIED: Sequence[str] = (
+_COPIED = (
     *("prompt", "subject", "subject_label", "relation", "relation_label", "template", "query"),
     *("period", "period_first", "period_last", "split"),
     *("sitelinks", "statements", "subject_facts"),

@@ -1,6 +1,6 @@
 """The `dynamic-templama` dataset: cloze test sets a period, by what happened to the answer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -15,18 +15,31 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
 from factdrift.builders.facts import period_diff, steps, timeline
 from factdrift.builders.facts.card import mining
-from factdrift.builders.facts.relations import OURS, ClozeTemplates, select, worded
+from factdrift.builders.facts.relations import OURS, select, worded
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
-from factdrift.builders.templama.steps import ClozeRows, PeriodChanges
+from factdrift.builders.templama.rendering import ClozeRows
+from factdrift.builders.templama.steps import PeriodChanges
 from factdrift.builders.text.views import ClozeBuilder
 
-_ABOUT = {
-    "unchanged": "The answer is the same as in the period before.",
-    "updated": "The answer is another than in the period before.",
-    "new": "There is an answer, and there was none in the period before.",
-    "deleted": "There is no answer any more; the gold answers are those of the period before.",
+_TABLES: dict[str, tuple[type, str]] = {
+    "unchanged": (rows.Cloze, "The answer is the same as in the period before."),
+    "updated": (rows.Cloze, "The answer is another than in the period before."),
+    "new": (rows.Cloze, "There is an answer, and there was none in the period before."),
+    "deleted": (
+        rows.Cloze,
+        "There is no answer any more; the gold answers are those of the period before.",
+    ),
+    "choices": (
+        rows.ChoiceCloze,
+        "Rows of the other configs, each once, with choices: one answer, and others that were "
+        "right at another time or are of the same kind.",
+    ),
+    "paraphrases": (
+        rows.ParaphraseCloze,
+        "Rows of the other configs in the other wordings of their relation.",
+    ),
 }
 
 
@@ -50,8 +63,8 @@ class Window(Strict):
             ends = [Period.parse(text) for text in (self.first, self.last) if text is not None]
         except UserError as error:
             raise ValueError(str(error)) from None
-        if self.latest and self.first is not None:
-            raise ValueError("give latest or first, not both")
+        if (self.latest is None) == (self.first is None):
+            raise ValueError("give either latest or first")
         if wrong := [str(p) for p in ends if p.granularity != self.granularity]:
             raise ValueError(f"{wrong[0]} is not a {self.granularity}, which granularity says")
         if len(ends) > 1 and ends[0].index > ends[1].index:
@@ -132,8 +145,7 @@ class DynamicTempLAMA(ClozeBuilder):
             blank=self.blank,
             views=self.views(run),
         )
-        folder = run.folder(cloze)
-        path = folder / "cloze.parquet"
+        path = run.folder(cloze) / "cloze.parquet"
         periods = [str(period) for period in window[1:]]
         about = "Timelines of the subjects and relations that are asked about."
         segments = FromParquet(run.folder(changes) / "timelines.parquet")
@@ -141,16 +153,16 @@ class DynamicTempLAMA(ClozeBuilder):
         shown = ClozeExamples(
             changes=changes, at=self.at, templates=templates, blank=self.blank, seed=run.seed
         )
-        choices: tuple[Table, ...] = ()
+        configs = dict.fromkeys(get_args(rows.Split), path)
         if self.choices:
             made = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)
             folders.append(run.folder(made))
-            choices = (_choices(folders[-1] / "choices.parquet", periods),)
+            configs["choices"] = folders[-1] / "choices.parquet"
+        if any(len(one.cloze) > 1 for one in templates.values()):
+            configs["paraphrases"] = path.with_name("paraphrases.parquet")
         return Dataset(
             tables=(
-                *(_split(name, path, periods) for name in get_args(rows.Split)),
-                *choices,
-                *_paraphrases(folder / "paraphrases.parquet", periods, templates),
+                *(_by_period(name, file, periods) for name, file in configs.items()),
                 Table("timelines", rows.ReleasedSegment, about, {"full": segments}),
             ),
             examples=FromParquet(run.folder(shown) / "examples.parquet"),
@@ -166,8 +178,8 @@ class DynamicTempLAMA(ClozeBuilder):
     def _periods(self, snapshot: date) -> list[Period]:
         w = self.window
         first, last = (Period.parse(p) if p else None for p in (w.first, w.last))
-        count = w.latest + 1 if w.latest else None
-        return period_diff.buildable(first, last, snapshot, count, w.granularity)
+        count = w.latest + 1 if w.latest else 0
+        return period_diff.buildable(first, last, snapshot, w.granularity, count)
 
     def _clipped(self, last: Period, snapshot: date) -> str:
         """That the window ends sooner than the recipe says; nothing where it does not."""
@@ -180,31 +192,9 @@ class DynamicTempLAMA(ClozeBuilder):
         )
 
 
-def _split(name: str, path: Path, periods: Sequence[str]) -> Table:
-    """One config: the rows of a split class, a split of the Hub for each period."""
-    return Table(
-        name,
-        rows.Cloze,
-        _ABOUT[name],
-        {p: FromParquet(path, {"split": name, "period": p}) for p in periods},
-    )
-
-
-def _paraphrases(
-    path: Path, periods: Sequence[str], templates: Mapping[str, ClozeTemplates]
-) -> Iterator[Table]:
-    """The config of the other wordings, where a relation has several."""
-    if any(len(one.cloze) > 1 for one in templates.values()):
-        about = "Rows of the other configs in the other wordings of their relation."
-        splits = {p: FromParquet(path, {"period": p}) for p in periods}
-        yield Table("paraphrases", rows.ParaphraseCloze, about, splits)
-
-
-def _choices(path: Path, periods: Sequence[str]) -> Table:
-    """The config of rows with choices, a split of the Hub for each period."""
-    about = (
-        "Rows of the other configs, each once, with choices: one answer, and others that were "
-        "right at another time or are of the same kind."
-    )
-    splits = {p: FromParquet(path, {"period": p}) for p in periods}
-    return Table("choices", rows.ChoiceCloze, about, splits)
+def _by_period(name: str, file: Path, periods: Sequence[str]) -> Table:
+    """A config, with a split of the Hub for each period; of the cloze rows those of its class."""
+    row, about = _TABLES[name]
+    of_class = {"split": name} if row is rows.Cloze else {}
+    splits = {p: FromParquet(file, {**of_class, "period": p}) for p in periods}
+    return Table(name, row, about, splits)

@@ -1,4 +1,4 @@
-"""The steps of `dynamic-templama`: what changed from period to period, and its cloze rows."""
+"""What changed from period to period: the step of `dynamic-templama` before its cloze rows."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +12,7 @@ from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import names, period_diff, present, steps, timeline
-from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.steps import Facts, Timelines
-from factdrift.builders.templama import rendering
-from factdrift.builders.text.views import Views
 
 _ORDER = ("split", "period", "relation", "subject")
 
@@ -95,30 +92,6 @@ class PeriodChanges(Step):
         if self.subjects_per_relation is not None:
             met = period_diff.most_popular(met, entities, self.subjects_per_relation)
         return met
-
-
-class ClozeRows(Step):
-    """The comparisons as cloze rows: `cloze.parquet` (`rows.Cloze`), one each.
-
-    `paraphrases.parquet` (`rows.ParaphraseCloze`) holds the other wordings. `templates`: property
-    id -> label, cloze sentences and a question.
-    """
-
-    name: ClassVar[str] = "cloze"
-
-    changes: PeriodChanges
-    granularity: Granularity
-    at: timeline.At
-    templates: Mapping[str, ClozeTemplates]
-    blank: str
-    views: Views
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Render every comparison with every template of its relation."""
-        given = (self.templates, self.granularity, self.blank, self.views)
-        renderer = rendering.ClozeRenderer(*given, at=self.at)
-        named = at.folder(self.changes) / "deltas.parquet"
-        renderer.file(named, out / "cloze.parquet", out / "paraphrases.parquet")
 
 
 def _named(deltas: ir.Table, entities: ir.Table) -> ir.Table:
