@@ -23,6 +23,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ from factdrift.builders.core.hashing import first_byte, share, text_sha256
 from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
 from factdrift.builders.text.words import fold
-from factdrift.builders.timeqa.alignment import Alignment, ObjectNames, align_page
+from factdrift.builders.timeqa.alignment import Alignment, align_page
 from factdrift.builders.timeqa.evidence import near, stated
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 
@@ -49,7 +50,7 @@ class MarkedAnswer(NamedTuple):
     path: str
     question: str
     page: rows.Page
-    segment: rows.Segment
+    segment: rows.NamedSegment
     answer: str
     marks: tuple[tuple[int, int, int], ...]
 
@@ -103,7 +104,7 @@ def histories(path: Path) -> Iterator[list[MarkedAnswer]]:
                 marks = {m for m in marks if page.paragraphs[m[0]].text}
                 if not marks:
                     continue
-                segment = rows.Segment(
+                segment = rows.NamedSegment(
                     subject="Q1",
                     relation=record["type"],
                     object=objects.setdefault(fold(name), f"Q{len(objects) + 2}"),
@@ -116,6 +117,9 @@ def histories(path: Path) -> Iterator[list[MarkedAnswer]]:
                     rival=False,
                     statements=(),
                     snapshot=date(2021, 1, 1),
+                    object_label=name,
+                    aliases=(),
+                    object_title=None,
                 )
                 found.append(
                     MarkedAnswer(
@@ -186,10 +190,12 @@ def aligned(path: Path, label: bool) -> Iterator[AlignedCase]:
     """Every case of the file, aligned with the others of its history."""
     for history in histories(path):
         names = {c.segment.object: as_label(c.answer) if label else c.answer for c in history}
-        given = {c.segment: ObjectNames(names[c.segment.object], (), None) for c in history}
+        given = {
+            c.segment: replace(c.segment, object_label=names[c.segment.object]) for c in history
+        }
         if not history:
             continue
-        found = align_page(history[0].page, list(given.items()), Alignment())
+        found = align_page(history[0].page, list(given.values()), Alignment())
         by_segment = dict(zip(given, found, strict=True))
         text = PageText(history[0].page)
         spans = {o: {s for s in given if s.object == o} for o in names}

@@ -13,7 +13,7 @@ the text and the links by words that are a name of it (not `his deputy`), and
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter
@@ -38,7 +38,7 @@ PAGES = 32
 _PAIR = ["subject", "relation"]
 DROPPED_ORDER = ("reason", "subject", "relation")
 """Total order of the dropped rows of `keep_pairs`, for `Engine.write`."""
-_SEGMENT = tuple(f.name for f in fields(rows.Segment))
+_NAMED = tuple(f.name for f in fields(rows.NamedSegment) if f.name != "object_title")
 
 
 class Alignment(Strict):
@@ -54,70 +54,52 @@ class Alignment(Strict):
     pairs_per_relation: int | None = Field(default=None, ge=1)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectNames:
-    """The names of an object; `title`: of its English Wikipedia page, None where it has none."""
-
-    label: str
-    aliases: tuple[str, ...]
-    title: str | None
-
-
 def align_page(
-    page: rows.Page,
-    segments: Sequence[tuple[rows.Segment, ObjectNames]],
-    settings: Alignment,
+    page: rows.Page, segments: Sequence[rows.NamedSegment], settings: Alignment
 ) -> list[rows.AlignedSegment]:
     """The segments of the page's subject in order, each with its best mention."""
     text = PageText(page)
-    names = _names(segments)
-    passages: Passages | None = None
-    forms = _sole({o: other_forms(own) for o, own in names.items()}, names)
-    by_object: dict[str, list[rows.Segment]] = {}
-    for segment, _ in segments:
-        by_object.setdefault(segment.object, []).append(segment)
-    found: dict[rows.Segment, tuple[rows.AlignmentRule, PageMention | None]] = {}
-    titles = {s.object: n.title for s, n in segments}
-    for object_, own in by_object.items():
-        title = titles[object_]
+    of_object: dict[str, list[int]] = {}
+    for i, segment in enumerate(segments):
+        of_object.setdefault(segment.object, []).append(i)
+    objects = {o: segments[own[0]] for o, own in of_object.items()}
+    names = _names(objects)
+    forms = {o: other_forms(own) for o, own in names.items()}
+    owners = _owners(names) + _owners(forms)
+    passages = Passages(text)
+    aligned: dict[int, rows.AlignedSegment] = {}
+    for object_, places in of_object.items():
+        title = objects[object_].object_title
         links = text.linked(title)
-        linked = [
-            m for m in links if is_name(text.texts[m.paragraph][m.start : m.end], names[object_])
-        ]
+        linked = [m for m in links if is_name(text.words(m), names[object_])]
         shown = _link_texts(text, linked, names)
         rule: rows.AlignmentRule = "link" if links else "name"
-        mentions = _joined(linked, text.named([*names[object_], *shown], title))
+        named = text.named([*names[object_], *shown], title)
+        mentions = [*linked, *(m for m in named if not any(map(m.overlaps, linked)))]
         if not mentions:
-            mentions = text.named(forms[object_], title)
+            mentions = text.named([n for n in forms[object_] if owners[n.words] == 1], title)
         if not mentions:
-            passages = passages or Passages(text)
             similar = passages.most_similar(names[object_], settings.min_similarity)
             rule, mentions = "similar", [similar] if similar else []
-        for segment, best in zip(own, evidence_of(text, mentions, own), strict=True):
-            found[segment] = (rule if best else "none"), best
-    return [_aligned(text, segment, own, *found[segment]) for segment, own in segments]
+        own = [segments[i] for i in places]
+        for i, best in zip(places, evidence_of(text, mentions, own), strict=True):
+            aligned[i] = _aligned(text, segments[i], rule if best else "none", best)
+    return [aligned[i] for i in range(len(segments))]
 
 
-def _names(segments: Sequence[tuple[rows.Segment, ObjectNames]]) -> Mapping[str, list[Name]]:
+def _names(objects: Mapping[str, rows.NamedSegment]) -> dict[str, list[Name]]:
     """The names to search for, by object; a name that several objects have only as a label."""
-    objects = {s.object: n for s, n in segments}
-    names = {o: names_of(n.label, n.aliases, n.title) for o, n in objects.items()}
-    owners: dict[tuple[str, ...], int] = {}
-    for own in names.values():
-        for name in own:
-            owners[name.words] = owners.get(name.words, 0) + 1
+    found = {o: names_of(s.object_label, s.aliases, s.object_title) for o, s in objects.items()}
+    owners = _owners(found)
     return {
-        o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].label]
-        for o, own in names.items()
+        o: [n for n in own if owners[n.words] == 1 or n.text == objects[o].object_label]
+        for o, own in found.items()
     }
 
 
-def _sole(
-    forms: Mapping[str, Sequence[Name]], names: Mapping[str, Sequence[Name]]
-) -> Mapping[str, list[Name]]:
-    """The forms that are no name and no form of another object."""
-    owners = Counter(n.words for own in (*forms.values(), *names.values()) for n in own)
-    return {o: [n for n in own if owners[n.words] == 1] for o, own in forms.items()}
+def _owners(names: Mapping[str, Sequence[Name]]) -> Counter[tuple[str, ...]]:
+    """How many objects have each name."""
+    return Counter(n.words for own in names.values() for n in own)
 
 
 def _link_texts(
@@ -126,49 +108,30 @@ def _link_texts(
     """The texts of the links to an object that look like names and name no other object."""
     known = {n.words for own in names.values() for n in own}
     found: dict[tuple[str, ...], Name] = {}
-    for m in linked:
-        shown = text.texts[m.paragraph][m.start : m.end]
+    for shown in map(text.words, linked):
         key = name_words(shown)
         if shown[0].isupper() and sum(map(str.isalpha, shown)) > 3 and key not in known:
             found.setdefault(key, Name(shown, weak=True))
     return list(found.values())
 
 
-def _joined(linked: Sequence[PageMention], named: Sequence[PageMention]) -> list[PageMention]:
-    """Links, and the names that do not overlap them."""
-    return [
-        *linked,
-        *(
-            m
-            for m in named
-            if not any(
-                m.paragraph == k.paragraph and m.start < k.end and k.start < m.end for k in linked
-            )
-        ),
-    ]
-
-
 def _aligned(
     text: PageText,
-    segment: rows.Segment,
-    names: ObjectNames,
+    segment: rows.NamedSegment,
     rule: rows.AlignmentRule,
     best: PageMention | None,
 ) -> rows.AlignedSegment:
-    evidence = evidence_columns(text, best, segment)
     return rows.AlignedSegment(
-        **{f: getattr(segment, f) for f in _SEGMENT},
-        object_label=names.label,
-        aliases=names.aliases,
+        **{name: getattr(segment, name) for name in _NAMED},
         page=text.page.page,
         revision=text.page.revision,
         rule=rule,
         paragraph=best.paragraph if best else None,
         start=best.start if best else None,
         end=best.end if best else None,
-        mention=text.texts[best.paragraph][best.start : best.end] if best else None,
+        mention=text.words(best) if best else None,
         score=best.score if best else None,
-        **evidence,
+        **evidence_columns(text, best, segment),
         verification="automatic",
     )
 
@@ -177,18 +140,14 @@ Piece = Sequence[tuple[rows.Page | None, Sequence[rows.NamedSegment]]]
 """Subjects with their segments, some of them without a page."""
 
 
-def align_file(
-    pages: Path, segments: Path, out: Path, settings: Alignment, jobs: int = 1
-) -> Mapping[str, int]:
+def align_file(pages: Path, segments: Path, out: Path, settings: Alignment, jobs: int = 1) -> None:
     """Align a file of `rows.NamedSegment`, sorted by subject, with one of `rows.Page`, by item.
 
     Writes `aligned.parquet` (`rows.AlignedSegment`, in the order of the segments) and
     `dropped.parquet` (`rows.Dropped`: the segments whose subject has no page, reason `no_page`)
     into the folder `out`. Memory holds a few pages a process; the bytes do not depend on `jobs`.
-    Returns the number of rows of each.
     """
     out.mkdir(parents=True, exist_ok=True)
-    counts = {"aligned": 0, "dropped": 0}
     with (
         writing(out / "aligned.parquet", rows.AlignedSegment) as aligned,
         writing(out / "dropped.parquet", rows.Dropped) as dropped,
@@ -196,10 +155,7 @@ def align_file(
         work = partial(_align_piece, settings=settings)
         for made in ordered_map(work, _pieces(pages, segments), jobs=jobs):
             for row in made:
-                is_dropped = isinstance(row, rows.Dropped)
-                (dropped if is_dropped else aligned).append(row)
-                counts["dropped" if is_dropped else "aligned"] += 1
-    return counts
+                (dropped if isinstance(row, rows.Dropped) else aligned).append(row)
 
 
 def _pieces(pages: Path, segments: Path) -> Iterator[Piece]:
@@ -215,22 +171,13 @@ def _align_piece(piece: Piece, settings: Alignment) -> list[rows.AlignedSegment 
     """The segments of a piece that are aligned, and the dropped rows of those without a page."""
     made: list[rows.AlignedSegment | rows.Dropped] = []
     for page, own in piece:
-        if page:
-            names = (ObjectNames(s.object_label, s.aliases, s.object_title) for s in own)
-            made += align_page(page, list(zip(own, names, strict=True)), settings)
-            continue
-        for s in own:
-            made.append(
-                rows.Dropped(
-                    step="align",
-                    reason="no_page",
-                    item=f"{s.subject}/{s.relation}/{s.object}",
-                    subject=s.subject,
-                    relation=s.relation,
-                    detail=" ".join(s.statements) or None,
-                )
-            )
+        made += align_page(page, own, settings) if page else map(_without_page, own)
     return made
+
+
+def _without_page(s: rows.NamedSegment) -> rows.Dropped:
+    item, detail = f"{s.subject}/{s.relation}/{s.object}", " ".join(s.statements) or None
+    return rows.Dropped("align", "no_page", item, s.subject, s.relation, detail=detail)
 
 
 def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Table, ir.Table]:
@@ -243,11 +190,16 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
     missing = (aligned.rule == "none").cast("int64")
     pairs = aligned.group_by(_PAIR).agg(segments=aligned.count(), missing=missing.sum())
     pairs = pairs.mutate(share=pairs.missing.cast("float64") / pairs.segments)
-    pairs = pairs.mutate(
-        reason=ibis.ifelse(pairs.share > settings.max_missing, "not_in_page", ibis.null("string"))
-    )
+    reason = ibis.ifelse(pairs.share > settings.max_missing, "not_in_page", ibis.null("string"))
+    pairs = pairs.mutate(reason=reason)
     if settings.pairs_per_relation is not None:
-        pairs = _capped(pairs, settings.pairs_per_relation, seed)
+        chance = (ibis.literal(f"{seed}\t") + pairs.subject + "\t" + pairs.relation).hexdigest()
+        by = ibis.window(
+            group_by=[pairs.relation, pairs.reason.isnull()], order_by=[chance, pairs.subject]
+        )
+        is_over = ibis.row_number().over(by) >= settings.pairs_per_relation
+        over = ibis.ifelse(is_over, "over_cap", ibis.null("string"))
+        pairs = pairs.mutate(reason=pairs.reason.fill_null(over))
     segments = aligned.semi_join(pairs.filter(pairs.reason.isnull()), _PAIR)
     left_out = pairs.filter(pairs.reason.notnull())
     of = left_out.missing.cast("string") + " of " + left_out.segments.cast("string")
@@ -259,15 +211,3 @@ def keep_pairs(aligned: ir.Table, settings: Alignment, seed: int) -> tuple[ir.Ta
         detail=of + " segments are not in the page",
     )
     return segments, dropped.select(arrow_schema(rows.Dropped).names)
-
-
-def _capped(pairs: ir.Table, cap: int, seed: int) -> ir.Table:
-    text = ibis.literal(f"{seed}\t") + pairs.subject + "\t" + pairs.relation
-    pairs = pairs.mutate(chance=text.hexdigest("sha256"))
-    by = ibis.window(
-        group_by=[pairs.relation, pairs.reason.isnull()],
-        order_by=[pairs.chance, pairs.subject],
-    )
-    pairs = pairs.mutate(place=ibis.row_number().over(by))
-    over = pairs.reason.isnull() & (pairs.place >= cap)
-    return pairs.mutate(reason=ibis.ifelse(over, "over_cap", pairs.reason))

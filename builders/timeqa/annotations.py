@@ -11,12 +11,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import pyarrow.compute as pc
@@ -38,24 +38,21 @@ from factdrift.builders.timeqa.question_tables import (
     write_questions,
 )
 
-FACTS_LAYOUT, PARAPHRASE_LAYOUT = "verify_facts", "paraphrase"
+FACTS_LAYOUT, PARAPHRASE_LAYOUT = _LAYOUTS = "verify_facts", "paraphrase"
 STEP, _ASK = "human", "ask_human"
 SUMMARY = "summary.json"
 FACTS, SEGMENTS = "facts.parquet", "segments.parquet"
 ASKED, PARAPHRASED = "asked", "paraphrased.parquet"
 _QUESTIONS = 64
 """Rows read at a time: each may hold a page."""
-_SEEN = ("subject", "relation", "valid_from", "valid_to", "suggested", "mention")
 _OBJECT = ("object", "object_label", "aliases")
 _RELEASED = tuple(f.name for f in fields(rows.ReleasedAlignedSegment))
 _NOWHERE = {
     "rule": "none", "paragraph": None, "start": None, "end": None, "mention": None, "score": None,
     "start_stated": None, "end_stated": None, "evidence": "none", "contradicted": False,
 }  # fmt: skip
-_KEPT = tuple(
-    f.name for f in fields(rows.TimeQuestion) if f.name not in ("id", "prompt", "question")
-)
-"""What a paraphrased question has in common with the original one."""
+_OWN = ("id", "prompt", "question")
+"""What a paraphrased question has not in common with the original one."""
 
 
 def write_checked(
@@ -76,11 +73,8 @@ def write_checked(
     `dropped.parquet`, and `summary.json` with what became of the gold rows. `UserError`: the
     tables hold no rows of these layouts.
     """
-    counts: dict[str, Counter[str]] = {FACTS_LAYOUT: Counter(), PARAPHRASE_LAYOUT: Counter()}
-    outcomes = counts[FACTS_LAYOUT]
-    paraphrases = Paraphrases(counts[PARAPHRASE_LAYOUT])
-    verdicts, lost = read_verdicts(_of_segments(gold, paraphrases))
-    outcomes += lost
+    paraphrases = Paraphrases()
+    verdicts, outcomes = read_verdicts(paraphrases.apart(read_gold(gold, *_LAYOUTS)))
     revised: Counter[str] = Counter()
     known = 0
     with ExitStack() as stack:
@@ -89,103 +83,92 @@ def write_checked(
         dropped = stack.enter_context(writing(out / "dropped.parquet", rows.Dropped))
         in_order = RowsInOrder(sources.pages, rows.Page, "item", batch=16)
         flow = typed_rows(timelines, rows.ReleasedAlignedSegment, 4096)
-        for (subject, _), some in groupby(flow, key=attrgetter("subject", "relation")):
+        for (subject, relation), some in groupby(flow, key=attrgetter("subject", "relation")):
             history = list(some)
-            seen = sum(s.id in verdicts for s in history)
-            if not seen:
+            if not any(s.id in verdicts for s in history):
                 continue
-            known += seen
-            for row in _checked(history, verdicts, in_order.at(subject)[0], outcomes, revised):
-                if isinstance(row, rows.Dropped):
-                    dropped.append(row)
-                    continue
-                facts.append(row)
-                if row.complete:
-                    asked.append(row)
+            taken = 0
+            for segment, became in zip(
+                history, revise(history, verdicts, in_order.at(subject)[0]), strict=True
+            ):
+                known += became is not None
+                if isinstance(became, str):
+                    outcomes[became] += 1
+                    dropped.append(rows.Dropped(STEP, became, segment.id, subject, relation))
+                elif became is not None:
+                    taken += 1
+                    revised["any"] += bool(became[0].revisions)
+                    revised.update({kind for s in became for kind in s.revisions})
+                    for row in became:
+                        facts.append(row)
+                        if row.complete:
+                            asked.append(row)
+            outcomes["taken"] += taken
+            revised["segments"] += taken
+            if taken < len(history):
+                item, detail = f"{subject}/{relation}", f"{taken} of {len(history)} are verified"
+                drop = rows.Dropped(STEP, "not_all_verified", item, subject, relation)
+                dropped.append(replace(drop, detail=detail))
     outcomes["no_such_row"] += len(verdicts) - known
-    checked = replace(sources, segments=out / SEGMENTS)
     (out / ASKED).mkdir()
     unperturbed = asking.questions.model_copy(update={"probes": 0})
     asking = asking.model_copy(update={"questions": unperturbed})
-    write_questions(checked, out / ASKED, asking, _ASK)
+    write_questions(replace(sources, segments=out / SEGMENTS), out / ASKED, asking, _ASK)
     with writing(out / PARAPHRASED, rows.ParaphrasedQuestion, _QUESTIONS) as into:
         for question in paraphrases.of([out / ASKED / "questions.parquet", questions]):
             into.append(question)
+    counts = {FACTS_LAYOUT: outcomes, PARAPHRASE_LAYOUT: paraphrases.outcomes}
     summary = {"gold": {name: dict(sorted(n.items())) for name, n in counts.items()}}
     (out / SUMMARY).write_text(json.dumps(summary | {"revised": dict(revised)}, indent=1), "utf-8")
 
 
-def _of_segments(gold: Sequence[Path], paraphrases: "Paraphrases") -> Iterator[rows.Gold]:
-    """The gold rows of segments; those of paraphrases are put aside on the way."""
-    for row in read_gold(gold, FACTS_LAYOUT, PARAPHRASE_LAYOUT):
-        if row.layout == PARAPHRASE_LAYOUT:
-            paraphrases.add(row)
-        else:
-            yield row
+_Place = Annotated[int, msgspec.Meta(ge=0)]
 
 
-def _checked(
-    history: Sequence[rows.ReleasedAlignedSegment],
-    verdicts: Mapping[str, "FactVerdict"],
-    page: rows.Page,
-    outcomes: Counter[str],
-    revised: Counter[str],
-) -> Iterable[rows.VerifiedSegment | rows.Dropped]:
-    """The verified segments of a history, and what was left out; nothing where none was checked.
-
-    `outcomes` counts what became of the verdicts, `revised` the segments that were changed.
-    """
-    found = revise(history, verdicts, page)
-    taken = 0
-    for segment, revision in zip(history, found, strict=True):
-        if revision is None:
-            continue
-        if revision.reason is not None:
-            outcomes[revision.reason] += 1
-            yield _dropped(segment, revision.reason, segment.id, None)
-            continue
-        taken += 1
-        outcomes["taken"] += 1
-        revised["segments"] += 1
-        revised["any"] += bool(revision.segments[0].revisions)
-        revised.update({kind for s in revision.segments for kind in s.revisions})
-        yield from revision.segments
-    if taken < len(history) and any(found):
-        item = f"{history[0].subject}/{history[0].relation}"
-        detail = f"{taken} of {len(history)} segments are verified"
-        yield _dropped(history[0], "not_all_verified", item, detail)
-
-
-def _dropped(
-    segment: rows.ReleasedAlignedSegment, reason: str, item: str, detail: str | None
-) -> rows.Dropped:
-    return rows.Dropped(STEP, reason, item, segment.subject, segment.relation, None, None, detail)
-
-
-class MarkedSpan(NamedTuple):
+class MarkedSpan(msgspec.Struct, frozen=True, order=True):
     """Words that an annotator marked in a page: `paragraphs[paragraph].text[start:end]`."""
 
-    paragraph: int
-    start: int
-    end: int
+    paragraph: _Place
+    start: _Place
+    end: _Place
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FactVerdict:
-    """What annotators answered about one segment, whose id is `row`.
+class _Answers(msgspec.Struct):
+    """What the layout `verify_facts` gives of a segment."""
+
+    verdict: Literal["correct", "other", "unanswerable"]
+    time: Literal["known", "unknown"] | None = None
+    objects: list[MarkedSpan] = []
+
+
+class _ShownParagraph(msgspec.Struct):
+    text: str
+
+
+class _Shown(msgspec.Struct):
+    """What annotators saw of a segment and its page."""
+
+    page: list[str | _ShownParagraph]
+    subject: str | None = None
+    relation: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    suggested: str | None = None
+    mention: str | None = None
+
+
+class FactVerdict(NamedTuple):
+    """What annotators answered about one segment.
 
     `correct`: the page states the object. `other`: it states what is `marked`. `unanswerable`: it
-    states none. `timed`: the page gives the time. `seen` are the fields that the annotators saw
-    (`_SEEN`), and `page` is the sha256 of the page's text.
+    states none. `timed`: the page gives the time. `seen`: a checksum of what the annotators saw.
     """
 
-    row: str
     verdict: Literal["correct", "other", "unanswerable"]
     marked: tuple[MarkedSpan, ...]
     timed: bool
-    seen: tuple[str | None, ...]
-    page: str
+    seen: str
 
 
 def read_verdicts(flow: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Counter[str]]:
@@ -215,88 +198,50 @@ def read_verdicts(flow: Iterable[rows.Gold]) -> tuple[dict[str, FactVerdict], Co
 
 def _verdict(gold: rows.Gold) -> FactVerdict | None:
     """The verdict of a gold row; None where it is not what the layout gives."""
-    both = gold_answers(gold)
-    if both is None:
+    try:
+        given, shown = gold_answers(gold) or ({}, {})
+        answers, seen = msgspec.convert(given, _Answers), msgspec.convert(shown, _Shown)
+    except msgspec.ValidationError:
         return None
-    answers, shown = both
-    verdict, time = answers.get("verdict"), answers.get("time")
-    page = shown.get("page")
-    if verdict not in ("correct", "other", "unanswerable") or not isinstance(page, list):
+    if answers.verdict != "unanswerable" and answers.time is None:
         return None
-    if verdict != "unanswerable" and time not in ("known", "unknown"):
+    marked = tuple(sorted(set(answers.objects))) if answers.verdict == "other" else ()
+    if answers.verdict == "other" and not marked:
         return None
-    marked = _marked(answers.get("objects")) if verdict == "other" else ()
-    if marked is None or (verdict == "other" and not marked):
-        return None
-    texts = [p.get("text") if isinstance(p, Mapping) else p for p in page]
-    if not all(isinstance(text, str) for text in texts):
-        return None
-    seen = tuple(shown.get(name) or None for name in _SEEN)
-    if not all(value is None or isinstance(value, str) for value in seen):
-        return None
-    return FactVerdict(gold.row, verdict, marked, time == "known", seen, _page_sha256(texts))
+    texts = [p if isinstance(p, str) else p.text for p in seen.page]
+    return FactVerdict(answers.verdict, marked, answers.time == "known", _seen(seen, texts))
 
 
-def _marked(value: object) -> tuple[MarkedSpan, ...] | None:
-    """Spans in order of place, each place once; None where one is no span."""
-    if not isinstance(value, list):
-        return None
-    found = set()
-    for one in value:
-        if not isinstance(one, Mapping) or not {*MarkedSpan._fields} <= one.keys():
-            return None
-        marked = MarkedSpan(**{name: one[name] for name in MarkedSpan._fields})
-        numbers = marked[:3]
-        if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):
-            return None
-        if not isinstance(marked.text, str):
-            return None
-        found.add(marked)
-    return tuple(sorted(found))
+def _seen(of: Any, texts: Sequence[str]) -> str:
+    """A checksum of the fields that annotators see, and of the page's text."""
+    label = {"subject": "subject_label", "relation": "relation_label", "suggested": "object_label"}
+    names = _Shown.__struct_fields__[1:]
+    own = (getattr(of, name if isinstance(of, _Shown) else label.get(name, name)) for name in names)
+    return text_sha256(LINE_END.join((*(value or "" for value in own), *texts)))
 
 
-def _page_sha256(texts: Sequence[Any]) -> str:
-    return text_sha256(LINE_END.join(texts))
-
-
-def _seen(row: rows.ReleasedAlignedSegment) -> tuple[str | None, ...]:
-    """The fields of a segment that annotators see."""
-    own = {"subject": "subject_label", "relation": "relation_label", "suggested": "object_label"}
-    return tuple(getattr(row, own.get(name, name)) or None for name in _SEEN)
-
-
-@dataclass(frozen=True, slots=True)
-class RevisedSegment:
-    """What a verdict made of one segment: a row for each object, or why it was not taken."""
-
-    segments: tuple[rows.VerifiedSegment, ...]
-    reason: str | None = None
+Became = tuple[rows.VerifiedSegment, ...] | str | None
+"""What a verdict made of a segment: a row for each object, or why not; None: there is none."""
 
 
 def revise(
     history: Sequence[rows.ReleasedAlignedSegment],
     verdicts: Mapping[str, FactVerdict],
     page: rows.Page,
-) -> list[RevisedSegment | None]:
-    """What each segment of one history became; None: there is no verdict about it.
+) -> list[Became]:
+    """What each segment of one history became.
 
     Reasons: `changed` (annotators saw another segment or page than these), `no_words` (said to be
     right, though neither alignment nor annotators found words for it), `not_in_page` (what is
     marked is not in the page).
     """
-    given = [verdicts.get(segment.id) for segment in history]
-    if not any(given):
-        return [None] * len(given)
     reviser = _Reviser(history, page)
-    pairs = zip(history, given, strict=True)
-    found = [reviser.revised(segment, verdict) if verdict else None for segment, verdict in pairs]
-    if all(one and one.reason is None for one in found):
-        complete = [one.segments for one in found if one]
-        return [
-            RevisedSegment(tuple(replace(s, complete=True) for s in segments))
-            for segments in complete
-        ]
-    return found
+    given = ((segment, verdicts.get(segment.id)) for segment in history)
+    found = [verdict and reviser.revised(segment, verdict) for segment, verdict in given]
+    whole = [became for became in found if isinstance(became, tuple)]
+    if len(whole) < len(found):
+        return found
+    return [tuple(replace(s, complete=True) for s in became) for became in whole]
 
 
 class _Reviser:
@@ -306,32 +251,33 @@ class _Reviser:
         self._history = history
         self._page = page
         self._texts = [p.text for p in page.paragraphs]
-        self._sha256 = _page_sha256(self._texts)
 
     @cached_property
     def _page_text(self) -> PageText:
         return PageText(self._page)
 
-    def revised(self, segment: rows.ReleasedAlignedSegment, verdict: FactVerdict) -> RevisedSegment:
-        if verdict.seen != _seen(segment) or verdict.page != self._sha256:
-            return RevisedSegment((), "changed")
+    def revised(self, segment: rows.ReleasedAlignedSegment, verdict: FactVerdict) -> Became:
+        if verdict.seen != _seen(segment, self._texts):
+            return "changed"
+        is_unfound = segment.rule == "none"
         untimed: tuple[rows.Revision, ...] = () if verdict.timed else ("time",)
         if verdict.verdict == "unanswerable":
-            what: tuple[rows.Revision, ...] = () if segment.rule == "none" else ("unanswerable",)
-            return RevisedSegment((_verified(segment, what, _NOWHERE),))
+            what: tuple[rows.Revision, ...] = () if is_unfound else ("unanswerable",)
+            return (_verified(segment, what, _NOWHERE),)
         if verdict.verdict == "correct":
-            if segment.rule == "none" and verdict.timed:
-                return RevisedSegment((), "no_words")
-            return RevisedSegment((_verified(segment, untimed, _NOWHERE if untimed else {}),))
-        if not all(self._is_in_page(m) for m in verdict.marked):
-            return RevisedSegment((), "not_in_page")
+            if is_unfound and verdict.timed:
+                return "no_words"
+            return (_verified(segment, untimed, _NOWHERE if untimed else {}),)
         made: dict[str, rows.VerifiedSegment] = {}
         for marked in verdict.marked:
+            if not self._is_in_page(marked):
+                return "not_in_page"
             object_ = self._object(segment, marked)
-            changes = object_ | (_NOWHERE if untimed else self._mention(segment, marked))
-            changed = _revision(segment, object_["object"], marked) + untimed
-            made.setdefault(object_["object"], _verified(segment, changed, changes))
-        return RevisedSegment(tuple(made.values()))
+            place = _NOWHERE if untimed else self._mention(segment, marked)
+            changes = _revision(segment, object_["object"], marked) + untimed
+            verified = _verified(segment, changes, object_ | place)
+            made.setdefault(object_["object"], verified)
+        return tuple(made.values())
 
     def _is_in_page(self, marked: MarkedSpan) -> bool:
         if marked.paragraph >= len(self._texts) or not word_tokens(marked.text):
@@ -348,10 +294,10 @@ class _Reviser:
         return {"object": id_, "object_label": marked.text.strip(), "aliases": ()}
 
     def _mention(self, segment: rows.ReleasedAlignedSegment, marked: MarkedSpan) -> dict[str, Any]:
-        paragraph, start, end, text = marked
-        evidence = evidence_columns(self._page_text, PageMention(paragraph, start, end), segment)
-        place = {"paragraph": paragraph, "start": start, "end": end, "mention": text}
-        return {"rule": "name", "score": None, **place, **evidence}
+        mention = PageMention(marked.paragraph, marked.start, marked.end)
+        place = mention._asdict() | {"rule": "name", "mention": marked.text}
+        place |= evidence_columns(self._page_text, mention, segment)
+        return {name: place[name] for name in _NOWHERE}
 
 
 def _verified(
@@ -379,12 +325,11 @@ def _revision(
         return ("object",)
     if segment.rule == "none":
         return ("span",)
-    is_known = marked[:3] == (segment.paragraph, segment.start, segment.end)
-    return () if is_known else ("place",)
+    known = segment.paragraph, segment.start, segment.end
+    return () if known == (marked.paragraph, marked.start, marked.end) else ("place",)
 
 
-@dataclass(frozen=True, slots=True)
-class Paraphrase:
+class Paraphrase(NamedTuple):
     """One rewording of a question, the question that the annotator saw, and its dataset."""
 
     text: str
@@ -393,20 +338,27 @@ class Paraphrase:
 
 
 class Paraphrases:
-    """Paraphrases by the id of their question; `counts` takes what becomes of them.
+    """Paraphrases by the id of their question; `outcomes` counts what becomes of them.
 
     Counted: `taken`, a decision other than `accepted`, `not_understood`, `no_such_row`, `changed`
     (annotators saw another text under this id), `same_text`, `gives_answer`.
     """
 
-    def __init__(self, counts: Counter[str]) -> None:
-        self._counts = counts
-        self._of: dict[str, list[Paraphrase]] = {}
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self._of: dict[str, dict[Paraphrase, None]] = {}
 
-    def add(self, gold: rows.Gold) -> None:
-        """Take the paraphrases of a gold row."""
+    def apart(self, flow: Iterable[rows.Gold]) -> Iterator[rows.Gold]:
+        """The gold rows of other layouts; those of paraphrases are taken on the way."""
+        for gold in flow:
+            if gold.layout == PARAPHRASE_LAYOUT:
+                self._add(gold)
+            else:
+                yield gold
+
+    def _add(self, gold: rows.Gold) -> None:
         if gold.decision != "accepted":
-            self._counts[gold.decision] += 1
+            self.outcomes[gold.decision] += 1
             return
         answers, shown = gold_answers(gold) or ({}, {})
         given = answers.get("paraphrase")
@@ -414,17 +366,17 @@ class Paraphrases:
         question = shown.get("question")
         clean = [" ".join(t.split()) for t in texts if isinstance(t, str) and t.strip()]
         if not clean or len(clean) < len(texts) or not isinstance(question, str):
-            self._counts["not_understood"] += 1
+            self.outcomes["not_understood"] += 1
             return
-        known = self._of.setdefault(gold.row, [])
-        known += [Paraphrase(t, question, gold.dataset) for t in dict.fromkeys(clean)]
+        rewordings = (Paraphrase(text, question, gold.dataset) for text in clean)
+        self._of.setdefault(gold.row, {}).update(dict.fromkeys(rewordings))
 
     def of(self, tables: Sequence[Path]) -> Iterator[rows.ParaphrasedQuestion]:
         """Paraphrased questions; a question is looked up in the first table that has its id.
 
         Memory holds a few questions with their pages.
         """
-        waiting = {row: tuple(dict.fromkeys(given)) for row, given in self._of.items()}
+        waiting = dict(self._of)
         for path in tables:
             if not waiting:
                 return
@@ -434,11 +386,11 @@ class Paraphrases:
             )
             for batch in scanner.to_batches():
                 for row in batch.to_pylist():
-                    yield from self._paraphrased(row, waiting.pop(row["id"], ()))
-        self._counts["no_such_row"] += sum(map(len, waiting.values()))
+                    yield from self._paraphrased(row, waiting.pop(row["id"], {}))
+        self.outcomes["no_such_row"] += sum(map(len, waiting.values()))
 
     def _paraphrased(
-        self, row: dict[str, Any], given: Sequence[Paraphrase]
+        self, row: dict[str, Any], given: Iterable[Paraphrase]
     ) -> Iterator[rows.ParaphrasedQuestion]:
         """The question in each of the given wordings that can be taken."""
         texts = {row["question"]}
@@ -450,23 +402,17 @@ class Paraphrases:
                 outcome = "same_text"
             elif _gives_away(row, one.text):
                 outcome = "gives_answer"
-            self._counts[outcome] += 1
+            self.outcomes[outcome] += 1
             texts.add(one.text)
             if outcome == "taken":
-                yield _paraphrased_row(row, one)
-
-
-def _paraphrased_row(row: dict[str, Any], one: Paraphrase) -> rows.ParaphrasedQuestion:
-    values = {name: row[name] for name in _KEPT}
-    values |= {
-        "id": row_id(row["id"], "paraphrase", one.text),
-        "prompt": one.text,
-        "question": one.text,
-        "paraphrase_of": row["id"],
-        "templated": row["question"],
-        "shown_from": one.dataset,
-    }
-    return msgspec.convert(values, rows.ParaphrasedQuestion)
+                own = {
+                    **dict.fromkeys(_OWN, one.text),
+                    "id": row_id(row["id"], "paraphrase", one.text),
+                    "paraphrase_of": row["id"],
+                    "templated": row["question"],
+                    "shown_from": one.dataset,
+                }
+                yield msgspec.convert(row | own, rows.ParaphrasedQuestion)
 
 
 def _gives_away(row: dict[str, Any], text: str) -> bool:

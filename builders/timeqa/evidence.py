@@ -1,45 +1,44 @@
 """Which mention of an object is the evidence of a segment, and what the page states beside it.
 
-A mention is scored for a segment by what stands around it (`_score`): the dates of its boundaries
+A mention is scored for a segment by what stands around it (`_score`): the years of its boundaries
 in its sentence, list item, table row or infobox pair, less in its paragraph or in the title of its
 section; where in the page it stands; and whether it is the page's first one of the object. The
-best mention is the evidence. Its *near* dates decide what the page states of the segment
-(`stated`): those of its sentence and of the sentences before and after it, of its item, row or
-pair, and of the innermost section title that has dates. A birth is no date of anything else, nor
-is the bracket that opens a page.
+best mention is the evidence. What the page states of the segment (`stated`) is read from the dates
+of the mention's sentence, item, row or pair; where these have none, from those of the sentences
+before and after it and of the innermost section title that has dates. A birth is no date of
+anything else, nor is the bracket that opens a page.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from factdrift.builders import rows
+from factdrift.builders.text.data import data, words
 from factdrift.builders.text.dates import Dates, DayInterval, Written, of_birth, touches
+from factdrift.builders.text.names import ADDED, GENERIC, initials
+from factdrift.builders.text.words import name_words
 from factdrift.builders.timeqa.mentions import PageMention, PageText
 
 _PLACE: Final = {"text": 0.0, "list": 0.75, "infobox": 0.75, "table": 1.0}
 """What a mention loses by the kind of its paragraph."""
-_START, _END = 2.0, 0.5
+_START, _END = 2.25, 0.5
 """What the year of the start and of the end count in the sentence of a mention."""
 _ELSEWHERE = 0.75
 """Times these where it stands in another sentence of the paragraph, or in a title."""
-_CLOSE = 0.5
-"""Times 1 / (1 + characters to the start's date / 40)."""
 _FIRST, _LINKED = 1.75, 0.75
-_CONTRADICTED = 1.0
+_CONTRADICTED = 2.0
 """What a mention loses that stands beside the dates of another time alone."""
 _MONTH = 31
+_YEAR = 367
+"""Days of what is no decade or century."""
 _BESIDE = 4
 """Characters at most between a mention and a date that is surely its own: `Leeds (2003)`."""
-
-
-def boundaries(segment: rows.Segment) -> tuple[DayInterval | None, DayInterval | None]:
-    """Start and end as the first and last day that they may be; None: unknown or open."""
-    first, last = segment.start_first, segment.start_last
-    start = (first, last) if first and last else None
-    first, last = segment.end_first, segment.end_last
-    return start, (first, last) if first and last and not segment.end_open else None
+_KINDS = words(data("words")["kinds_in_names"])
+_TELLING = 4
+"""Letters of a word that tells an object."""
 
 
 class Near(NamedTuple):
@@ -54,30 +53,41 @@ class Near(NamedTuple):
     paragraph: Sequence[Written]
 
 
+def dates_of(page: PageText, paragraph: int) -> Dates:
+    """The dates and stretches of a paragraph without those of a life."""
+    text, (opening, bracket) = page.texts[paragraph], page.opening
+
+    def kept(every: Sequence[Written]) -> tuple[Written, ...]:
+        is_life = (w for w in every if not (paragraph == opening and w.start in bracket))
+        return tuple(w for w in is_life if not of_birth(text, w))
+
+    return Dates(*map(kept, page.dates(paragraph)))
+
+
 def near(page: PageText, mention: PageMention) -> Near:
     """The dates around a mention."""
     n = mention.paragraph
-    text, starts = page.texts[n], page.sentences(n)
+    starts = page.sentences(n)
     first, last = bisect_right(starts, mention.start), bisect_right(starts, mention.end - 1)
-    ends = [*starts[1:], len(text)]
-    left, right = starts[first - 1], ends[last - 1]
-    before, after = starts[max(0, first - 2)], ends[min(len(ends), last + 1) - 1]
-    opening, bracket = page.opening
-    dates, title = page.dates(n), page.title_dates(n)
-    written, stretches = (
-        [w for w in every if not of_birth(text, w) and not (n == opening and w.start in bracket)]
-        for every in dates
-    )
+    ends = [*starts[1:], len(page.texts[n])]
+    dates, title = dates_of(page, n), page.title_dates(n)
 
     def within(start: int, end: int) -> Dates:
-        return Dates(
-            tuple(w for w in written if start <= w.start and w.end <= end),
-            tuple(w for w in stretches if start <= w.start and w.end <= end),
-        )
+        inside = (tuple(w for w in own if start <= w.start and w.end <= end) for own in dates)
+        return Dates(*inside)
 
-    wider = within(before, after)
+    wider = within(starts[max(0, first - 2)], ends[min(len(ends), last + 1) - 1])
     around = Dates(wider.written + title.written, wider.stretches + title.stretches)
-    return Near(within(left, right), around, [*written, *title.written])
+    sentence = within(starts[first - 1], ends[last - 1])
+    return Near(sentence, around, [*dates.written, *title.written])
+
+
+def boundaries(segment: rows.Segment) -> tuple[DayInterval | None, DayInterval | None]:
+    """Start and end as the first and last day that they may be; None: unknown or open."""
+    first, last = segment.start_first, segment.start_last
+    start = (first, last) if first and last else None
+    first, last = segment.end_first, segment.end_last
+    return start, (first, last) if first and last and not segment.end_open else None
 
 
 def evidence_of(
@@ -87,8 +97,8 @@ def evidence_of(
 
     Of mentions with one score the first. Several segments may have one mention.
     """
-    kinds = [page.page.paragraphs[m.paragraph].kind for m in mentions]
-    order = sorted(range(len(mentions)), key=lambda i: (_PLACE[kinds[i]], mentions[i][:2]))
+    places = [_PLACE[page.page.paragraphs[m.paragraph].kind] for m in mentions]
+    order = sorted(range(len(mentions)), key=lambda i: (places[i], mentions[i][:2]))
     every = [near(page, m) for m in mentions]
     opening = min((s.start_first or date.min for s in segments), default=date.min)
     found: list[PageMention | None] = []
@@ -96,7 +106,7 @@ def evidence_of(
         is_opening = (segment.start_first or date.min) == opening
         scores = [
             _score(mentions[i], every[i], segment)
-            - _PLACE[kinds[i]]
+            - places[i]
             + _FIRST * (is_opening and i == order[0])
             for i in range(len(mentions))
         ]
@@ -107,12 +117,8 @@ def evidence_of(
 
 def _score(mention: PageMention, dates: Near, segment: rows.Segment) -> float:
     start, end = boundaries(segment)
-    inside = dates.sentence.written
-    score = _LINKED * mention.linked
-    score += _START * _written(start, dates) + _END * _written(end, dates)
-    if start and (close := [_distance(w, mention) for w in inside if touches([w], start)]):
-        score += _CLOSE / (1 + min(close) / 40)
-    return round(score - _CONTRADICTED * differs(mention, dates, segment), 6)
+    score = _START * _written(start, dates) + _END * _written(end, dates)
+    return score + _LINKED * mention.linked - _CONTRADICTED * differs(mention, dates, segment)
 
 
 def _written(boundary: DayInterval | None, dates: Near) -> float:
@@ -129,23 +135,46 @@ def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None
     """Whether start and end are written near; None where there is no such boundary.
 
     Their year is enough; a month or a day has to be theirs. What ends a stretch (`1990-1995`)
-    states no start, and what begins one no end. The end of an open segment is stated by a stretch
-    without an end (`since 2003`).
+    states no start, and what begins one no end; a stretch that shares one boundary alone states
+    neither. The end of an open segment is stated by a stretch without an end (`since 2003`).
     """
     start, end = boundaries(segment)
-    written = (*dates.sentence.written, *dates.around.written)
-    stretches = (*dates.sentence.stretches, *dates.around.stretches)
+    written, stretches = dates.sentence if dates.sentence.written else dates.around
+    if start and end:
+        of_others = [s for s in stretches if _shares_one(s, start, end)]
+        written = tuple(w for w in written if not _is_part(w, of_others))
     starts = [w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)]
     ends = [w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)]
     ended = _states(ends, end) if end else None
     if segment.end_open and start:
-        ended = any(s.last == date.max and touches([_opening(s)], _year(start)) for s in stretches)
+        year = _year(start)
+        ended = any(s.last == date.max and year[0] <= s.first <= year[1] for s in stretches)
     return (_states(starts, start) if start else None), ended
+
+
+def _shares_one(stretch: Written, start: DayInterval, end: DayInterval) -> bool:
+    """Whether a closed stretch has the year of one boundary and not that of the other."""
+    if stretch.first == date.min or stretch.last == date.max:
+        return False
+    (a, b), (c, d) = _year(start), _year(end)
+    return (a <= stretch.first <= b) != (c <= stretch.last <= d)
+
+
+def _is_part(one: Written, of: Sequence[Written]) -> bool:
+    return any(s.start <= one.start and one.end <= s.end for s in of)
 
 
 def _states(written: Sequence[Written], boundary: DayInterval) -> bool:
     years = [w for w in written if (w.last - w.first).days > _MONTH]
     return touches(years, _year(boundary)) or touches(written, boundary)
+
+
+def _year(boundary: DayInterval) -> DayInterval:
+    """The year of a boundary within one; else the boundary."""
+    first, last = boundary
+    if first.year != last.year:
+        return boundary
+    return date(first.year, 1, 1), date(first.year, 12, 31)
 
 
 def evidence_columns(
@@ -166,46 +195,105 @@ def evidence_columns(
 
 
 def differs(mention: PageMention, dates: Near, segment: rows.Segment) -> bool:
-    """Whether a date that stands directly beside a mention is not the segment's.
+    """Whether dates stand directly beside a mention, and none has the year of a boundary.
 
-    `Leeds (2003-2009)`, `2003: Leeds`: none of these touches the segment.
+    `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown.
     """
     start, end = boundaries(segment)
-    if start is None and end is None:
+    if not start or not (end or segment.end_open):
         return False
-    first = start[0] if start else date.min
-    last = end[1] if end else date.max if segment.end_open or not start else start[1]
-    own = _beside(mention, dates.sentence.written) + _beside(mention, dates.sentence.stretches)
-    return bool(own) and not any(w.first <= last and first <= w.last for w in own)
+    own = list(_beside(mention, dates.sentence.written))
+    return bool(own) and not any(touches(own, _year(known)) for known in (start, end) if known)
 
 
-def _beside(mention: PageMention, written: Sequence[Written]) -> list[Written]:
+def _beside(mention: PageMention, written: Sequence[Written]) -> Iterator[Written]:
     """The dates directly before or behind a mention, and those directly behind these."""
-    found: list[Written] = []
     end = mention.end
     for one in written:
         if one.start >= end and one.start - end <= _BESIDE:
-            found.append(one)
+            yield one
             end = one.end
         elif 0 <= mention.start - one.end <= _BESIDE:
-            found.append(one)
-    return found
+            yield one
 
 
-def _opening(stretch: Written) -> Written:
-    """The year in which a stretch without an end begins."""
-    first = stretch.first
-    return stretch._replace(last=date(first.year, 12, 31)) if stretch.last == date.max else stretch
+class PageStates:
+    """What a page states beside the evidence of a history: other dates, and where it names objects.
+
+    A question that is to have no answer must have none in its context, and a question that has
+    one no other: these are the dates and the paragraphs by which it would.
+    """
+
+    def __init__(self, page: PageText) -> None:
+        self.page = page
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The number of words of each paragraph."""
+        return tuple(len(text.split()) for text in self.page.texts)
+
+    def near_evidence(self, segments: Sequence[rows.AlignedSegment]) -> tuple[DayInterval, ...]:
+        """The dates and stretches of the sections that hold evidence, in paragraphs of its kind.
+
+        No birth, decade or century.
+        """
+        return tuple(sorted({days for n in self._beside(segments) for days in self._days(n)}))
+
+    def of_others(
+        self, segments: Sequence[rows.AlignedSegment], names: Sequence["Naming"]
+    ) -> tuple[DayInterval, ...]:
+        """The dates of entries beside the evidence in lists and tables that name no object."""
+        kinds = self.page.page.paragraphs
+        listed = [n for n in self._beside(segments) if kinds[n].kind in ("list", "table")]
+        others = (n for n in listed if not any(name.label <= self._words[n] for name in names))
+        return tuple(sorted({days for n in others for days in self._days(n)}))
+
+    def _beside(self, segments: Sequence[rows.AlignedSegment]) -> list[int]:
+        paragraphs = self.page.page.paragraphs
+        holding = {s.paragraph for s in segments if s.paragraph is not None}
+        kinds = {(p.section, p.kind) for p in map(paragraphs.__getitem__, holding)}
+        return [n for n, p in enumerate(paragraphs) if (p.section, p.kind) in kinds]
+
+    def _days(self, paragraph: int) -> Iterator[DayInterval]:
+        written, stretches = dates_of(self.page, paragraph)
+        yield from ((w.first, w.last) for w in stretches)
+        yield from ((w.first, w.last) for w in written if (w.last - w.first).days < _YEAR)
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        """The folded words of each paragraph, of its section's titles and of what it links to.
+
+        A word with an s stands without it, too: Republicans name a Republican.
+        """
+        found = []
+        for p in self.page.page.paragraphs:
+            own = set(name_words(" ".join((p.text, p.section, *(k.target for k in p.links)))))
+            found.append(frozenset(own | {word[:-1] for word in own if word.endswith("s")}))
+        return found
+
+    def naming(self, names: "Naming") -> frozenset[int]:
+        """The paragraphs that may name an object."""
+        return frozenset(n for n, own in enumerate(self._words) if names.may_be_in(own))
 
 
-def _year(boundary: DayInterval) -> DayInterval:
-    """The year of a boundary within one; else the boundary."""
-    first, last = boundary
-    if first.year != last.year:
-        return boundary
-    return date(first.year, 1, 1), date(first.year, 12, 31)
+class Naming:
+    """The words by which an object is known, `subject` being the label of its subject.
 
+    They are those of its label, its aliases and the page's own words for it that are neither
+    short, nor of a kind of things (`University`), nor in the label of the subject; and its
+    initials. All words of its `label` name it too.
+    """
 
-def _distance(written: Written, mention: PageMention) -> int:
-    """Characters between a date and a mention in one paragraph."""
-    return max(0, written.start - mention.end, mention.start - written.end)
+    def __init__(self, segment: rows.AlignedSegment, subject: str) -> None:
+        names = (segment.object_label, *segment.aliases, *filter(None, [segment.mention]))
+        short = {w for name in names if (form := initials(name)) for w in name_words(form)}
+        own = {w for name in names for w in name_words(name)}
+        known = {w for w in own if len(w) >= _TELLING} - GENERIC - ADDED - _KINDS
+        known -= frozenset(name_words(subject))
+        single = {w for name in names if len(some := name_words(name)) == 1 for w in some}
+        self._known = known | short | single
+        self.label = frozenset(name_words(segment.object_label))
+
+    def may_be_in(self, own: frozenset[str]) -> bool:
+        """Whether a paragraph of these words may name the object."""
+        return not self._known.isdisjoint(own) or bool(self.label and self.label <= own)

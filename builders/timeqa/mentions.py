@@ -15,10 +15,8 @@ Names are found whatever the accents, dashes, quotes, spaces, full stops of init
 - `weak` names leave out what companies and clubs add (`F.C.`, `Inc.`), or are the text of a link
   to the object. They count unless another object has the same name. Surnames alone are no names.
 
-Similarity is the cosine of TF-IDF vectors, in [0, 1]. A passage is a sentence of a paragraph, or a
-list item or row. Its terms are its words, folded (`text.words.fold_in_place`), function words too:
-their IDF is low. IDF over the N passages of the page, of which d hold the term:
-ln((1 + N) / (1 + d)) + 1, which scikit-learn calls smoothed IDF.
+A passage is a sentence of a paragraph, or a list item or row. Its terms are its words, folded
+(`text.words.fold_in_place`), function words too: their IDF over the passages of the page is low.
 """
 
 import re
@@ -27,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import fsum, log, sqrt
 from typing import NamedTuple
 
 from factdrift.builders import rows
@@ -49,11 +46,12 @@ from factdrift.builders.text.words import (
     name_words,
     squeeze,
 )
+from factdrift.builders.timeqa.similarity import TfIdf
 
 _NO_PART = ADDED | BEFORE_NAMES | frozenset(map(fold_in_place, MONTHS))
 """Capitalised words that do not go on with the name before them."""
 _NEXT = re.compile(r"[ -]([^\W\d_][\w'’.&]*)")
-FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
+_FIRST_BRACKET = re.compile(r"[^()]{0,120}\(([^()]*)\)")
 """The bracket that opens a page, which tells a life: `Ann Lee (1910-1990)`."""
 
 
@@ -69,6 +67,12 @@ class PageMention(NamedTuple):
     linked: bool = False
     weak: bool = False
     score: float | None = None
+
+    def overlaps(self, other: "PageMention") -> bool:
+        """Whether both have a character of the page."""
+        return (
+            self.paragraph == other.paragraph and self.start < other.end and other.start < self.end
+        )
 
 
 class PageText:
@@ -93,6 +97,10 @@ class PageText:
     def starts(self) -> list[int]:
         """Where each paragraph begins in the folded text, and one place after the end."""
         return list(accumulate((len(text) + 1 for text, _ in self._parts), initial=0))
+
+    def words(self, mention: PageMention) -> str:
+        """What the page says there."""
+        return self.texts[mention.paragraph][mention.start : mention.end]
 
     @cached_property
     def _squeezed(self) -> str:
@@ -129,7 +137,7 @@ class PageText:
         """The first paragraph of text, and the first bracket in it, which tells a life."""
         for n, one in enumerate(self.page.paragraphs):
             if one.kind == "text" and one.text:
-                found = FIRST_BRACKET.match(one.text)
+                found = _FIRST_BRACKET.match(one.text)
                 return n, range(found.start(1), found.end(1)) if found else range(0)
         return 0, range(0)
 
@@ -158,7 +166,7 @@ class PageText:
             if "".join(name.words) in self._squeezed:
                 for place in self._places_of(name):
                     paragraph = bisect_right(self.starts, place[0]) - 1
-                    start, end = self.span(paragraph, *place)
+                    start, end = self._span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
                         end = self._with_mark(name, paragraph, end)
                         found.append(PageMention(paragraph, start, end, weak=name.weak))
@@ -187,7 +195,7 @@ class PageText:
                 yield place.span()
             at = self.folded.find(first, place.end() if place else at + 1)
 
-    def span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
+    def _span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""
         start, end = start - self.starts[paragraph], end - self.starts[paragraph]
         if places := self._parts[paragraph][1]:
@@ -224,35 +232,32 @@ class PageText:
                 continue
             if name_words(without_bracket(link.target)) not in known:
                 return False
-        return not _continued(one.text, start, end)
-
-
-def _continued(text: str, start: int, end: int) -> bool:
-    """Whether a name goes on with the capitalised word behind it."""
-    after = _NEXT.match(text, end)
-    if after is None or not after[1][0].isupper() or text[start:end].islower():
-        return False
-    return "".join(name_words(after[1])) not in _NO_PART
+        after = _NEXT.match(one.text, end)
+        if after is None or not after[1][0].isupper() or one.text[start:end].islower():
+            return True
+        return "".join(name_words(after[1])) in _NO_PART
 
 
 class Passages:
-    """The passages of a page, with the weights of their words: for rule (c)."""
+    """The passages of a page, read when they are asked for: for rule (c)."""
 
     def __init__(self, page: PageText) -> None:
         self._page = page
-        self._spans = [
-            (n, start, end)
-            for n, text in enumerate(page.texts)
-            for start, end in pairwise([*page.sentences(n), len(text)])
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int, int]]:
+        """Paragraph, start and end of each."""
+        texts = enumerate(self._page.texts)
+        return [
+            (n, *span)
+            for n, text in texts
+            for span in pairwise([*self._page.sentences(n), len(text)])
         ]
-        self._words = [
-            Counter(WORD.findall(fold_in_place(page.texts[n][start:end])))
-            for n, start, end in self._spans
-        ]
-        holding = Counter(word for words in self._words for word in words)
-        count = 1 + len(self._spans)
-        self._idf = {word: log(count / (1 + n)) + 1 for word, n in holding.items()}
-        self._unknown = log(count) + 1
+
+    @cached_property
+    def _known(self) -> TfIdf:
+        texts = (self._page.texts[n][start:end] for n, start, end in self._spans)
+        return TfIdf([WORD.findall(fold_in_place(text)) for text in texts])
 
     def most_similar(self, names: Sequence[Name], least: float) -> PageMention | None:
         """Rule (c): the passage most similar to a name, with a similarity greater than `least`.
@@ -260,36 +265,22 @@ class Passages:
         A passage that shares one word with a name, or at most half of its words, is not similar to
         it; function words do not count, nor do weak names and names of one word.
         """
-        found: list[tuple[float, int, Counter[str]]] = []
+        found: list[tuple[float, int, frozenset[str]]] = []
         for name in names:
             wanted = Counter(name.words)
-            content = wanted.keys() - FUNCTION
+            content = frozenset(wanted.keys() - FUNCTION)
             if name.weak or len(name.words) < 2:
                 continue
-            for n, words in enumerate(self._words):
-                shared = len(content & words.keys())
+            for n, own in enumerate(self._known.words):
+                shared = len(content & own.keys())
                 if shared >= 2 and 2 * shared > len(content):
-                    dot = fsum(self._weight(w) ** 2 * c * words[w] for w, c in wanted.items())
-                    score = dot / (self._length(wanted) * self._length(words))
+                    score = self._known.cosine(n, wanted)
                     if score > least:
-                        found.append((-round(score, 9), n, wanted))
+                        found.append((-score, n, content))
         if not found:
             return None
-        negative, n, wanted = min(found, key=lambda f: f[:2])
-        return PageMention(*self._window(n, wanted), score=min(1.0, round(-negative, 6)))
-
-    def _weight(self, word: str) -> float:
-        return self._idf.get(word, self._unknown)
-
-    def _length(self, counts: Counter[str]) -> float:
-        return sqrt(fsum((self._weight(w) * c) ** 2 for w, c in counts.items()))
-
-    def _window(self, passage: int, wanted: Counter[str]) -> tuple[int, int, int]:
-        """Paragraph, start and end from the first word of the name to the last."""
+        negative, passage, content = min(found, key=lambda f: f[:2])
         n, start, end = self._spans[passage]
-        places = [
-            m.span()
-            for m in WORD.finditer(fold_in_place(self._page.texts[n]), start, end)
-            if m[0] in wanted and m[0] not in FUNCTION
-        ]
-        return n, places[0][0], places[-1][1]
+        folded = fold_in_place(self._page.texts[n])
+        places = [m.span() for m in WORD.finditer(folded, start, end) if m[0] in content]
+        return PageMention(n, places[0][0], places[-1][1], score=min(1.0, round(-negative, 6)))

@@ -1,6 +1,5 @@
 """From tables of aligned segments and pages to tables of released questions."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from factdrift.builders.core.schema import typed_rows, writing
 from factdrift.builders.text.en.articles import opening_article
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.words import name_words
+from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.in_order import RowsInOrder
 from factdrift.builders.timeqa.mentions import PageText
 from factdrift.builders.timeqa.pool import Pool, pool_of
@@ -28,9 +28,7 @@ from factdrift.builders.timeqa.questions import (
     Questions,
     QuestionTemplates,
     ask_pair,
-    perturbed,
 )
-from factdrift.builders.timeqa.stated import Naming, PageStates
 
 SPLITS = ("train", "dev", "test")
 GROUP = 256
@@ -110,14 +108,15 @@ def write_questions(
             split = asking.splits.of(page.item, seed)
             for pair in pairs:
                 relation = asking.relations[pair.relation]
-                found, left_out = ask_pair(pair, relation, settings, seed)
-                for one in found:
-                    asked.append(rows.TimeQuestion(**context.values(one, split)))
-                for one in perturbed(found, pair, relation, settings, seed):
+                found = ask_pair(pair, relation, settings, seed)
+                for one in found.questions:
+                    values = context.values(one, relation.label, split)
+                    asked.append(rows.TimeQuestion(**values))
+                for one in found.probes:
                     assert one.original is not None and one.number is not None
-                    values = context.values(one, split)
+                    values = context.values(one, relation.label, split)
                     moved.append(rows.TimeProbe(**values, probe_of=one.original, probe=one.number))
-                for drop in left_out:
+                for drop in found.dropped:
                     dropped.append(drop if step == STEP else replace(drop, step=step))
 
 
@@ -137,6 +136,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
         pairs = []
         for relation, history in groupby(segments, key=attrgetter("relation")):
             own = tuple(history)
+            names = tuple(Naming(s, about.label) for s in own)
             pairs.append(
                 Pair(
                     subject,
@@ -144,9 +144,10 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     relation,
                     own,
                     tuple(gap for gap in unnamed if gap.relation == relation),
-                    tuple(s.id for s in own),
                     states.near_evidence(own),
-                    tuple(states.naming(s, about.label) for s in own),
+                    states.of_others(own, names),
+                    names,
+                    tuple(map(states.naming, names)),
                     states.lengths,
                     (about.began, about.ended),
                     opening_article(opening, about.label),
@@ -187,37 +188,34 @@ class PageContext:
         """
         if self._pool is None:
             return ()
-        names = [Naming(s, one.pair.subject_label) for s in one.pair.segments]
 
         def is_wanted(item: str, text: str) -> bool:
             words = frozenset(name_words(text))
-            return item != self._page.item and not any(n.may_be_in(words) for n in names)
+            return item != self._page.item and not any(n.may_be_in(words) for n in one.pair.names)
 
         return self._pool.search(one.text, self._size, is_wanted)
 
-    def values(self, one: PairQuestion, split: str) -> dict[str, Any]:
+    def values(self, one: PairQuestion, relation_label: str, split: str) -> dict[str, Any]:
         """The columns of a question (`rows.TimeQuestion`)."""
-        answers = one.answers
         first, last = one.time.days()
         added = self._added(one)
         context, sha256 = self._context(one.cut)
         if added:
             context = LINE_END.join((context, *(p.text for p in added)))
             sha256 = text_sha256(context)
-        ranked = best_first(one)
-        places = (m for _, found in ranked for m in found if not one.cut)
-        mentions = tuple(dict.fromkeys(places))
-        words = tuple(m.words for m in mentions)
-        starts = tuple(self._starts[m.paragraph] + m.start for m in mentions)
+        answers, own = one.answers, one.pair.segments
+        places = () if one.cut else places_of(one)
+        words = tuple(p.words for p in places)
+        starts = tuple(self._starts[p.paragraph] + p.start for p in places)
         return {
             "id": one.id,
             "prompt": one.text,
-            "targets": _targets(one, ranked),
+            "targets": _targets(one, words),
             "title": self._page.title,
             "context": context,
             "question": one.text,
             "answers": rows.Spans(words, starts),
-            "objects": answers.objects,
+            "objects": tuple(rows.Answer(s.object, s.object_label, s.aliases) for s in answers),
             "answerable": one.answerable,
             "evidence": one.evidence,
             "context_cut": bool(one.cut),
@@ -229,13 +227,13 @@ class PageContext:
             "subject": one.pair.subject,
             "subject_label": one.pair.subject_label,
             "relation": one.pair.relation,
-            "relation_label": one.relation_label,
+            "relation_label": relation_label,
             "template": one.template,
-            "rules": answers.rules,
-            "paragraphs": tuple(m.paragraph for m in mentions),
-            "segment": None if one.segment is None else one.pair.ids[one.segment],
-            "segments": tuple(one.pair.ids[j] for j in answers.segments),
-            "verification": answers.verification,
+            "rules": tuple(s.rule for s in answers),
+            "paragraphs": tuple(p.paragraph for p in places),
+            "segment": None if one.segment is None else own[one.segment].id,
+            "segments": tuple(own[j].id for j in one.chosen),
+            "verification": one.verification,
             "page": self._page.page,
             "revision": self._page.revision,
             "left_out": one.cut,
@@ -252,37 +250,23 @@ class Place(NamedTuple):
     words: str
 
 
-def best_first(one: PairQuestion) -> list[tuple[rows.Answer, list[Place]]]:
-    """The objects that answer a question, and where the page names each; the best one first.
+def places_of(one: PairQuestion) -> tuple[Place, ...]:
+    """Where the page names what answers a question: for its own segment, then in order."""
+    found: list[tuple[bool, Place]] = []
+    for j in one.chosen:
+        s = one.pair.segments[j]
+        if s.paragraph is not None and s.start is not None and s.mention:
+            found.append((j != one.segment, Place(s.paragraph, s.start, s.mention)))
+    return tuple(dict.fromkeys(place for _, place in sorted(found)))
 
-    First those that the page names, of them first the one that the question was made from. Of the
-    places first that of the question's own segment, then in order of the page.
+
+def _targets(one: PairQuestion, words: Sequence[str]) -> tuple[str, ...]:
+    """The accepted answers: none where the page does not answer the question.
+
+    First the object that it was made from, last those that the page does not name.
     """
-    segments, own, answers = one.pair.segments, one.segment, one.answers
-    places: dict[str, dict[Place, bool]] = defaultdict(dict)
-    for j in answers.segments:
-        s = segments[j]
-        is_evidence = j == own or s.evidence != "none" or s.verification == "human"
-        if is_evidence and s.paragraph is not None and s.start is not None and s.mention:
-            place = Place(s.paragraph, s.start, s.mention)
-            places[s.object][place] = places[s.object].get(place, False) or j == own
-    asked_of = None if own is None else segments[own].object
-    ranked = sorted(
-        zip(answers.objects, answers.rules, strict=True),
-        key=lambda p: (p[1] == "none", p[0].id != asked_of),
-    )
-    return [
-        (answer, sorted(found := places[answer.id], key=lambda p: (not found[p], p)))
-        for answer, _ in ranked
-    ]
-
-
-def _targets(
-    one: PairQuestion, ranked: Sequence[tuple[rows.Answer, Sequence[Place]]]
-) -> tuple[str, ...]:
-    """The accepted answers: none where the page does not answer the question."""
     if one.answerable != "yes":
         return ()
-    labels = [answer.label for answer, _ in ranked]
-    words = [place.words for _, places in ranked for place in places]
-    return targets(labels, words, *(answer.aliases for answer, _ in ranked))
+    own = None if one.segment is None else one.pair.segments[one.segment].object
+    ranked = sorted(one.answers, key=lambda s: (s.rule == "none", s.object != own))
+    return targets([s.object_label for s in ranked], words, *(s.aliases for s in ranked))

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import ibis
-import ibis.expr.types as ir
 
 from factdrift.builders import rows
 from factdrift.builders.core.run import Source
@@ -33,7 +32,11 @@ class Histories(Step):
     min_segments: int
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Choose the pairs with enough dated segments whose subject has a page."""
+        """Choose the pairs with enough dated segments whose subject has a page.
+
+        A segment is dated where its start or its end is known (paper 001, section 2.1). Undated
+        segments of such a pair are not left out later, for they put in doubt what else held.
+        """
         mined, lines = at.folder(self.facts), at.folder(self.timelines)
         pair = list(timeline.PAIR)
         with at.engine() as eng:
@@ -41,9 +44,16 @@ class Histories(Step):
             segments = segments.filter(segments.relation.isin(list(self.relations)))
             entities = eng.read(mined / "entities.parquet", rows.Entity)
             paged = entities.filter(entities.enwiki.notnull())
-            pairs = evolving(segments, self.min_segments)
+            dated = segments.filter(segments.start_first.notnull() | segments.end_first.notnull())
+            pairs = dated.group_by(pair).having(dated.count() >= self.min_segments)
+            pairs = pairs.agg(dated=dated.count())
             kept = pairs.semi_join(paged, pairs.subject == paged.id)
-            named = eng.keep(named_objects(segments.semi_join(kept, pair), entities))
+            names = entities.select(
+                object_id="id", object_label="label", aliases="aliases", object_title="enwiki"
+            )
+            segments = segments.semi_join(kept, pair)
+            named = segments.join(names, segments.object == names.object_id).drop("object_id")
+            named = eng.keep(named)
             eng.write(named, out / "segments.parquet", rows.NamedSegment, timeline.ORDER)
             ids = named.select("subject").distinct()
             subjects = ids.join(entities, ids.subject == entities.id)
@@ -59,41 +69,17 @@ class Histories(Step):
             gaps = gaps.filter(gaps.reason != "undated").semi_join(named, pair)
             eng.write(gaps, out / "gaps.parquet", rows.Gap, timeline.GAP_ORDER)
             drops = steps.dropped(eng, mined)
-            without_page = no_sitelink(pairs.anti_join(paged, pairs.subject == paged.id))
-            drops = drops.union(without_page.select(drops.columns))
+            pageless = pairs.anti_join(paged, pairs.subject == paged.id)
+            pageless = pageless.mutate(
+                step=ibis.literal(self.name),
+                reason=ibis.literal("no_sitelink"),
+                item=pageless.subject + "/" + pageless.relation,
+                period=ibis.null("string"),
+                score=ibis.null("float64"),
+                detail=ibis.null("string"),
+            )
+            drops = drops.union(pageless.select(drops.columns))
             eng.write(drops, out / "dropped.parquet", rows.Dropped, steps.DROPPED_ORDER)
-
-
-def evolving(segments: ir.Table, least: int) -> ir.Table:
-    """The pairs with at least so many dated segments: time-evolving facts (paper 001, section 2.1).
-
-    A segment is dated where its start or its end is known. Undated segments of such a pair are not
-    left out later, for they put in doubt what else held.
-    """
-    dated = segments.filter(segments.start_first.notnull() | segments.end_first.notnull())
-    pairs = dated.group_by(list(timeline.PAIR))
-    return pairs.having(dated.count() >= least).agg(dated=dated.count())
-
-
-def named_objects(segments: ir.Table, entities: ir.Table) -> ir.Table:
-    """Segments with the names of their objects (`rows.NamedSegment`)."""
-    names = entities.select(
-        object_id="id", object_label="label", aliases="aliases", object_title="enwiki"
-    )
-    return segments.join(names, segments.object == names.object_id).drop("object_id")
-
-
-def no_sitelink(pairs: ir.Table) -> ir.Table:
-    """A row of `rows.Dropped` for each pair whose subject has no English Wikipedia page."""
-    none = ibis.null("string")
-    return pairs.mutate(
-        step=ibis.literal("histories"),
-        reason=ibis.literal("no_sitelink"),
-        item=pairs.subject + "/" + pairs.relation,
-        period=none,
-        score=ibis.null("float64"),
-        detail=none,
-    )
 
 
 class Pages(Step):

@@ -28,21 +28,25 @@ DAY, MONTH, YEAR, PART = 0, 1, 2, 3
 HardKind = Literal["in", "between", "before", "after", "decade"]
 """What a hard question may ask: a specifier, or *in* the early or late part of a decade."""
 FAR = 10**9
-_MOST = date.max.toordinal()
-_AROUND = 3
-"""Most units between a point in time and the unit that a question about it names."""
-_EDGE = 366 * (_AROUND + 2)
-"""Days at either end of the calendar that have no such units."""
-_YOUTH = 18 * 366
-"""Days after its beginning in which nobody asks what a subject did, nor who led it."""
 _FORMS = {DAY: "day", MONTH: "month", YEAR: "year"}
 _PARTS = ((0, 3), (7, 9))
 """First and last year of the early and of the late part of a decade."""
 _ERA = date(1000, 1, 1).toordinal()
 """No part of a decade before this day has a name."""
+_MOST = date.max.toordinal()
+_SHORT = 62
+"""A segment of fewer days gives `in` its first month."""
+_AROUND = 4 * 366
+"""Days before and after a point in time from which questions about it take their units."""
+_REACH = 3653
+"""Days before a pair's first day, or after its last, in which nothing may be asked for."""
+_YOUTH = 18 * 366
+"""Days after its beginning in which nobody asks what a subject did, nor who led it."""
 _THOUSAND = 1000
 
 _date = lru_cache(1 << 16)(date.fromordinal)
+DayRange = tuple[int, int]
+"""First and last day, as ordinals."""
 
 
 class TimeUnit(NamedTuple):
@@ -90,17 +94,15 @@ def unit(grain: int, number: int) -> TimeUnit:
     if grain == DAY:
         return TimeUnit(DAY, number, number, number)
     if grain == MONTH:
-        first = date(number // 12, number % 12 + 1, 1).toordinal()
-        after = date((number + 1) // 12, (number + 1) % 12 + 1, 1).toordinal()
-        return TimeUnit(MONTH, number, first, after - 1)
+        first = date(number // 12, number % 12 + 1, 1)
+        following = date((number + 1) // 12, (number + 1) % 12 + 1, 1)
+        return TimeUnit(MONTH, number, first.toordinal(), following.toordinal() - 1)
+    years = number, number
     if grain == PART:
-        from_, to = _PARTS[number % 2]
-        year = number // 2 * 10
-        first = date(year + from_, 1, 1).toordinal()
-        return TimeUnit(PART, number, first, date(year + to, 12, 31).toordinal())
-    return TimeUnit(
-        YEAR, number, date(number, 1, 1).toordinal(), date(number + 1, 1, 1).toordinal() - 1
-    )
+        begins, ends = _PARTS[number % 2]
+        years = number // 2 * 10 + begins, number // 2 * 10 + ends
+    first, last = date(years[0], 1, 1), date(years[1], 12, 31)
+    return TimeUnit(grain, number, first.toordinal(), last.toordinal())
 
 
 def index(grain: int, day: int) -> int:
@@ -129,50 +131,30 @@ def stated_unit(first: date | None, last: date | None) -> TimeUnit | None:
     """
     if first is None or last is None or first == date.min or last.year == date.max.year:
         return None
-    if first == last:
-        return unit(DAY, first.toordinal())
-    if first.day == 1 and first.year == last.year:
-        for grain in (MONTH, YEAR):
-            found = unit(grain, index(grain, first.toordinal()))
-            if found.first == first.toordinal() and found.last == last.toordinal():
-                return found
-    return None
+    days = first.toordinal(), last.toordinal()
+    found = (unit(grain, index(grain, days[0])) for grain in (DAY, MONTH, YEAR))
+    return next((u for u in found if (u.first, u.last) == days), None)
 
 
-def bounds(segment: Segment) -> Bounds:
+def bounds(one: Segment | Gap) -> Bounds:
     """The bounds of a segment, each narrowed by the other: no end before the start.
 
-    An open one holds until its snapshot day, maybe longer; a rival surely holds on no day.
+    An open one holds until its snapshot day, maybe longer; a gap and a rival surely on no day.
     """
-    if segment.rival:
-        return gap_bounds(segment)
-    start_first = -FAR if segment.start_first is None else segment.start_first.toordinal()
-    start_last = FAR if segment.start_last is None else segment.start_last.toordinal()
-    end_first = -FAR if segment.end_first is None else segment.end_first.toordinal()
-    end_last = FAR
-    if segment.end_last is not None and not segment.end_open:
-        end_last = segment.end_last.toordinal()
+    start_first = -FAR if one.start_first is None else one.start_first.toordinal()
+    end_last = FAR if one.end_open or one.end_last is None else one.end_last.toordinal()
+    if isinstance(one, Gap) or one.rival:
+        return Bounds(start_first, FAR, -FAR, end_last, False)
+    start_last = FAR if one.start_last is None else one.start_last.toordinal()
+    end_first = -FAR if one.end_first is None else one.end_first.toordinal()
     return Bounds(
-        start_first,
-        min(start_last, end_last),
-        max(start_first, end_first),
-        end_last,
-        segment.end_open,
+        start_first, min(start_last, end_last), max(start_first, end_first), end_last, one.end_open
     )
 
 
-def gap_bounds(gap: Gap | Segment) -> Bounds:
-    """The bounds of what certainly holds on no day: all that it may touch is in doubt."""
-    return Bounds(
-        -FAR if gap.start_first is None else gap.start_first.toordinal(),
-        FAR,
-        -FAR,
-        FAR if gap.end_open or gap.end_last is None else gap.end_last.toordinal(),
-        False,
-    )
-
-
-def select(time: Time, spans: Sequence[Bounds], snapshot: int) -> list[int] | None:
+def select(
+    time: Time, spans: Sequence[Bounds], snapshot: int, touching: bool = False
+) -> list[int] | None:
     """The indexes of the spans that a time selects, ascending; None: one or more are in doubt.
 
     *in T*: it certainly holds on some day of T; rejected: under no reading.
@@ -184,83 +166,49 @@ def select(time: Time, spans: Sequence[Bounds], snapshot: int) -> list[int] | No
     *before T*: it certainly holds on some day before T; rejected: it starts in T or later.
     *after T*: it certainly holds on some day after T up to the snapshot day, the last one of
     which anything is known; rejected: it ends in T or earlier.
+
+    `touching`: `between` selects what holds on some day of it, its two units included: right
+    inside a segment, where what else holds in A or B holds at the same time.
     """
-    if time.specifier == "between" and time.first and time.last:
-        return _select_between(time.first, time.last, spans)
-    if time.specifier == "before" and time.last:
-        return _select_before(time.last.first, spans)
-    if time.specifier == "after" and time.first:
-        return _select_after(time.first.last, spans, snapshot)
-    assert time.first
-    return _select_in(time.first.first, time.first.last, spans)
-
-
-def select_touching(time: Time, spans: Sequence[Bounds]) -> list[int] | None:
-    """The indexes of the spans that hold on some day of a `between`, its two units included.
-
-    None: one or more are in doubt. This is wider than `select`, which leaves out what ends in A or
-    begins in B: right for the boundaries of a segment, but what else holds in A or B inside one
-    holds at the same time.
-    """
-    assert time.first and time.last
-    return _select_in(time.first.first, time.last.last, spans)
-
-
-def _select_in(first: int, last: int, spans: Sequence[Bounds]) -> list[int] | None:
-    chosen = []
-    for i, (start_first, start_last, end_first, end_last, _) in enumerate(spans):
-        if start_last <= last and end_first >= first:
-            chosen.append(i)
-        elif start_first <= last and end_last >= first:
-            return None
-    return chosen
-
-
-def _select_between(a: TimeUnit, b: TimeUnit, spans: Sequence[Bounds]) -> list[int] | None:
-    _, _, a_first, a_last = a
-    _, _, b_first, b_last = b
-    room = b_first - a_last > 1
-    chosen = []
-    for i, (start_first, start_last, end_first, end_last, is_open) in enumerate(spans):
-        if start_first > b_last or end_last < a_first:
-            continue
-        if (
-            (room and start_last < b_first and end_first > a_last)
-            or (start_last <= a_first and end_first >= b_last)
-            or (
-                a_first <= start_first
-                and start_last <= a_last
-                and b_first <= end_first
-                and end_last <= b_last
-            )
-        ):
-            chosen.append(i)
-            continue
-        predecessor = start_last < a_first and end_last <= a_last
-        successor = start_first >= b_first and (is_open or end_first > b_last)
-        if not predecessor and not successor:
-            return None
-    return chosen
-
-
-def _select_before(first: int, spans: Sequence[Bounds]) -> list[int] | None:
     chosen = []
     for i, span in enumerate(spans):
-        if span.start_last < first:
+        certain, possible = _holds(time, span, snapshot, touching)
+        if certain:
             chosen.append(i)
-        elif span.start_first < first:
+        elif possible:
             return None
     return chosen
 
 
-def _select_after(last: int, spans: Sequence[Bounds], snapshot: int) -> list[int] | None:
-    chosen = []
-    for i, span in enumerate(spans):
-        if span.end_first > last and span.start_last <= snapshot and last < snapshot:
-            chosen.append(i)
-        elif span.end_last > last:
-            return None
-    return chosen
+def _holds(time: Time, span: Bounds, snapshot: int, touching: bool) -> tuple[bool, bool]:
+    """Whether a span answers a time under every reading, and under some."""
+    start_first, start_last, end_first, end_last, is_open = span
+    kind, a, b = time
+    if kind == "before":
+        assert b
+        return start_last < b.first, start_first < b.first
+    if kind == "after":
+        assert a
+        known = start_last <= snapshot and a.last < snapshot
+        return known and end_first > a.last, end_last > a.last
+    assert a and b
+    possible = start_first <= b.last and end_last >= a.first
+    if kind == "in" or touching:
+        return start_last <= b.last and end_first >= a.first, possible
+    has_room = b.first - a.last > 1
+    certain = (
+        (has_room and start_last < b.first and end_first > a.last)
+        or (start_last <= a.first and end_first >= b.last)
+        or (
+            a.first <= start_first
+            and start_last <= a.last
+            and b.first <= end_first
+            and end_last <= b.last
+        )
+    )
+    is_predecessor = start_last < a.first and end_last <= a.last
+    is_successor = start_first >= b.first and (is_open or end_first > b.last)
+    return certain and possible, possible and not is_predecessor and not is_successor
 
 
 class Timeline:
@@ -268,13 +216,13 @@ class Timeline:
 
     `spans`: of the segments, then of the gaps. `starts`, `ends`: the boundaries of each segment
     that can be printed, None where unknown, coarser than a year, or not a stated day, month or
-    year. The end of an open segment, and one inferred from a successor, is never printed. `ended`:
-    the last end is stated, by the data and by the page where it names the segment's object; after
-    another one nobody said that nothing held.
+    year. The end of an open segment, and one inferred from a successor, is never printed.
+    `begun`, `ended`: the first start and the last end are of a segment and stated by the page;
+    beside others nobody said that nothing held.
     """
 
     def __init__(self, segments: Sequence[AlignedSegment], gaps: Sequence[Gap]) -> None:
-        self.spans = [bounds(s) for s in segments] + [gap_bounds(g) for g in gaps]
+        self.spans = [bounds(s) for s in segments] + [bounds(g) for g in gaps]
         self.open = [s.end_open for s in segments]
         self.starts = [stated_unit(s.start_first, s.start_last) for s in segments]
         self.ends = [
@@ -284,38 +232,31 @@ class Timeline:
         self.snapshot = max((s.snapshot.toordinal() for s in segments), default=0)
         self.first = min((s.start_first for s in self.spans), default=-FAR)
         self.last = max((s.end_last for s in self.spans), default=FAR)
-        at_last = zip(segments, self.spans, strict=False)
-        self.ended = not any(
-            b.end_last == self.last and (s.end_inferred or (s.end_stated is False))
-            for s, b in at_last
-        )
+        own = list(zip(segments, self.spans, strict=False))
+        firsts = [s.start_stated for s, b in own if b.start_first == self.first]
+        lasts = [s.end_stated and not s.end_inferred for s, b in own if b.end_last == self.last]
+        self.begun = self.first > -FAR and bool(firsts) and all(firsts)
+        self.ended = self.last < FAR and bool(lasts) and all(lasts)
 
-    def is_of_segment(self, place: int, day: int) -> bool:
-        """Whether a bound of some segment, and not of a gap alone, is this day."""
-        return any(s[place] == day for s in self.spans[: len(self.open)])
-
-    def inside(self, i: int) -> tuple[int, int]:
+    def inside(self, i: int) -> DayRange:
         """The days strictly between the boundaries of a segment, up to the snapshot day."""
         span = self.spans[i]
         return span.start_last + 1, min(span.end_first - (not span.open), self.snapshot)
 
 
-def easy_times(line: Timeline, i: int, pointwise: bool, short: int) -> list[Time]:
+def easy_times(line: Timeline, i: int, pointwise: bool) -> list[Time]:
     """The times of easy questions about a segment, from its own boundaries, the best first.
 
-    There are none where no boundary can be printed. `short`: a segment of fewer days is asked about
-    by its first month.
+    There are none where no boundary can be printed.
     """
     a, b = line.starts[i], line.ends[i]
     span = line.spans[i]
     if line.open[i] and a:
-        if pointwise:
-            return [_in_unit(a)]
-        return [Time("after", a, None), _in_unit(a)]
+        return [_in_unit(a)] if pointwise else [Time("after", a, None), _in_unit(a)]
     if pointwise or a is None or b is None or a == b:
         known = a or b
         return [_in_unit(known)] if known else []
-    if span.end_last - span.start_first < short and a.grain != YEAR:
+    if span.end_last - span.start_first < _SHORT and a.grain != YEAR:
         return [_in_unit(unit(MONTH, index(MONTH, a.first)))]
     if a.last >= b.first:
         return [_in_unit(a if a.grain > b.grain else b)]
@@ -327,141 +268,98 @@ def hard_time(
 ) -> Time | None:
     """The time of a hard question about a segment, of this kind; None: none has room.
 
-    The time lies inside the segment. `before` is only asked of the first segment, at a moment
-    inside it or at its end, `after` only of the last one, at a moment inside it or at its start.
+    The time lies inside the segment; but of the first segment, of which alone it is asked,
+    `before` may name a time up to its last day, and of the last one `after` a time from its first
+    day on (of an open one from the day after, as its easy question names its start).
     `pointwise`: a point in time has no inside, so `between` names a unit before it and one after
     it, `before` a later unit, `after` an earlier one and `decade` the part that it lies in.
     `months`: the chance that a month is named where a year would do.
     """
-    if kind == "before" and line.spans[i].start_first != line.first:
+    span, inside = line.spans[i], line.inside(i)
+    if kind == "before" and span.start_first != line.first:
         return None
-    if kind == "after" and line.spans[i].end_last != line.last:
+    if kind == "after" and span.end_last != line.last:
         return None
     by_month = draws.below(_THOUSAND) < months * _THOUSAND
-    if kind == "decade":
-        return _draw_part(line, i, pointwise, draws)
     if pointwise:
-        return _around_point(line, i, kind, by_month, draws)
-    first, last = line.inside(i)
-    if kind == "between":
-        return _draw_between(first, last, by_month, draws)
-    edge = _edge(line, i, kind)
-    fine = edge is not None and (edge.grain != YEAR or not by_month)
-    drawn = None if fine and draws.below(2) else _draw_unit(first, last, by_month, draws)
-    moment = drawn or edge
-    if moment is None:
-        return None
-    if kind == "before":
-        return Time("before", None, moment)
-    return Time("after", moment, None) if kind == "after" else _in_unit(moment)
+        point = line.starts[i] or line.ends[i]
+        if point is None or kind == "in":
+            return None
+        if kind == "decade":
+            parts = _parts(point.first, point.last)
+            holding = (p for p in parts if p.first <= point.first and point.last <= p.last)
+            return next(map(_in_unit, holding), None)
+        earlier = point.first - _AROUND, point.first - 1
+        return _drawn(kind, earlier, (point.last + 1, point.last + _AROUND), by_month, draws)
+    if kind == "decade":
+        first, last = inside
+        parts = [p for p in _parts(first, last) if first <= p.first and p.last <= last]
+        return _in_unit(parts[draws.below(len(parts))]) if parts else None
+    if kind == "before" and (end := line.ends[i]):
+        inside = inside[0], min(end.last, line.snapshot)
+    if kind == "after" and not span.open and (start := line.starts[i]):
+        inside = start.first, inside[1]
+    return _drawn(kind, inside, inside, by_month, draws)
 
 
 def outside_time(
-    line: Timeline, years: int, months: float, life: tuple[int, int], draws: Draws
+    line: Timeline, months: float, life: tuple[date | None, date | None], draws: Draws
 ) -> Time | None:
-    """A time at most `years` years before the first segment or gap of a pair, or after the last.
+    """A time at most ten years before the first segment of a pair, or after the last.
 
     It ends by the snapshot day and lies in the `life` of the subject (first and last day), before
-    the first segment also after its youth. None: the first start or that of the life, and the last
-    end, are unknown, or no unit of time has room.
+    the first segment also after its youth. None: the page states neither the first start, nor the
+    last end, or no unit of time has room.
     """
-    reach = years * 1461 // 4
-    born, until = life[0] + _YOUTH, min(line.snapshot, life[1])
+    until = min(line.snapshot, life[1].toordinal() if life[1] else FAR)
     sides = []
-    if min(line.first, life[0]) > -FAR and line.is_of_segment(0, line.first):
-        sides.append((max(line.first - reach, born), min(line.first - 1, until)))
-    if line.last < FAR and line.ended and line.is_of_segment(3, line.last):
-        sides.append((line.last + 1, min(line.last + reach, until)))
+    if line.begun and life[0]:
+        born = life[0].toordinal() + _YOUTH
+        sides.append((max(line.first - _REACH, born), min(line.first - 1, until)))
+    if line.ended:
+        sides.append((line.last + 1, min(line.last + _REACH, until)))
     if not sides:
         return None
-    first, last = sides[draws.below(len(sides))]
+    side = sides[draws.below(len(sides))]
     by_month = draws.below(_THOUSAND) < months * _THOUSAND
-    if draws.below(2) and (two := _draw_between(first, last, by_month, draws)):
-        return two
-    moment = _draw_unit(first, last, by_month, draws)
-    return _in_unit(moment) if moment else None
+    two = _drawn("between", side, side, by_month, draws) if draws.below(2) else None
+    return two or _drawn("in", side, side, by_month, draws)
 
 
-def _draw_unit(first: int, last: int, by_month: bool, draws: Draws) -> TimeUnit | None:
-    """A month or year that lies wholly in these days."""
-    grain, units = _units(first, last, 1, by_month)
-    return unit(grain, units[draws.below(len(units))]) if units else None
+def _drawn(
+    kind: HardKind, earlier: DayRange, later: DayRange, by_month: bool, draws: Draws
+) -> Time | None:
+    """A time of months or years: `after` and `in` take theirs from the earlier days.
 
-
-def _draw_between(first: int, last: int, by_month: bool, draws: Draws) -> Time | None:
-    """Two months or years in these days, the first before the second."""
-    grain, units = _units(first, last, 2, by_month)
-    if not units:
+    `before` takes its unit from the later days, `between` one from each, the first before the
+    second. A month is named where the days hold no year, or not two of them.
+    """
+    within = units_within(*earlier)
+    others = within if later == earlier else units_within(*later)
+    least = 2 if kind == "between" and earlier == later else 1
+    grain = YEAR
+    first, second = within[1], others[1]
+    if by_month or len(first) < least or len(second) < least:
+        grain, first, second = MONTH, within[0], others[0]
+    if len(first) < least or len(second) < least:
         return None
-    a, b = draws.below(len(units)), draws.below(len(units) - 1)
-    b += b >= a
-    return Time("between", unit(grain, units[min(a, b)]), unit(grain, units[max(a, b)]))
+    a, b = first[draws.below(len(first))], second[draws.below(len(second))]
+    if kind == "before":
+        return Time("before", None, unit(grain, b))
+    if kind != "between":
+        return Time("after", unit(grain, a), None) if kind == "after" else _in_unit(unit(grain, a))
+    if a == b:
+        a = first[(first.index(a) + 1 + draws.below(len(first) - 1)) % len(first)]
+    return Time("between", unit(grain, min(a, b)), unit(grain, max(a, b)))
 
 
-def _units(first: int, last: int, least: int, by_month: bool) -> tuple[int, range]:
-    """A grain of which at least so many units lie in these days, and their indexes, or none."""
-    months, years = units_within(first, last)
-    if len(years) >= least and not by_month:
-        return YEAR, years
-    return MONTH, months if len(months) >= least else range(0)
-
-
-def _draw_part(line: Timeline, i: int, pointwise: bool, draws: Draws) -> Time | None:
-    """An early or late part of a decade: inside a segment, or the one that holds a point."""
-    if pointwise:
-        at = line.starts[i] or line.ends[i]
-        first, last = (at.first, at.last) if at else (1, 0)
-    else:
-        first, last = line.inside(i)
+def _parts(first: int, last: int) -> list[TimeUnit]:
+    """The early and late parts of the decades that these days touch."""
     first, last = max(first, _ERA), min(last, _MOST)
     if first > last:
-        return None
+        return []
     numbers = range(_date(first).year // 10 * 2, _date(last).year // 10 * 2 + 2)
-    found = [
-        part
-        for part in (unit(PART, number) for number in numbers)
-        if (
-            part.first <= first and last <= part.last
-            if pointwise
-            else first <= part.first and part.last <= last
-        )
-    ]
-    return _in_unit(found[draws.below(len(found))]) if found else None
-
-
-def _around_point(
-    line: Timeline, i: int, kind: HardKind, by_month: bool, draws: Draws
-) -> Time | None:
-    """A time that something of one point in time lies between, before or after."""
-    at = line.starts[i] or line.ends[i]
-    if at is None or kind == "in" or not _EDGE < at.first < date.max.toordinal() - _EDGE:
-        return None
-    if at.grain == DAY:
-        at = unit(MONTH, index(MONTH, at.first))
-    if at.grain == YEAR and by_month:
-        months = 12 * _AROUND
-        earlier = unit(MONTH, index(MONTH, at.first) - 1 - draws.below(months))
-        later = unit(MONTH, index(MONTH, at.last) + 1 + draws.below(months))
-    else:
-        earlier = unit(at.grain, at.number - 1 - draws.below(_AROUND))
-        later = unit(at.grain, at.number + 1 + draws.below(_AROUND))
-    if kind == "between":
-        return Time("between", earlier, later)
-    return Time("before", None, later) if kind == "before" else Time("after", earlier, None)
-
-
-def _edge(line: Timeline, i: int, kind: HardKind) -> TimeUnit | None:
-    """The end of a segment, for `before`, or its start, for `after`; None: unfit.
-
-    It is unfit where the segment need not reach beyond it. An open segment has no `after` its
-    start, for that is its easy question.
-    """
-    span = line.spans[i]
-    if kind == "before" and (end := line.ends[i]) and span.start_last < end.first:
-        return end
-    if kind == "after" and not span.open and (begun := line.starts[i]):
-        return begun if span.end_first > begun.last else None
-    return None
+    return [unit(PART, number) for number in numbers]
 
 
 def _in_unit(at: TimeUnit) -> Time:

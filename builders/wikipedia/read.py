@@ -5,38 +5,34 @@ followed, the pages that they lead to are read in a second visit of their units,
 put into one table in the order of their items.
 """
 
-import json
 import shutil
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors
 from factdrift.builders.core.parallel import ordered_map
 from factdrift.builders.core.progress import progress
-from factdrift.builders.core.schema import arrow_schema, writing
+from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
 from factdrift.builders.wikipedia.parts import (
     ReadingTask,
     UnitReader,
     part_name,
-    retargeted,
-    unpacked,
+    summary_of,
 )
 from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, pages_among
 from factdrift.builders.wikipedia.wikitext import namespaces_of
 
 GROUP = 16 << 20
-"""Bytes of Arrow columns after which a row group ends."""
+"""Bytes of pages after which a row group ends."""
 ROWS = 1000
 """Pages in a row group, at most."""
 
@@ -137,8 +133,10 @@ def _finish(
 ) -> dict[str, int]:
     """Write both tables from the parts of all units; the counts of `read_pages`."""
     parts = sorted(task.parts.glob("[0-9]*[0-9].npz"))
-    counts = _counted(parts)
-    if not any(counts.values()) and not any(_dropped_in(parts)):
+    summaries = [summary_of(part) for part in parts]
+    counts = sum((Counter(one.counts) for one in summaries), Counter[str]())
+    lost = [row for one in summaries for row in one.dropped]
+    if not any(counts.values()) and not lost:
         raise UserError("no page in it", where=sources[0].path)
     places = _places_in(parts)
     first = _firsts(places["item"])
@@ -153,7 +151,7 @@ def _finish(
     resolver = Resolver(parts, targets)
     written = _write_pages(out / "pages.parquet", all_parts, found, resolver)
     names = [sources[int(parts[int(row["part"])].name[:6])].path.name for row in second]
-    lost = [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
+    lost += [_dropped("same_title", n) for n in sorted(set(wanted.doubled))]
     lost += [_dropped("bad_title", n) for n in sorted(set(wanted.unusable))]
     for name, item, page in zip(names, second["item"], second["page"], strict=True):
         lost.append(_dropped("second_page", item, f"{name}:{page}"))
@@ -162,7 +160,7 @@ def _finish(
     gone = ~np.isin(missing, found["item"])
     for item, key in zip(missing[gone], hashes[gone].tolist(), strict=True):
         lost.append(_dropped(reasons.get(key, "no_page"), item))
-    dropped = _write_dropped(out / "dropped.parquet", parts, lost)
+    dropped = _write_dropped(out / "dropped.parquet", lost)
     items = np.union1d(wanted.items, np.array([*wanted.doubled, *wanted.unusable], np.uint64))
     return {
         **{k: counts[k] for k in ("articles", "redirects", "other_namespace", "other_model")},
@@ -223,8 +221,7 @@ def _units_of(parts: Sequence[Path], sources: Sequence[PageFile], jobs: int) -> 
     for file, wanted in numbers.items():
         if sources[file].packing == "streams":
             for number, part in sorted(wanted.items()):
-                within = json.loads(part.with_suffix(".json").read_text("utf-8"))["within"]
-                yield PageUnit(file, number, "xml", within=tuple(within))
+                yield PageUnit(file, number, "xml", within=summary_of(part).within)
         else:
             again = units(sources[file], file, lambda n: None, jobs)
             yield from (unit for unit in again if unit.number in wanted)
@@ -256,57 +253,34 @@ def _write_pages(out: Path, parts: Sequence[Path], places: Any, resolve: Resolve
     Memory: one row group, and the places of all pages.
     """
     counts: Counter[str] = Counter()
-    batches: list[pa.RecordBatch] = []
-    items: list[str] = []
-    with pq.ParquetWriter(out, arrow_schema(Page), compression="zstd") as writer:
-
-        def flush() -> None:
-            if batches:
-                table = retargeted(batches, items, resolve)
-                writer.write_table(table, row_group_size=len(items))
-                shown = table["paragraphs"].chunk(0).flatten()
-                counts["paragraphs"] += len(shown)
-                counts["links"] += len(shown.field("links").flatten())
-                batches.clear()
-                items.clear()
-
-        held = 0
-        order = np.argsort(places["item"], kind="stable")
-        columns = (places[n][order].tolist() for n in ("item", "part", "offset", "length"))
+    decode = msgspec.msgpack.Decoder(Page).decode
+    order = np.argsort(places["item"], kind="stable")
+    columns = (places[n][order].tolist() for n in ("item", "part", "offset", "length"))
+    held = 0
+    with writing(out, Page, ROWS) as table:
         for item, part, offset, length in zip(*columns, strict=True):
             with parts[part].with_suffix(".pages").open("rb") as file:
                 file.seek(offset)
-                batch = unpacked(file.read(length))
-            if len(items) == ROWS or held + batch.nbytes > GROUP:
-                flush()
+                page = decode(file.read(length))
+            if held + length > GROUP:
+                table.flush()
                 held = 0
-            batches.append(batch)
-            items.append(f"Q{item}")
-            held += batch.nbytes
-        flush()
+            held += length
+            paragraphs = tuple(
+                replace(p, links=tuple(replace(k, target=resolve(k.target)) for k in p.links))
+                for p in page.paragraphs
+            )
+            counts["paragraphs"] += len(paragraphs)
+            counts["links"] += sum(len(p.links) for p in paragraphs)
+            table.append(replace(page, item=f"Q{item}", paragraphs=paragraphs))
     return counts
 
 
-def _write_dropped(path: Path, parts: Sequence[Path], more: Iterable[Dropped]) -> Counter[str]:
-    """Write `dropped.parquet`: what the parts left out, then `more`; how many for each reason."""
+def _write_dropped(path: Path, dropped: Iterable[Dropped]) -> Counter[str]:
+    """Write `dropped.parquet`; how many for each reason."""
     counts: Counter[str] = Counter()
     with writing(path, Dropped) as table:
-        for row in chain(_dropped_in(parts), more):
+        for row in dropped:
             counts[row.reason] += 1
             table.append(row)
     return counts
-
-
-def _dropped_in(parts: Sequence[Path]) -> Iterator[Dropped]:
-    decode = msgspec.json.Decoder(Dropped).decode
-    for part in parts:
-        with part.with_suffix(".dropped").open("rb") as lines:
-            yield from map(decode, lines)
-
-
-def _counted(parts: Sequence[Path]) -> Counter[str]:
-    """What the parts counted, added up."""
-    total: Counter[str] = Counter()
-    for part in parts:
-        total.update(json.loads(part.with_suffix(".json").read_text("utf-8"))["counts"])
-    return total

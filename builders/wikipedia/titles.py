@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
-import pyarrow as pa
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import fast_hash
@@ -223,17 +222,12 @@ class Resolver:
     def __len__(self) -> int:
         return len(self._of)
 
-    def __call__(self, targets: pa.Array) -> pa.Array:
-        """The same titles, those of redirects replaced."""
-        if not len(self._of) or not len(targets):
-            return targets
-        coded = targets.dictionary_encode()
-        names = coded.dictionary.to_pylist()
-        keys = np.array([hash_of(n) for n in names], np.uint64)
-        hits = np.flatnonzero(member(keys, self._of))
-        for i in hits.tolist():
-            names[i] = self._titles[int(self._title[np.searchsorted(self._of, keys[i])])]
-        return pa.array(names, pa.string()).take(coded.indices)
+    def __call__(self, title: str) -> str:
+        """The same title, or the one that a redirect of this title leads to."""
+        key = np.uint64(hash_of(title))
+        at = int(self._of.searchsorted(key))
+        found = at < len(self._of) and self._of[at] == key
+        return self._titles[int(self._title[at])] if found else title
 
 
 class Followed(NamedTuple):
