@@ -6,10 +6,11 @@ another encoding is refused, as is a broken row, and the rows after it are read.
 
 import csv
 import io
+import json
 import re
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,14 +19,10 @@ from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 
 _JSON_LINES = (".jsonl", ".ndjson")
-_CHUNK = 1 << 16
+_CHUNK = 1 << 18
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t])"?\s*', re.IGNORECASE)
 """The first line with which a CSV file tells a spreadsheet what stands between its cells."""
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_REST_OF_STRING = r'[^"\\]*+(?:\\.[^"\\]*+)*+("?)'
-_TOKEN = re.compile(f'[{{}}]|"{_REST_OF_STRING}', re.DOTALL)
-"""A bracket, or a string; a string that goes on in the next chunk has no quote at its end."""
-_STRING_END = re.compile(_REST_OF_STRING, re.DOTALL)
 
 
 class Entry(NamedTuple):
@@ -33,6 +30,9 @@ class Entry(NamedTuple):
 
     line: int
     value: Any
+
+
+Entries = Iterator[Entry | Refused]
 
 
 def is_table(path: Path) -> bool:
@@ -45,69 +45,72 @@ def head(path: Path) -> str:
         return file.read(_CHUNK)
 
 
-def json_documents(path: Path) -> Iterator[Entry | Refused]:
+def json_documents(path: Path) -> Entries:
     """The objects of a JSON array, of JSON lines, or the one object of a file.
 
-    JSON lines are read one by one, so that a broken one costs no other; in an array, or an object
-    over many lines, what follows a quote or bracket that is never closed cannot be told apart.
+    JSON lines are read one by one, so that a broken one costs no other; of an array, or an object
+    over many lines, nothing is read after what is broken.
     """
+    lines = path.suffix.lower() in _JSON_LINES or _is_json_lines(path)
+    return _entries(path, _json_lines if lines else _json_values, "\n")
+
+
+def csv_rows(path: Path) -> Entries:
+    """The rows of a CSV file with a header; commas, semicolons or tabs, as a line `sep=;` says.
+
+    Blank rows are passed over, and so are empty cells after the last named column. After a broken
+    row, reading goes on at the line after the one on which it breaks.
+    """
+    return _entries(path, _table_rows, "")
+
+
+def _entries(
+    path: Path, parse: Callable[[io.TextIOWrapper, str], Entries], newline: str
+) -> Entries:
     where = shown(path)
-    with _opened(path, "surrogateescape") as file:
+    with _opened(path, "surrogateescape", newline) as file:
         try:
-            lines = path.suffix.lower() in _JSON_LINES or _is_json_lines(path)
-            for found in _json_lines(file, where) if lines else _json_objects(file, where):
-                yield found if isinstance(found, Refused) else _decoded(*found, where)
+            yield from parse(file, where)
         except UnicodeError as error:
             yield Refused(where, 0, "broken encoding", str(error)[:120])
 
 
-def csv_rows(path: Path) -> Iterator[Entry | Refused]:
-    """The rows of a CSV file with a header; commas, semicolons or tabs, as a line `sep=;` says.
-
-    Blank rows are passed over, and so are empty cells after the last named column. After a broken
-    row, reading goes on at the line after the one on which it began.
-    """
-    where = shown(path)
+def _table_rows(file: io.TextIOWrapper, where: str) -> Entries:
     csv.field_size_limit(LONGEST)
-    with _opened(path, "surrogateescape", newline="") as file:
-        names: list[str] | None = None
-        source = _RereadableLines(file)
-        reader: Iterator[list[str]] | None = None
-        while True:
-            line = source.begin_row()
-            try:
-                reader = reader or csv.reader(source, delimiter=source.delimiter(), strict=True)
-                cells = next(reader)
-            except StopIteration:
+    first = file.readline(LONGEST)
+    rest = iter(lambda: file.readline(LONGEST), "")
+    separator = _SEPARATOR_LINE.fullmatch(first)
+    lines = rest if separator or not first else chain([first], rest)
+    delimiter = separator[1] if separator else max(",;\t", key=first.count)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    names: list[str] = []
+    while True:
+        line = reader.line_num + (2 if separator else 1)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Refused(where, line, "not a CSV row" if names else "no CSV header", str(error))
+            if not names:
                 return
-            except csv.Error as error:
-                if names is None:
-                    yield Refused(where, line, "no CSV header", str(error))
-                    return
-                yield Refused(where, line, "not a CSV row", str(error))
-                source.reread()
-                continue
-            except UnicodeError as error:
-                yield Refused(where, line, "broken encoding", str(error)[:120])
+            continue
+        if not names:
+            names = [name.strip() for name in cells]
+            while names and not names[-1]:
+                names.pop()
+            if not names or len(set(names)) < len(names) or not all(names):
+                yield Refused(where, line, "no CSV header", "columns without a name of their own")
                 return
-            if names is None:
-                names = [name.strip() for name in cells]
-                while names and not names[-1]:
-                    names.pop()
-                if not names or len(set(names)) < len(names) or not all(names):
-                    detail = "columns without a name of their own"
-                    yield Refused(where, line, "no CSV header", detail)
-                    return
-            elif _is_broken("".join(cells)):
-                yield Refused(where, line, "not UTF-8")
-            elif not any(map(str.strip, cells)):
-                continue
-            elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
-                detail = f"{len(cells)} cells in {len(names)} columns"
-                yield Refused(where, line, "not a CSV row", detail)
-            else:
-                del cells[len(names) :]
-                yield Entry(line, dict(zip(names, cells, strict=True)))
+        elif _is_broken("".join(cells)):
+            yield Refused(where, line, "not UTF-8")
+        elif not any(map(str.strip, cells)):
+            continue
+        elif len(cells) < len(names) or any(map(str.strip, cells[len(names) :])):
+            detail = f"{len(cells)} cells in {len(names)} columns"
+            yield Refused(where, line, "not a CSV row", detail)
+        else:
+            yield Entry(line, dict(zip(names, cells, strict=False)))
 
 
 @contextmanager
@@ -139,45 +142,6 @@ def _decoded(line: int, text: str, where: str) -> Entry | Refused:
         return Refused(where, line, "not valid JSON", str(error)[:120])
 
 
-class _RereadableLines:
-    """Lines for `csv`, long ones in pieces; those of a broken row can be read again."""
-
-    def __init__(self, file: io.TextIOWrapper) -> None:
-        self.file = file
-        self.line = 0
-        self.taken: list[str] = []
-        self.waiting: deque[str] = deque()
-
-    def __iter__(self) -> "_RereadableLines":
-        return self
-
-    def __next__(self) -> str:
-        text = self.waiting.popleft() if self.waiting else self.file.readline(LONGEST)
-        if not text:
-            raise StopIteration
-        self.line += 1
-        self.taken.append(text)
-        return text
-
-    def begin_row(self) -> int:
-        self.taken = []
-        return self.line + 1
-
-    def reread(self) -> None:
-        """Have all lines of the row but its first read again."""
-        again = self.taken[1:]
-        self.waiting.extendleft(reversed(again))
-        self.line -= len(again)
-
-    def delimiter(self) -> str:
-        first = self.file.readline(LONGEST)
-        if separator := _SEPARATOR_LINE.fullmatch(first):
-            self.line += 1
-            return separator[1]
-        self.waiting.append(first)
-        return max(",;\t", key=first.count)
-
-
 def _is_json_lines(path: Path) -> bool:
     """Whether the first line is an object, or a further object begins on the second.
 
@@ -196,7 +160,7 @@ def _next_line(file: io.TextIOWrapper) -> str:
     return ""
 
 
-def _json_lines(file: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str] | Refused]:
+def _json_lines(file: io.TextIOWrapper, where: str) -> Entries:
     number = 0
     while line := file.readline(LONGEST + 1):
         number += 1
@@ -205,73 +169,28 @@ def _json_lines(file: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str] 
                 pass
             yield Refused(where, number, "too long", f"more than {LONGEST:,} characters")
         elif line.strip():
-            yield number, line.strip()
+            yield _decoded(number, line.strip(), where)
 
 
-def _json_objects(file: io.TextIOWrapper, where: str) -> Iterator[tuple[int, str] | Refused]:
-    """The line and text of every outermost object, in an array, side by side or alone."""
-    splitter = _ObjectSplitter(where)
-    left = ""
-    while chunk := file.read(_CHUNK):
-        text = left + chunk
-        left = "\\" if (len(text) - len(text.rstrip("\\"))) % 2 else ""  # and what it escapes
-        yield from splitter.feed(text[: len(text) - len(left)])
-    yield from splitter.feed(left)
-    yield from splitter.end()
-
-
-class _ObjectSplitter:
-    """Finds the outermost objects of a JSON text by their brackets, chunk by chunk."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-        self.line = self.start = 1
-        self.depth = self.size = self.stray = 0
-        self.in_string = False
-        self.pieces: list[str] = []
-
-    def feed(self, text: str) -> Iterator[tuple[int, str] | Refused]:
-        at = begun = 0
-        if self.in_string and (rest := _STRING_END.match(text)):
-            self.in_string, at = not rest[1], rest.end()
-        for token in _TOKEN.finditer(text, at):
-            if token[0] == "{":
-                if not self.depth:
-                    self._outside(text[begun : token.start()])
-                    begun = token.start()
-                    self.start, self.size, self.pieces = self.line, 0, []
-                self.depth += 1
-            elif token[0] == "}" and self.depth:
-                self.depth -= 1
-                if not self.depth:
-                    self._inside(text[begun : token.end()])
-                    begun = token.end()
-                    yield self._object()
-            elif token[1] == "":
-                self.in_string = True
-        if self.depth:
-            self._inside(text[begun:])
+def _json_values(file: io.TextIOWrapper, where: str) -> Entries:
+    """The outermost values, in an array, side by side or alone."""
+    end_of = json.JSONDecoder().raw_decode
+    text, line = "", 1
+    while True:
+        rest = text.lstrip(" \t\r\n,[]")
+        line += text.count("\n", 0, len(text) - len(rest))
+        text = rest
+        try:
+            _, end = end_of(text)
+        except (ValueError, RecursionError):
+            more = file.read(_CHUNK) if len(text) <= LONGEST else ""
+            text += more
+            if not more:
+                break
         else:
-            self._outside(text[begun:])
-
-    def end(self) -> Iterator[Refused]:
-        if self.depth:
-            detail = "an object without its end, to the last line"
-            yield Refused(self.where, self.start, "cut short", detail)
-        if self.stray:
-            yield Refused(self.where, self.stray, "not valid JSON", "text outside of any object")
-
-    def _inside(self, text: str) -> None:
-        self.size += len(text)
-        self.line += text.count("\n")
-        self.pieces = [*self.pieces, text] if self.size <= LONGEST else []
-
-    def _outside(self, text: str) -> None:
-        if not self.stray and (rest := text.lstrip(" \t\r\n,[]")):
-            self.stray = self.line + text[: len(text) - len(rest)].count("\n")
-        self.line += text.count("\n")
-
-    def _object(self) -> tuple[int, str] | Refused:
-        if self.size > LONGEST:
-            return Refused(self.where, self.start, "too long", f"{self.size:,} characters")
-        return self.start, "".join(self.pieces)
+            yield _decoded(line, text[:end], where)
+            line += text.count("\n", 0, end)
+            text = text[end:]
+    if text:
+        what = "too long" if len(text) > LONGEST else "not valid JSON"
+        yield Refused(where, line, what, "an object without its end; nothing after it is read")

@@ -42,13 +42,7 @@ from factdrift.annotation.quality.expert import (
     worker_batches,
     write_checks,
 )
-from factdrift.annotation.quality.report import (
-    DATA,
-    REPORT,
-    read_refused,
-    render_report,
-    report_data,
-)
+from factdrift.annotation.quality.report import make_report, render_report, report_json
 from factdrift.annotation.quality.rules import ACCEPTED_BATCH
 from factdrift.annotation.reading import head
 from factdrift.annotation.submission import Refused, Submission
@@ -57,9 +51,11 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, find_files, locked, replacing
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import typed_rows, writing
+from factdrift.builders.release.people import REPORT
 from factdrift.builders.rows import Gold, Judgment
 
 JUDGMENTS, GOLD, REFUSED = "judgments.parquet", "gold.parquet", "refused.jsonl"
+PAGE = "report.html"
 SubmissionKey = tuple[str, str, str, str]
 _REPEATED = (
     *("layout", "batch", "hit", "item", "row"),
@@ -277,7 +273,7 @@ class JudgmentTable:
 
     def _days_of_work(self) -> tuple[str, str] | None:
         """The first and last day that a server said of; of an earlier report, where none is new."""
-        path = self.folder / DATA
+        path = self.folder / REPORT
         if self.days is None and path.is_file():
             first, last = json.loads(path.read_text("utf-8"))["days"] or ("", "")
             self.days = (first, last) if first else None
@@ -309,17 +305,14 @@ class JudgmentTable:
 
         `refused`: what the last import refused.
         """
-        versions = batches.layout_versions(self.folder.name)
-        found = [*self.by_id.values()]
-        data = report_data(
-            versions, self.folder.name, found, self.gold, self.checked, self._days_of_work()
-        )
-        with replacing(self.folder / DATA) as temporary:
-            temporary.write_text(data.appendix.json(), "utf-8", newline="\n")
-        path = self.folder / REPORT
-        with replacing(path) as temporary:
-            page = render_report(data, self.checked, read_refused(refused))
-            temporary.write_text(page, "utf-8", newline="\n")
+        name = self.folder.name
+        versions = batches.layout_versions(name)
+        judgments, days = [*self.by_id.values()], self._days_of_work()
+        made = make_report(versions, name, judgments, self.gold, self.checked, days)
+        page = render_report(made, versions[-1].layout, self.checked, refused)
+        for path, text in ((self.folder / REPORT, report_json(made)), (self.folder / PAGE, page)):
+            with replacing(path) as temporary:
+                temporary.write_text(text, "utf-8", newline="\n")
         return path
 
     def _settled(self, found: list[Judgment]) -> list[Judgment]:

@@ -7,7 +7,7 @@ import pytest
 from factdrift.annotation.matching import LayoutVersion
 from factdrift.annotation.quality import settle
 from factdrift.annotation.quality.agreement import PairCounts, measure_agreement
-from factdrift.annotation.quality.report import report_data
+from factdrift.annotation.quality.report import make_report
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import TEXT, items, judged, layout, span
 
@@ -42,7 +42,8 @@ def test_answers_workers_and_items() -> None:
     asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=3)
     found = _said(TABLE)
     agreed = measure_agreement(asked, found, items(found))
-    verdict, name = agreed.answers
+    assert [*agreed.answers] == ["verdict", "name"]  # notes are free
+    verdict, name = agreed.answers.values()
     # verdict: pairs 3 + 3 + 1, agreeing 3 + 1 + 1. Units aaa, aab, bb: n = 8, a 5, b 3:
     # Do = (2 * 1 * 2 / 2) / 8 = 1/4; De = 2 * 15 / 56 = 15/28; alpha = 1 - 7/15
     assert (verdict.items, verdict.pairs) == (3, 7)
@@ -51,7 +52,6 @@ def test_answers_workers_and_items() -> None:
     # name, of those asked: units (un un eu), (un un): n = 5, un 4, eu 1: Do = 2/5, De = 8/20: 0
     assert (name.items, name.pairs) == (2, 4)
     assert name.alpha == pytest.approx(0.0)
-    assert {a.answer for a in agreed.answers} == {"verdict", "name"}  # notes are free
     # v: verdict with u 2 of 3, with w 1 of 2; name with u 1 of 1, with w 0 of 1
     assert agreed.by_worker["v"] == PairCounts(7, 4)
     assert agreed.by_item["i-r3"] == PairCounts(1, 1)
@@ -69,7 +69,7 @@ def test_marked_text() -> None:
         judged("v", "r", x=[span("Annan"), span("2007")]),
     ]
     agreed = measure_agreement(asked, found, items(found))
-    (only,) = agreed.answers
+    only = agreed.answers["x"]
     # of the characters u marks 10, v 9, both 5: 9 differ. n = 2 * length, 19 are in.
     n, inside = 2 * len(TEXT), 19
     expected = 1 - (2 * 9 / n) / (2 * inside * (n - inside) / (n * (n - 1)))
@@ -93,7 +93,7 @@ def test_nothing_to_compare_is_undefined(
 ) -> None:
     asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
     found = _said(table)
-    verdict = measure_agreement(asked, found, items(found)).answers[0]
+    verdict = measure_agreement(asked, found, items(found)).answers["verdict"]
     assert (verdict.percent, verdict.alpha, verdict.low) == (percent, None, None)
 
 
@@ -106,11 +106,10 @@ def test_what_is_set_aside_is_not_compared() -> None:
     ]
     shown = items(found, k={"verdict": "a"})
     seen, gold = settle(asked, found, shown)
-    assert measure_agreement(asked, seen, shown).answers[0].alpha == 1.0
-    told = report_data(
-        [LayoutVersion(asked, {"b1": Decimal("1.50")}, shown, {"h1": 2})], "l", seen, gold
-    )
-    (worker,) = [one for one in told.workers if one.name == "w"]
-    assert (worker.checks, worker.passed, worker.counted, worker.due) == (1, 0, 0, Decimal(0))
-    assert told.due == 3
-    assert (told.submissions, told.rows_sent, dict(told.decisions)["accepted"]) == (3, 2, 2)
+    assert measure_agreement(asked, seen, shown).answers["verdict"].alpha == 1.0
+    versions = [LayoutVersion(asked, {"b1": Decimal("1.50")}, shown, {"h1": 2})]
+    report = make_report(versions, "l", seen, gold)
+    (worker,) = [one for one in report["people"] if one["name"] == "w"]
+    assert [worker[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
+    assert [report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
+    assert report["decisions"]["accepted"] == 2

@@ -2,19 +2,15 @@
 
 Judgments that count are compared, of the rows of the dataset; attention items say nothing here.
 An answer that an annotator was not asked, by its `when`, is missing and not a value of its own.
-
-Krippendorff's alpha (K. Krippendorff, Content Analysis, ch. 12) is 1 - observed / expected
-disagreement, here for nominal data with any number of annotators and missing values. Only units
-with two values or more say anything. Where all values are the same, nothing could disagree: alpha
-is undefined (None). Its interval is a bootstrap over items.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, combinations
+from statistics import median
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,15 +19,22 @@ from factdrift.annotation.batch import Item
 from factdrift.annotation.checks import paragraphs, plain
 from factdrift.annotation.layout import Layout, LayoutAnswer
 from factdrift.annotation.matching import DUPLICATE
+from factdrift.annotation.quality.coefficients import (
+    Rating,
+    alpha_units,
+    cohen_kappas,
+    dawid_skene,
+    fleiss_kappa,
+    majority,
+)
 from factdrift.annotation.submission import Json
 from factdrift.builders.rows import Judgment
 from factdrift.builders.text.squad import normal_or_all
 
-DRAWS = 1_000
-"""Bootstrap samples of an interval."""
-LEVEL = 0.95
-_CELLS = 4_000_000
-"""Cells of the largest matrix that the bootstrap holds."""
+_FEWEST_COMMON = 5
+"""Items that two workers have in common for a Cohen's kappa of theirs."""
+_DIFFERING = 20
+"""Items listed on which an estimate and the majority differ."""
 
 ComparedBy = Literal["value", "text", "span", "none"]
 _BY_KIND: dict[str, ComparedBy] = {
@@ -44,13 +47,6 @@ _BY_KIND: dict[str, ComparedBy] = {
     "group": "none",
     "search": "none",
 }
-
-
-class TextRange(NamedTuple):
-    """Marked characters of a field, `start` to `end`; paragraphs counted as one after another."""
-
-    start: int
-    end: int
 
 
 def comparison(answer: LayoutAnswer) -> ComparedBy:
@@ -81,10 +77,8 @@ def comparison_key(answer: LayoutAnswer, value: Json) -> str:
     A value as JSON (of `choices` in any order), a text after SQuAD normalisation.
     """
     by_text = comparison(answer) in ("text", "span")
-    if isinstance(value, str | bool):
-        return _key(value, by_text)
-    if by_text:
-        return normal_or_all(plain(value))
+    if isinstance(value, str | bool) or by_text:
+        return _key(value if isinstance(value, bool) else plain(value), by_text)
     if answer.kind == "choices" and isinstance(value, Sequence):
         value = sorted(map(str, value))
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
@@ -122,22 +116,15 @@ def value_text(value: Json) -> str:
     return str(value).lower() if isinstance(value, bool) else plain(value)
 
 
-def marked_ranges(answer: LayoutAnswer, value: Json, fields: Mapping[str, Json]) -> list[TextRange]:
-    """The marked characters of a field, merged and sorted."""
-    starts = [0, *accumulate(map(len, paragraphs(fields.get(answer.field or ""))))]
-    found: list[TextRange] = []
-    for paragraph, start, end in sorted(_spans(value)):
-        base = starts[min(paragraph, len(starts) - 1)]
-        marked = TextRange(base + start, base + end)
-        if found and marked.start <= found[-1].end:
-            marked = TextRange(found[-1].start, max(found.pop().end, marked.end))
-        found.append(marked)
+def marked(answer: LayoutAnswer, value: Json, fields: Mapping[str, Json]) -> Any:
+    """Of each character of the field that spans are marked in, whether it is in one; paragraphs
+    stand one after another."""
+    ends = [*accumulate(map(len, paragraphs(fields.get(answer.field or ""))))]
+    found = np.zeros(ends[-1] if ends else 0, bool)
+    for paragraph, start, end in _spans(value):
+        base = ends[paragraph - 1] if paragraph else 0
+        found[base + start : base + end] = True
     return found
-
-
-def field_length(answer: LayoutAnswer, fields: Mapping[str, Json]) -> int:
-    """Characters of the field that spans of an answer are marked in."""
-    return sum(map(len, paragraphs(fields.get(answer.field or ""))))
 
 
 def _spans(value: Any) -> list[tuple[int, int, int]]:
@@ -157,20 +144,41 @@ def _each_overlaps(spans: list[tuple[int, int, int]], others: list[tuple[int, in
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """Values by Dawid and Skene beside those of the majority.
+
+    `same` of `items` are the same; in `ties` the majority has none. `differing`: a few of the
+    others, as (item, majority, estimate, its probability).
+    """
+
+    items: int
+    same: int
+    ties: int
+    differing: tuple[tuple[str, str, str, float], ...]
+
+
+@dataclass(frozen=True)
 class Agreement:
     """Of one answer. `pairs` are pairs of judgments of one item; `percent` of them agree.
 
-    `alpha` and its 95 % interval, `low` to `high`, are None where they are undefined.
+    `alpha` and its 95 % interval, `low` to `high`, are None where they are undefined; `fleiss` is
+    of `fleiss_items`, and Cohen's kappas are of `cohen_pairs` of workers with enough items in
+    common; `estimate` is of answers with a few values. Of marked text there is none of these.
     """
 
-    answer: str
-    label: str
     items: int
     pairs: int
     percent: float | None
     alpha: float | None
     low: float | None
     high: float | None
+    fleiss: float | None
+    fleiss_items: int
+    cohen_pairs: int
+    cohen_median: float | None
+    cohen_low: float | None
+    cohen_high: float | None
+    estimate: Estimate | None
 
 
 @dataclass
@@ -191,9 +199,12 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class Agreements:
-    """`by_worker`: pairs of a worker with the others; `alphas` of workers are of `main`."""
+    """Of each answer that is compared, by its name.
 
-    answers: tuple[Agreement, ...]
+    `by_worker`: pairs of a worker with the others; `alphas` of workers are of `main`.
+    """
+
+    answers: Mapping[str, Agreement]
     main: str | None
     by_worker: Mapping[str, PairCounts]
     alphas: Mapping[str, float | None]
@@ -201,8 +212,11 @@ class Agreements:
 
 
 class _Value(NamedTuple):
+    """A value of a worker for an item, and its `codes`, as `alpha_units` has them."""
+
     worker: str
     value: Any
+    codes: Any
 
 
 def measure_agreement(
@@ -216,25 +230,35 @@ def measure_agreement(
     a worker's repeated ones.
 
     Values and texts are nominal (texts after SQuAD normalisation); of spans each character of
-    the field is a unit, in or out (`mark_units`), and a pair agrees as `values_agree` has it.
+    the field is a unit, in or out, and a pair agrees as `values_agree` has it: where and how far
+    marks overlap counts, how they are cut into pieces does not.
     A worker's alpha is 1 - observed / expected disagreement: observed in the pairs with the
     others, expected as for all. `main` is the answer of the rule, else the first compared.
     """
-    by_item: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for one in sorted(judgments, key=lambda one: (one.item, one.id)):
-        if one.row and (one.counted or (excluded and DUPLICATE not in one.flags)):
-            by_item.setdefault(one.item, []).append((one.worker, answers_of(one)))
+    compared = [
+        one
+        for one in sorted(judgments, key=lambda one: (one.item, one.id))
+        if one.row and (one.counted or (excluded and DUPLICATE not in one.flags))
+    ]
     asked = compared_answers(layout)
     main = layout.rule.of if layout.rule.of in asked else next(iter(asked), None)
-    answers = []
+    found: dict[str, Agreement] = {}
     of_workers: dict[str, PairCounts] = {}
     of_items: dict[str, PairCounts] = {}
     alphas: dict[str, float | None] = {}
     for name, answer in asked.items():
-        values = {
-            item: [_Value(worker, a[name]) for worker, a in found if name in a]
-            for item, found in by_item.items()
-        }
+        values: dict[str, list[_Value]] = {}
+        ratings: list[Rating] = []
+        codes: dict[str, int] = {}
+        for one in compared:
+            if (value := answers_of(one).get(name)) is not None:
+                if comparison(answer) == "span":
+                    code = marked(answer, value, items[one.item].fields)
+                else:
+                    key = comparison_key(answer, value)
+                    ratings.append(Rating(one.item, one.worker, key))
+                    code = np.array([codes.setdefault(key, len(codes))])
+                values.setdefault(one.item, []).append(_Value(one.worker, value, code))
         counts = PairCounts()
         for item, first, second in _pairs(values):
             agrees = values_agree(answer, first.value, second.value)
@@ -242,28 +266,33 @@ def measure_agreement(
             of_items.setdefault(item, PairCounts()).add(agrees)
             for worker in (first.worker, second.worker):
                 of_workers.setdefault(worker, PairCounts()).add(agrees)
-        units = _units(answer, values, items)
-        low, high = alpha_interval(units) or (None, None)
-        answers.append(
-            Agreement(
-                answer=name,
-                label=answer.label,
-                items=sum(len(found) > 1 for found in values.values()),
-                pairs=counts.pairs,
-                percent=counts.percent,
-                alpha=krippendorff_alpha(units),
-                low=low,
-                high=high,
-            )
+        units = alpha_units([[v.codes for v in given] for given in values.values()])
+        low, high = units.interval() or (None, None)
+        fleiss, fleiss_items = fleiss_kappa(ratings)
+        cohen = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
+        found[name] = Agreement(
+            items=sum(len(given) > 1 for given in values.values()),
+            pairs=counts.pairs,
+            percent=counts.percent,
+            alpha=units.alpha(),
+            low=low,
+            high=high,
+            fleiss=fleiss,
+            fleiss_items=fleiss_items,
+            cohen_pairs=len(cohen),
+            cohen_median=median(cohen) if cohen else None,
+            cohen_low=min(cohen, default=None),
+            cohen_high=max(cohen, default=None),
+            estimate=_estimate(answer, ratings),
         )
         if name == main:
-            alphas = _worker_alphas(answer, values, items, expected_disagreement(units))
+            alphas = _worker_alphas(values, units.expected_share())
     return Agreements(
-        answers=tuple(answers),
+        answers=found,
         main=main,
-        by_worker=dict(sorted(of_workers.items())),
+        by_worker=of_workers,
         alphas=alphas,
-        by_item=dict(sorted(of_items.items())),
+        by_item=of_items,
     )
 
 
@@ -273,165 +302,39 @@ def _pairs(values: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value
             yield item, first, second
 
 
-def _units(
-    answer: LayoutAnswer, values: Mapping[str, Sequence[_Value]], items: Mapping[str, Item]
-) -> "Units":
-    if comparison(answer) != "span":
-        keys = ([comparison_key(answer, v.value) for v in found] for found in values.values())
-        return value_units(keys)
-    return mark_units(
-        (
-            field_length(answer, items[item].fields),
-            [marked_ranges(answer, v.value, items[item].fields) for v in found],
-        )
-        for item, found in values.items()
-    )
-
-
 def _worker_alphas(
-    answer: LayoutAnswer,
-    values: Mapping[str, Sequence[_Value]],
-    items: Mapping[str, Item],
-    expected: float | None,
+    values: Mapping[str, Sequence[_Value]], expected: float | None
 ) -> dict[str, float | None]:
-    seen: dict[str, list[float]] = {}
-    for item, first, second in _pairs(values):
-        size, differing = 1, 0.0
-        if comparison(answer) == "span":
-            fields = items[item].fields
-            marks = [_is_marked(answer, v.value, fields) for v in (first, second)]
-            size, differing = len(marks[0]), float((marks[0] != marks[1]).sum())
-        elif not values_agree(answer, first.value, second.value):
-            differing = 1.0
+    size, differing = Counter[str](), Counter[str]()
+    for _, first, second in _pairs(values):
         for worker in (first.worker, second.worker):
-            sums = seen.setdefault(worker, [0.0, 0.0])
-            sums[0] += size
-            sums[1] += differing
+            size[worker] += len(first.codes)
+            differing[worker] += int((first.codes != second.codes).sum())
     return {
-        worker: 1 - differing / total / expected if expected and total else None
-        for worker, (total, differing) in sorted(seen.items())
+        worker: 1 - differing[worker] / total / expected if expected and total else None
+        for worker, total in size.items()
     }
 
 
-def _is_marked(answer: LayoutAnswer, value: Any, fields: Mapping[str, Any]) -> Any:
-    marks = np.zeros(field_length(answer, fields), bool)
-    for start, end in marked_ranges(answer, value, fields):
-        marks[start:end] = True
-    return marks
-
-
-@dataclass(frozen=True)
-class Units:
-    """What alpha is computed from, a row for the items, of two values or more, that are alike.
-
-    `times`: how many items are so. `disagreeing`: the share of observed disagreement of each,
-    pairs of values that differ over values less one. `counts`: how often it has each value, rows
-    by values, sparse.
-    """
-
-    times: Any
-    disagreeing: Any
-    counts: Any
-
-
-def value_units(items: Iterable[Sequence[str]]) -> Units:
-    """Units of nominal values: each item is one unit, and has a value of each annotator."""
-    columns: dict[str, int] = {}
-
-    def units() -> Iterator[tuple[float, Mapping[int, int]]]:
-        for values in items:
-            if len(values) > 1:
-                counts = {value: values.count(value) for value in sorted(set(values))}
-                differing = sum(n * (len(values) - n) for n in counts.values()) / (len(values) - 1)
-                yield differing, {columns.setdefault(v, len(columns)): n for v, n in counts.items()}
-
-    return _sparse_units(units())
-
-
-def mark_units(items: Iterable[tuple[int, Sequence[Sequence[tuple[int, int]]]]]) -> Units:
-    """Units of marked text: each character is one, with the values in and out.
-
-    An item is the length of its text and what each annotator marked, as [start, end) in order and
-    without overlap. This is the simple form of unitising: where and how far marks overlap
-    counts, how they are cut into pieces does not.
-    """
-    return _sparse_units(
-        _marked(length, marks) for length, marks in items if len(marks) > 1 and length > 0
-    )
-
-
-def krippendorff_alpha(units: Units) -> float | None:
-    """The coefficient: 1 perfect, 0 as by chance; None where it is undefined."""
-    value = _alphas(units, units.times[np.newaxis])[0] if len(units.times) else np.nan
-    return None if np.isnan(value) else float(value)
-
-
-def alpha_interval(units: Units, *, seed: int = 0) -> tuple[float, float] | None:
-    """A percentile interval of level `LEVEL`: `DRAWS` samples of items, with replacement.
-
-    Samples in which it is undefined are left out; None where these are more than half, or where
-    there are fewer than two items.
-    """
-    many = int(units.times.sum())
-    if many < 2:
+def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Estimate | None:
+    """Of a choice from a few values, on the items that two or more have judged, if any."""
+    counts = Counter(one.item for one in ratings)
+    items = sorted(item for item, n in counts.items() if n > 1)
+    free = answer.field or answer.kind not in ("choice", "flag") or comparison(answer) != "value"
+    if free or not items:
         return None
-    rng = np.random.default_rng(seed)
-    even = units.times / many
-    step = max(1, _CELLS // max(units.counts.shape))
-    found = [
-        _alphas(units, rng.multinomial(many, even, size=min(step, DRAWS - start)))
-        for start in range(0, DRAWS, step)
-    ]
-    values = np.concatenate(found)
-    values = values[~np.isnan(values)]
-    if len(values) * 2 < DRAWS:
-        return None
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    votes, best = majority(ratings), dawid_skene(ratings)
+    differing = []
+    for item in items:
+        value, probability = next(iter(best[item].items()))
+        vote = votes[item]
+        if vote is not None and vote != value:
+            differing.append((item, _in_words(vote), _in_words(value), round(probability, 4)))
+    ties = sum(votes[item] is None for item in items)
+    same = len(items) - ties - len(differing)
+    return Estimate(len(items), same, ties, tuple(differing[:_DIFFERING]))
 
 
-def expected_disagreement(units: Units) -> float | None:
-    """Share of pairs of values that would differ by chance; None without any pair."""
-    totals = np.asarray(units.counts.T @ units.times, float).ravel()
-    n = totals.sum()
-    return float((n * n - (totals**2).sum()) / (n * (n - 1))) if n > 1 else None
-
-
-def _alphas(units: Units, weights: Any) -> Any:
-    """Alpha for each row of weights on items; NaN where it is undefined."""
-    totals = np.asarray((units.counts.T @ weights.T).T, float)
-    n = totals.sum(axis=1)
-    by_chance = n * n - (totals**2).sum(axis=1)
-    seen = weights @ units.disagreeing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(by_chance > 0, 1 - (n - 1) * seen / by_chance, np.nan)
-
-
-def _sparse_units(items: Iterable[tuple[float, Mapping[int, int]]]) -> Units:
-    """Items that are alike are drawn alike: a bootstrap of them all costs that of the different."""
-    times = Counter((share, tuple(sorted(counts.items()))) for share, counts in items)
-    found = [(share, dict(counts)) for share, counts in times]
-    data = [n for _, counts in found for n in counts.values()]
-    columns = [column for _, counts in found for column in counts]
-    ends = [0, *accumulate(len(counts) for _, counts in found)]
-    cells = np.array(data, np.float64), np.array(columns, np.int64), np.array(ends)
-    shape = len(found), max(columns, default=0) + 1
-    from scipy.sparse import csr_matrix  # 30 MB that making a batch does not need
-
-    shares = np.array([share for share, _ in found], np.float64)
-    return Units(np.array([*times.values()], np.float64), shares, csr_matrix(cells, shape))
-
-
-def _marked(
-    length: int, annotators: Sequence[Sequence[tuple[int, int]]]
-) -> tuple[float, dict[int, int]]:
-    changes = np.zeros(length + 1, int)
-    for spans in annotators:
-        for start, end in spans:
-            changes[min(start, length)] += 1
-            changes[min(end, length)] -= 1
-    inside = np.cumsum(changes[:length])
-    many = len(annotators)
-    share = float((2 * inside * (many - inside)).sum()) / (many - 1)
-    marked = int(inside.sum())
-    return share, {0: length * many - marked, 1: marked}
+def _in_words(key: str) -> str:
+    found = json.loads(key)
+    return found if isinstance(found, str) else key

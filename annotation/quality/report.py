@@ -1,121 +1,144 @@
-"""`report.html`: what came back for one layout, on one page without scripts or other files.
+"""`report.html` and `report.json`: what came back for one layout, for people and for programs.
 
-The same judgments give the same bytes: no clock, nothing of the machine.
+It is what a paper's appendix says of work by people: who, how far they agree, what they were paid;
+the card of a release reads `report.json`. The page has no scripts and no other files. The same
+judgments give the same bytes: no clock, nothing of the machine. Times are those on the items: what
+a worker reads before the first item is not in them.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from typing import Any, get_args
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from factdrift.annotation.batch import Item
+from factdrift.annotation.batch import Item, check_kind
 from factdrift.annotation.checks import plain
 from factdrift.annotation.layout import Layout
-from factdrift.annotation.matching import LayoutVersion, submission_key
+from factdrift.annotation.matching import LayoutVersion, is_further, submission_key
 from factdrift.annotation.quality.agreement import (
     Agreements,
     answers_of,
     measure_agreement,
     value_text,
 )
-from factdrift.annotation.quality.appendix import Appendix, appendix, paid_submissions
-from factdrift.annotation.quality.expert import WorkerBatch
-from factdrift.annotation.quality.rules import ACCEPTED_BATCH, failed_answers
+from factdrift.annotation.quality.expert import WorkerBatch, checked_share
+from factdrift.annotation.quality.rules import (
+    ACCEPTED_BATCH,
+    EXPERT,
+    FAILED_ATTENTION,
+    REJECTED_BATCH,
+    failed_answers,
+)
 from factdrift.annotation.submission import decode
 from factdrift.builders.core.files import resource
+from factdrift.builders.release.people import FORMAT
 from factdrift.builders.rows import Decision, Gold, Judgment
 
-REPORT, DATA = "report.html", "report.json"
 _REFUSED_EXAMPLES = 20
 _LOW_ITEMS = 10
 _SHORT = 160
 """Characters of a text in the report."""
 
 
-@dataclass(frozen=True)
-class WorkerSummary:
-    """One worker. `percent` and `alpha` are against the others; `due` leaves out rejected work,
-    and has of a HIT that was handed in piece by piece the share that was done.
+Figures = dict[str, Any]
+"""Figures of a report by name, as `report.json` has them."""
 
-    `passed` of `checks` items with known answers were answered as known.
+
+def make_report(
+    versions: Sequence[LayoutVersion],
+    name: str,
+    judgments: Sequence[Judgment],
+    gold: Sequence[Gold],
+    checked: Sequence[WorkerBatch] = (),
+    days: tuple[str, str] | None = None,
+) -> Figures:
+    """Everything that is reported of one layout; `checked`: the experts' checks.
+
+    `days` are the first and the last on which a server took answers; `older`: batches in which
+    other values could be answered. Agreement is of the batches of the last version: answers of
+    others have other values. It is of all judgments but repeated ones (`before`) and of those that
+    count (`after`).
     """
-
-    name: str
-    platforms: tuple[str, ...]
-    hits: int
-    judgments: int
-    counted: int
-    percent: float | None
-    alpha: float | None
-    seconds: float | None
-    checks: int
-    passed: int
-    flags: Mapping[str, int]
-    due: Decimal
-
-
-@dataclass(frozen=True)
-class LowAgreementItem:
-    """An item with little agreement: the fields shown, as (label, text), and where the workers
-    differ what each `answered`, as (worker, (label, text) pairs)."""
-
-    item: str
-    percent: float
-    shown: tuple[tuple[str, str], ...]
-    answered: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-
-
-@dataclass(frozen=True)
-class ReportData:
-    """One layout. `older`: batches in which other values could be answered. `rows_sent` are
-    rows in all its batches, `decisions` of those with judgments.
-    """
-
-    layout: Layout
-    name: str
-    batches: int
-    older: int
-    rows_sent: int
-    submissions: int
-    judgments: int
-    counted: int
-    flags: Mapping[str, int]
-    decisions: Mapping[str, int]
-    agreements: Agreements
-    workers: tuple[WorkerSummary, ...]
-    due: Decimal
-    low_agreement: tuple[LowAgreementItem, ...]
-    appendix: Appendix
-
-
-@dataclass(frozen=True)
-class RefusedCounts:
-    """What the last import did not take: by reason, and the first few lines."""
-
-    reasons: tuple[tuple[str, int], ...] = ()
-    examples: tuple[dict[str, Any], ...] = ()
-
-
-def read_refused(path: Path) -> RefusedCounts:
-    """Counts of `refused.jsonl`; nothing where there is none."""
-    reasons: Counter[str] = Counter()
-    examples: list[dict[str, Any]] = []
-    if path.is_file():
-        with path.open(encoding="utf-8") as file:
-            for line in file:
-                one = decode(line)
-                reasons[one["reason"]] += 1
-                if len(examples) < _REFUSED_EXAMPLES:
-                    examples.append({**one, "file": Path(one["file"]).name})
-    return RefusedCounts(tuple(sorted(reasons.items())), tuple(examples))
+    judgments = sorted(judgments, key=lambda one: one.id)
+    newest = versions[-1]
+    layout = newest.layout
+    latest = [one for one in judgments if one.batch in newest.pay]
+    before = measure_agreement(layout, latest, newest.items, excluded=True)
+    after = measure_agreement(layout, latest, newest.items)
+    paid = _paid_submissions(versions, judgments)
+    known = _known_items(versions, judgments)
+    experts = {one.worker for one in judgments if EXPERT in one.flags}
+    by_worker: dict[str, list[Judgment]] = {}
+    for one in judgments:
+        by_worker.setdefault(one.worker, []).append(one)
+    due = defaultdict[str, Decimal](Decimal)
+    for submission in paid:
+        due[submission.worker] += submission.due
+    passed = defaultdict[str, list[bool]](list)
+    for check in known:
+        passed[check.judgment.worker].append(check.passed)
+    people = [
+        _worker_figures(who, found, after, passed[who], due[who])
+        for who, found in sorted(by_worker.items())
+    ]
+    decisions = Counter(one.decision for one in gold)
+    return {
+        "format": FORMAT,
+        "layout": name,
+        "title": layout.title,
+        "instructions": layout.instructions,
+        "platforms": sorted({one.platform for one in judgments}),
+        "days": days,
+        "datasets": sorted({one.dataset for one in judgments}),
+        "older": len({one.batch for one in judgments} - newest.pay.keys()),
+        "rows_sent": len({i.row for v in versions for i in v.items.values() if i.row}),
+        "workers": len(by_worker.keys() - experts),
+        "experts": len(experts),
+        "submissions": sum(one["hits"] for one in people),
+        "judgments": len(judgments),
+        "counted": sum(one.counted for one in judgments),
+        "currency": layout.pay.currency,
+        "per_hit": layout.pay.per_hit,
+        "planned_hourly": layout.pay.hourly,
+        "due": sum((one.due for one in paid), Decimal(0)),
+        "rule": _rule_in_words(layout),
+        "main": after.main,
+        "decisions": {one: decisions[one] for one in get_args(Decision)},
+        "flags": _flag_counts(judgments),
+        "agreement": [
+            {
+                "answer": answer,
+                "label": layout.answers[answer].label,
+                "before": asdict(before.answers[answer]),
+                "after": asdict(found),
+            }
+            for answer, found in after.answers.items()
+        ],
+        "paid_workers": _pay_figures([one for one in paid if not one.expert]),
+        "paid_experts": _pay_figures([one for one in paid if one.expert]),
+        "checks": [*_check_figures(known)],
+        "sample": asdict(checked_share(checked)) if layout.rule.by == "sampled" else None,
+        "people": people,
+        "low_agreement": [*_low_agreement(layout, latest, newest.items, after)],
+    }
 
 
-def render_report(data: ReportData, checked: Sequence[WorkerBatch], refused: RefusedCounts) -> str:
+def report_json(report: Figures) -> str:
+    """The text of `report.json`."""
+    return json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n"
+
+
+def render_report(
+    report: Figures, layout: Layout, checked: Sequence[WorkerBatch], refused: Path
+) -> str:
+    """The page; `refused`: the file of what the last import did not take."""
     environment = Environment(
         loader=FileSystemLoader(resource("annotation/quality")),
         autoescape=True,
@@ -129,19 +152,19 @@ def render_report(data: ReportData, checked: Sequence[WorkerBatch], refused: Ref
         "money": lambda value: f"{value:,.2f}",
         "percent": lambda value: "–" if value is None else f"{value:.0f} %",
     }
-    lowest = min([a.low for a in data.agreements.answers if a.low is not None] + [0.0])
-    left = min(-0.2, lowest)
+    left = min(-0.2, *(one["after"]["low"] or 0.0 for one in report["agreement"]), 0.0)
+    lines = refused.read_text("utf-8").splitlines() if refused.is_file() else []
+    entries = [decode(line) for line in lines]
     page = environment.get_template("report.html.j2").render(
-        f=data,
-        layout=data.layout,
-        a=data.appendix,
+        f=report,
+        layout=layout,
         worker_batches=checked,
         checked=Counter(str(batch.accepted) for batch in checked),
-        refused=refused,
-        rule=_rule_in_words(data.layout),
+        reasons=sorted(Counter(one["reason"] for one in entries).items()),
+        examples=[{**one, "file": Path(one["file"]).name} for one in entries[:_REFUSED_EXAMPLES]],
         place=lambda value: f"{100 * (max(value, left) - left) / (1 - left):.2f}%",
         ticks=[-1, -0.5, 0, 0.5, 1] if left < -0.5 else [0, 0.25, 0.5, 0.75, 1],
-        total=max(sum(data.decisions.values()), 1),
+        total=max(sum(report["decisions"].values()), 1),
     )
     return page.rstrip() + "\n"
 
@@ -165,84 +188,114 @@ def _two_digits(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
-def report_data(
-    versions: Sequence[LayoutVersion],
-    name: str,
-    judgments: Sequence[Judgment],
-    gold: Sequence[Gold],
-    checked: Sequence[WorkerBatch] = (),
-    days: tuple[str, str] | None = None,
-) -> ReportData:
-    """Everything of a report but what was refused; `checked`: the experts' checks.
+@dataclass(frozen=True)
+class _PaidSubmission:
+    """What one submission is due, and the seconds on its items; None: not all are known."""
 
-    Agreement is of the batches of the last version: answers of others have other values.
+    worker: str
+    expert: bool
+    due: Decimal
+    seconds: float | None
+
+
+def _paid_submissions(
+    versions: Sequence[LayoutVersion], judgments: Sequence[Judgment]
+) -> list[_PaidSubmission]:
+    """The submissions that are paid: not rejected ones, and a HIT once to a worker.
+
+    Of a HIT that was handed in piece by piece the share that was done.
     """
-    judgments = sorted(judgments, key=lambda one: one.id)
-    newest = versions[-1]
-    latest = [one for one in judgments if one.batch in newest.pay]
-    agreements = measure_agreement(newest.layout, latest, newest.items)
-    by_worker: dict[str, list[Judgment]] = {}
+    of = {batch: version for version in versions for batch in version.pay}
+    submissions: dict[tuple[str, ...], list[Judgment]] = {}
     for one in judgments:
-        by_worker.setdefault(one.worker, []).append(one)
-    workers = tuple(
-        _worker_summary(versions, who, found, agreements)
-        for who, found in sorted(by_worker.items())
-    )
-    decisions = Counter(one.decision for one in gold)
-    return ReportData(
-        layout=newest.layout,
-        name=name,
-        batches=len({one.batch for one in judgments}),
-        older=len({one.batch for one in judgments} - newest.pay.keys()),
-        rows_sent=len({i.row for version in versions for i in version.items.values() if i.row}),
-        submissions=sum(one.hits for one in workers),
-        judgments=len(judgments),
-        counted=sum(one.counted for one in judgments),
-        flags=_flag_counts(judgments),
-        decisions={one: decisions[one] for one in get_args(Decision)},
-        agreements=agreements,
-        workers=workers,
-        due=sum((one.due for one in workers), Decimal(0)),
-        low_agreement=_low_agreement(newest.layout, latest, newest.items, agreements),
-        appendix=appendix(
-            versions,
-            name,
-            judgments,
-            rule=_rule_in_words(newest.layout),
-            decisions={one: decisions[one] for one in get_args(Decision)},
-            flags=_flag_counts(judgments),
-            checked=checked,
-            days=days,
-        ),
-    )
+        submissions.setdefault(submission_key(one), []).append(one)
+    found = []
+    for (batch, hit, worker, *_), every in sorted(submissions.items()):
+        own = [one for one in every if not is_further(one)]
+        if not own or any({FAILED_ATTENTION, REJECTED_BATCH}.intersection(o.flags) for o in own):
+            continue
+        size = of[batch].sizes[hit]
+        times = [one.seconds for one in own if one.seconds is not None]
+        due = of[batch].pay[batch] * min(len(own), size) / size
+        is_expert = any(EXPERT in one.flags for one in own)
+        seconds = sum(times) if len(times) == len(own) else None
+        found.append(_PaidSubmission(worker, is_expert, due, seconds))
+    return found
 
 
-def _worker_summary(
-    versions: Sequence[LayoutVersion],
+def _pay_figures(paid: Sequence[_PaidSubmission]) -> Figures:
+    """Of submissions that are paid; `hourly`: quartiles of what an hour on the items came to."""
+    rates = [float(one.due) * 3600 / one.seconds for one in paid if one.seconds]
+    return {
+        "workers": len({one.worker for one in paid}),
+        "hits": len(paid),
+        "due": sum((one.due for one in paid), Decimal(0)),
+        "hourly": np.quantile(rates, (0.25, 0.5, 0.75)).round(2).tolist() if rates else None,
+    }
+
+
+@dataclass(frozen=True)
+class _KnownItem:
+    """A judgment of an item with a known answer, and whether it is as known."""
+
+    judgment: Judgment
+    version: LayoutVersion
+    passed: bool
+
+
+def _known_items(
+    versions: Sequence[LayoutVersion], judgments: Sequence[Judgment]
+) -> list[_KnownItem]:
+    of = {batch: version for version in versions for batch in version.pay}
+    return [
+        _KnownItem(one, version, not failed_answers(version.layout, one, version.items))
+        for one in judgments
+        if not one.row
+        for version in [of[one.batch]]
+    ]
+
+
+def _check_figures(known: Sequence[_KnownItem]) -> Iterator[Figures]:
+    """Of items with known answers: how often each was asked, and answered as known."""
+    by_item: dict[str, list[_KnownItem]] = {}
+    for one in known:
+        by_item.setdefault(one.judgment.item, []).append(one)
+    for name, asked in sorted(by_item.items()):
+        layout, item = asked[-1].version.layout, asked[-1].version.items[name]
+        yield {
+            "item": name,
+            "kind": check_kind(layout, item),
+            "text": _short(" ".join(plain(value) for _, value in sorted(item.fields.items()))),
+            "asked": len(asked),
+            "passed": sum(one.passed for one in asked),
+        }
+
+
+def _worker_figures(
     name: str,
     found: Sequence[Judgment],
     agreements: Agreements,
-) -> WorkerSummary:
+    checks: Sequence[bool],
+    due: Decimal,
+) -> Figures:
+    """Of one worker. `percent` and `alpha` are against the others; `passed` of `checks` items with
+    known answers were answered as known."""
     times = [one.seconds for one in found if one.seconds is not None]
-    known = [one for one in found if not one.row]
-    of = {batch: version for version in versions for batch in version.pay}
-    submissions = {submission_key(one) for one in found}
-    failed = [failed_answers(of[one.batch].layout, one, of[one.batch].items) for one in known]
     counts = agreements.by_worker.get(name)
-    return WorkerSummary(
-        name=name,
-        platforms=tuple(sorted({one.platform for one in found})),
-        hits=len(submissions),
-        judgments=len(found),
-        counted=sum(one.counted for one in found),
-        percent=counts.percent if counts else None,
-        alpha=agreements.alphas.get(name),
-        seconds=median(times) if times else None,
-        checks=len(known),
-        passed=sum(not names for names in failed),
-        flags=_flag_counts(found),
-        due=sum((one.due for one in paid_submissions(versions, found)), Decimal(0)),
-    )
+    return {
+        "name": name,
+        "platforms": sorted({one.platform for one in found}),
+        "hits": len({submission_key(one) for one in found}),
+        "judgments": len(found),
+        "counted": sum(one.counted for one in found),
+        "percent": counts.percent if counts else None,
+        "alpha": agreements.alphas.get(name),
+        "seconds": median(times) if times else None,
+        "checks": len(checks),
+        "passed": sum(checks),
+        "flags": _flag_counts(found),
+        "due": due,
+    }
 
 
 def _flag_counts(found: Sequence[Judgment]) -> dict[str, int]:
@@ -255,20 +308,21 @@ def _low_agreement(
     judgments: Sequence[Judgment],
     items: Mapping[str, Item],
     agreements: Agreements,
-) -> tuple[LowAgreementItem, ...]:
+) -> Iterator[Figures]:
+    """The items with the least agreement: the fields shown, as (label, text), and where the workers
+    differ what each answered, as (worker, (label, text) pairs)."""
     order = sorted(
         (counts.percent or 0.0, item)
         for item, counts in agreements.by_item.items()
         if counts.agreeing < counts.pairs
     )
-    found = []
     for percent, item in order[:_LOW_ITEMS]:
         fields = items[item].fields
-        shown = tuple(
+        shown = [
             (field.label or name, _short(plain(fields.get(name))))
             for name, field in layout.fields.items()
             if fields.get(name) and field.kind != "spans"
-        )
+        ]
         here = (one for one in judgments if one.item == item and one.counted)
         about = sorted(here, key=lambda one: (one.worker, one.id))
         answers = [_answers_in_words(layout, answers_of(one)) for one in about]
@@ -277,12 +331,11 @@ def _low_agreement(
             for label in dict.fromkeys(label for given in answers for label in given)
             if len({given.get(label) for given in answers}) > 1
         ]
-        lines = tuple(
-            (one.worker, tuple((label, given[label]) for label in differing if label in given))
+        lines = [
+            (one.worker, [(label, given[label]) for label in differing if label in given])
             for one, given in zip(about, answers, strict=True)
-        )
-        found.append(LowAgreementItem(item, percent, shown, lines))
-    return tuple(found)
+        ]
+        yield {"item": item, "percent": percent, "shown": shown, "answered": lines}
 
 
 def _answers_in_words(layout: Layout, given: Mapping[str, Any]) -> dict[str, str]:

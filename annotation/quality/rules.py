@@ -9,19 +9,19 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import BROKEN, Layout, LayoutAnswer
 from factdrift.annotation.matching import DUPLICATE, submission_key
 from factdrift.annotation.quality.agreement import (
-    TextRange,
     answers_of,
     compared_answers,
     comparison,
     comparison_key,
     judgments_agree,
-    marked_ranges,
+    marked,
     value_text,
     values_agree,
 )
@@ -201,7 +201,7 @@ def _gold_answers(
     list with an entry for each judgment, null where it gave none. What nobody gave is absent."""
     found: dict[str, Any] = {}
     given = [answers_of(one) for one in taken]
-    fields = [items[one.item].fields if one.item in items else {} for one in taken]
+    fields = [items[one.item].fields for one in taken]
     asked = compared_answers(layout)
     for name, answer in layout.answers.items():
         values = [answers.get(name) for answers in given]
@@ -219,10 +219,10 @@ def _most_typical(
     """Which of some values that agree to take: the first of the most frequent spelling; of spans
     the one that has the most in common with all, then the shorter."""
     if comparison(answer) == "span":
-        marked = [marked_ranges(answer, *pair) for pair in zip(values, fields, strict=True)]
+        marks = [marked(answer, *pair) for pair in zip(values, fields, strict=True)]
         order = [
-            (-sum(_overlap(one, other) for other in marked), sum(e - s for s, e in one), one, n)
-            for n, one in enumerate(marked)
+            (-sum(map(partial(_common_share, one), marks)), one.sum(), one.nonzero()[0].tolist(), n)
+            for n, one in enumerate(marks)
         ]
         return min(order)[-1]
     written = [_json(value) for value in values]
@@ -230,10 +230,10 @@ def _most_typical(
     return written.index(min(counts, key=lambda text: (-counts[text], text)))
 
 
-def _overlap(one: Sequence[TextRange], other: Sequence[TextRange]) -> float:
-    both = sum(max(0, min(a.end, b.end) - max(a.start, b.start)) for a in one for b in other)
-    union = sum(e - s for s, e in one) + sum(e - s for s, e in other) - both
-    return both / union if union else 0.0
+def _common_share(one: Any, other: Any) -> float:
+    size = min(len(one), len(other))
+    union = one.sum() + other.sum() - (both := (one[:size] & other[:size]).sum())
+    return float(both / union) if union else 0.0
 
 
 def _json(value: Any) -> str:

@@ -9,7 +9,7 @@ sample (Kish 1965; Korn and Graubard 1998).
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb
+from math import ceil
 
 LEVEL = 0.95
 
@@ -29,27 +29,20 @@ class ErrorBound:
     bound: float | None
 
 
-def needed(judgments: int, max_error: float, level: float = LEVEL) -> int:
+def needed(judgments: int, max_error: float) -> int:
     """The smallest sample, without replacement, that would most likely hold a wrong judgment.
 
     With `judgments` in all of which `max_error` or more, but at least one, are wrong.
     """
-    if judgments < 1:
-        return 0
-    wrong = max(1, -(-judgments * int(max_error * 1_000_000) // 1_000_000))
-    whole = comb(judgments, wrong)
-    low, high = 1, judgments
-    while low < high:
-        middle = (low + high) // 2
-        missed = comb(judgments - middle, wrong)
-        if missed * 1_000_000 <= whole * round((1 - level) * 1_000_000):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    right = judgments - max(1, ceil(round(judgments * max_error, 6)))
+    missed, size = 1.0, 0
+    while missed > 1 - LEVEL:
+        missed *= (right - size) / (judgments - size)
+        size += 1
+    return size
 
 
-def error_bound(parts: Iterable[tuple[int, int, int]], level: float = LEVEL) -> ErrorBound:
+def error_bound(parts: Iterable[tuple[int, int, int]]) -> ErrorBound:
     """What parts come to: of each its judgments, how many of them were checked, and found wrong.
 
     Parts of which nothing was checked are taken to be like the others.
@@ -64,12 +57,12 @@ def error_bound(parts: Iterable[tuple[int, int, int]], level: float = LEVEL) -> 
     share = sum(weight * wrong for weight, _, wrong in sampled) / total
     effective = total**2 / sum(weight**2 * n for weight, n, _ in sampled)
     every = checked == judgments
-    bound = share if every else upper_bound(share * effective, effective, level)
+    bound = share if every else upper_bound(share * effective, effective)
     return ErrorBound(judgments, checked, sum(wrong for *_, wrong in sampled), share, bound)
 
 
-def upper_bound(wrong: float, checked: float, level: float = LEVEL) -> float:
+def upper_bound(wrong: float, checked: float) -> float:
     """The upper end of Clopper and Pearson's one-sided interval; `checked` may be a fraction."""
     from scipy.special import betaincinv  # 30 MB that few commands need
 
-    return 1.0 if wrong >= checked else float(betaincinv(wrong + 1, checked - wrong, level))
+    return 1.0 if wrong >= checked else float(betaincinv(wrong + 1, checked - wrong, LEVEL))

@@ -1,0 +1,188 @@
+"""Coefficients of agreement, and true values estimated from workers who err; values are nominal.
+
+All are tested against the published tables of their papers and, on random tables, against the
+usual libraries, which take a table with a cell for every value of every item: alpha of ten
+thousand free texts needs gigabytes there.
+
+Krippendorff's alpha (K. Krippendorff, Content Analysis, ch. 12) is 1 - observed / expected
+disagreement, for any number of annotators and missing values. Only units with two values or more
+say anything. Where all values are the same, nothing could disagree: alpha is undefined (None). Its
+interval is a bootstrap over items.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+DRAWS = 1_000
+"""Bootstrap samples of an interval."""
+LEVEL = 0.95
+ROUNDS = 2_000
+"""Most rounds of an estimate by Dawid and Skene."""
+TOLERANCE = 1e-9
+
+
+class Rating(NamedTuple):
+    item: str
+    worker: str
+    value: str
+
+
+@dataclass(frozen=True)
+class AlphaUnits:
+    """What alpha is computed from: the disagreement within each item, and how often (`number`) an
+    item (`item`) has a value (`value`), three arrays side by side."""
+
+    disagreement: Any
+    item: Any
+    value: Any
+    number: Any
+
+    def alpha(self, weights: Any = None) -> float | None:
+        """1 perfect, 0 as by chance; with weights of the items. None: undefined."""
+        weights = np.ones(len(self.disagreement)) if weights is None else weights
+        expected = self.expected(weights)
+        return 1 - float(weights @ self.disagreement) / expected if expected else None
+
+    def expected(self, weights: Any) -> float | None:
+        """The disagreement by chance of as many values; None: none is possible."""
+        totals = np.bincount(self.value, self.number * weights[self.item])
+        n = totals.sum()
+        return float((n * n - (totals**2).sum()) / (n - 1)) if n > 1 else None
+
+    def expected_share(self) -> float | None:
+        """The share of pairs of values that would differ by chance; None: nothing could differ."""
+        found = self.expected(np.ones(len(self.disagreement)))
+        return found / float(self.number.sum()) if found else None
+
+    def interval(self, seed: int = 0) -> tuple[float, float] | None:
+        """A percentile interval of level `LEVEL`: `DRAWS` samples of items, with replacement.
+
+        Samples in which alpha is undefined are left out; None where these are more than half, or
+        where there are fewer than two items.
+        """
+        many = len(self.disagreement)
+        if many < 2:
+            return None
+        rng = np.random.default_rng(seed)
+        drawn = (np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS))
+        values = [value for weights in drawn if (value := self.alpha(weights)) is not None]
+        if len(values) * 2 < DRAWS:
+            return None
+        low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return float(low), float(high)
+
+
+def alpha_units(items: Iterable[Sequence[Any]]) -> AlphaUnits:
+    """Of each item what each annotator gave: a code, or as many codes as the item has units."""
+    disagreement, found = [], []
+    for given in items:
+        values = np.array(given)
+        if len(values) < 2 or not values.size:
+            continue
+        values = values.reshape(len(values), -1)
+        differing = 0
+        for value in np.unique(values):
+            times = (values == value).sum(axis=0)
+            differing += int((times * (len(values) - times)).sum())
+            found.append((len(disagreement), int(value), int(times.sum())))
+        disagreement.append(differing / (len(values) - 1))
+    item, value, number = np.array(found, np.int64).reshape(-1, 3).T
+    return AlphaUnits(np.array(disagreement), item, value, number)
+
+
+def fleiss_kappa(ratings: Iterable[Rating]) -> tuple[float | None, int]:
+    """Fleiss (1971), for items with the same number of ratings, and how many these are.
+
+    They are those with the usual number; where two numbers are as frequent, the larger.
+    """
+    by_item = [counts for counts in _counts(ratings).values() if counts.total() > 1]
+    sizes = Counter(counts.total() for counts in by_item)
+    if not sizes:
+        return None, 0
+    size = max(sizes, key=lambda n: (sizes[n], n))
+    found = [counts for counts in by_item if counts.total() == size]
+    totals = Counter(value for counts in found for value in counts.elements())
+    pairs = sum(n * (n - 1) for counts in found for n in counts.values())
+    agreed = pairs / (size * (size - 1) * len(found))
+    by_chance = sum((n / (len(found) * size)) ** 2 for n in totals.values())
+    kappa = None if len(totals) < 2 else (agreed - by_chance) / (1 - by_chance)
+    return kappa, len(found)
+
+
+def cohen_kappas(ratings: Iterable[Rating], fewest: int = 2) -> dict[tuple[str, str], float]:
+    """Cohen (1960) of pairs of workers with `fewest` items or more in common, where it is defined.
+
+    Of a worker who judged an item twice the first rating counts.
+    """
+    by_item: dict[str, dict[str, str]] = {}
+    for item, worker, value in ratings:
+        by_item.setdefault(item, {}).setdefault(worker, value)
+    by_pair: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for given in by_item.values():
+        for first, second in combinations(sorted(given), 2):
+            by_pair.setdefault((first, second), []).append((given[first], given[second]))
+    found = {}
+    for pair, values in sorted(by_pair.items()):
+        first_side, second_side = (Counter(side) for side in zip(*values, strict=True))
+        agreed = sum(one == other for one, other in values) / len(values)
+        by_chance = sum(n * second_side[v] for v, n in first_side.items()) / len(values) ** 2
+        if len(values) >= fewest and by_chance < 1:
+            found[pair] = (agreed - by_chance) / (1 - by_chance)
+    return found
+
+
+def dawid_skene(ratings: Iterable[Rating]) -> dict[str, dict[str, float]]:
+    """A. P. Dawid and A. M. Skene (1979): the probability of each value of each item.
+
+    Maximum likelihood by EM, from shares of the votes; rounds end when no probability changes by
+    more than `TOLERANCE`, or after `ROUNDS`. The first value is the most probable, among equal ones
+    the first in order.
+    """
+    rated = sorted(ratings)
+    if not rated:
+        return {}
+    items, workers, values = (sorted({one[n] for one in rated}) for n in range(3))
+    places = [{name: n for n, name in enumerate(names)} for names in (items, workers, values)]
+    at, who, what = (np.array([places[n][one[n]] for one in rated], np.int64) for n in range(3))
+    many = len(values)
+    truth = np.zeros((len(items), many))
+    np.add.at(truth, (at, what), 1.0)
+    truth /= truth.sum(axis=1, keepdims=True)
+    for _ in range(ROUNDS):
+        errors = np.zeros((len(workers), many, many))
+        np.add.at(errors.transpose(0, 2, 1), (who, what), truth[at])
+        sums = errors.sum(axis=2, keepdims=True)
+        errors = np.divide(errors, sums, out=np.zeros_like(errors), where=sums > 0)
+        with np.errstate(divide="ignore"):
+            scores = np.tile(np.log(truth.mean(axis=0)), (len(items), 1))
+            np.add.at(scores, at, np.log(errors[who, :, what]))
+        scores -= scores.max(axis=1, keepdims=True)
+        before, truth = truth, np.exp(scores)
+        truth /= truth.sum(axis=1, keepdims=True)
+        if np.abs(truth - before).max() < TOLERANCE:
+            break
+    return {
+        name: {values[n]: float(row[n]) for n in np.argsort(-row, kind="stable")}
+        for name, row in zip(items, truth, strict=True)
+    }
+
+
+def majority(ratings: Iterable[Rating]) -> dict[str, str | None]:
+    """The most frequent value of each item; None where two are as frequent."""
+    found: dict[str, str | None] = {}
+    for item, counts in _counts(ratings).items():
+        (first, n), *rest = counts.most_common(2)
+        found[item] = None if rest and rest[0][1] == n else first
+    return found
+
+
+def _counts(ratings: Iterable[Rating]) -> Mapping[str, Counter[str]]:
+    by_item: dict[str, Counter[str]] = {}
+    for item, _, value in ratings:
+        by_item.setdefault(item, Counter())[value] += 1
+    return by_item
