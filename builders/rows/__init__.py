@@ -53,7 +53,6 @@ from factdrift.builders.rows.news import Article as Article
 from factdrift.builders.rows.news import ArticleRef as ArticleRef
 from factdrift.builders.rows.news import Candidate as Candidate
 from factdrift.builders.rows.news import Draw as Draw
-from factdrift.builders.rows.news import FilteredQuestion as FilteredQuestion
 from factdrift.builders.rows.news import Grounding as Grounding
 from factdrift.builders.rows.news import HumanAnswer as HumanAnswer
 from factdrift.builders.rows.news import NewsQuestion as NewsQuestion
