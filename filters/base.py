@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
@@ -108,14 +108,6 @@ class Filter(Protocol):
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
         """One verdict an item, in their order."""
-
-
-@runtime_checkable
-class Surveyor(Filter, Protocol):
-    """A filter whose verdicts need a look at every item first, whatever their order."""
-
-    def survey(self, items: Sequence[QuestionItem], context: FilterContext) -> None:
-        """Called with every batch before `judge` is called with the first."""
 
 
 class ItemFilter(Strict, ABC):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.rows import AnswerType
 from factdrift.filters.base import (
     FilterContext,
     FilterVerdict,
@@ -18,14 +17,11 @@ from factdrift.filters.base import (
 class EntityRequired(Strict):
     """The answer is a phrase and the question holds no named entity (appendix A.4, iv).
 
-    Entities are what the run's spaCy pipeline finds in the question. `types` says of which answers.
-
-    `types`: the kinds of answers whose questions need one.
+    Entities are what the run's spaCy pipeline finds in the question.
     """
 
     needs: ClassVar[frozenset[Need]] = frozenset({"names"})
     filter: Literal["entity_required"] = "entity_required"
-    types: tuple[AnswerType, ...] = ("phrase",)
 
     def judge(
         self, items: Sequence[QuestionItem], context: FilterContext
@@ -33,7 +29,7 @@ class EntityRequired(Strict):
         """Drop a question without an entity where the answer's type asks for one."""
         if context.names is None:
             raise needed("names", "a pipeline that finds names", self.filter)
-        asked = [item for item in items if item.question.answer.type in self.types]
+        asked = [item for item in items if item.question.answer.type == "phrase"]
         found = context.names.names([item.question.question for item in asked])
         without = {item.question.id for item, names in zip(asked, found, strict=True) if not names}
         return [judged("no_entity" if i.question.id in without else None) for i in items]

@@ -1,15 +1,12 @@
 """Run filters over items, in batches: the kept, the dropped, counts and examples."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-import msgspec
-
 from factdrift.builders.rows import Article, Dropped, Question
-from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem, Surveyor
+from factdrift.filters.base import Filter, FilterContext, FilterVerdict, QuestionItem
 
 BATCH = 256
 """Items that a filter is given at once."""
@@ -84,9 +81,8 @@ class FilterRun:
 
     The items pass the filters in their order and go no further than the first that drops them.
     Yields `KeptItem` for what every filter keeps and `Dropped` for the rest, `step` being the
-    filter's name. Holds at most `batch` items a filter in memory; a filter that must survey all
-    items first has them spooled to a temporary file. Raises UserError at once where a filter
-    lacks something of the context.
+    filter's name. Holds at most `batch` items a filter in memory. Raises UserError at once where a
+    filter lacks something of the context.
     """
 
     def __init__(
@@ -117,8 +113,6 @@ def _stage(
     batch: int,
 ) -> Iterator[KeptItem | Dropped]:
     """The stream after one filter."""
-    if isinstance(filter_, Surveyor):
-        stream = _surveyed(filter_, stream, context, batch)
     for group, passed in _batches(stream, batch):
         yield from passed
         if not group:
@@ -147,22 +141,6 @@ def _batches(
             yield kept, dropped
             kept, dropped = [], []
     yield kept, dropped
-
-
-def _surveyed(
-    filter_: Surveyor, stream: Iterator[KeptItem | Dropped], context: FilterContext, size: int
-) -> Iterator[KeptItem | Dropped]:
-    """The stream once more, after the filter has seen all of it; spooled to a file."""
-    pack, unpack = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(list[KeptItem])
-    with tempfile.TemporaryFile() as spool:
-        for group, passed in _batches(stream, size):
-            yield from passed
-            filter_.survey([kept.item for kept in group], context)
-            data = pack.encode(group)
-            spool.write(len(data).to_bytes(8, "big") + data)
-        spool.seek(0)
-        while head := spool.read(8):
-            yield from unpack.decode(spool.read(int.from_bytes(head, "big")))
 
 
 def _dropped(step: str, item: QuestionItem, verdict: FilterVerdict) -> Dropped:

@@ -6,7 +6,7 @@ from pydantic import PositiveInt, model_validator
 
 from factdrift.builders.text.en.alone import loose_pronoun, points_outside
 from factdrift.builders.text.en.answers import given_away
-from factdrift.builders.text.en.boilerplate import asks_boilerplate, boilerplate
+from factdrift.builders.text.en.boilerplate import boilerplate
 from factdrift.builders.text.en.form import misshapen
 from factdrift.builders.text.en.questions import day_of_article
 from factdrift.builders.text.words import cuts_word, tokens
@@ -143,22 +143,15 @@ class PronounWithoutAntecedent(ItemFilter):
 
 
 class Boilerplate(ItemFilter):
-    """The answer's sentence is no news (a caption, a byline, a call), or the question asks for one.
-
-    `Who has CNN reached out to?` and `Who is seen at …` ask about the article, not the world.
-    """
+    """The answer's sentence is no news: a caption, a byline, a call."""
 
     filter: Literal["boilerplate"] = "boilerplate"
 
     def verdict(self, item: QuestionItem) -> FilterVerdict:
         """Drop, with the sentence as `detail`."""
-        place = item.question.answer.sentence
-        sentences = item.article.sentences
-        sentence = sentences[place] if 0 < place < len(sentences) else ""
-        kind = boilerplate(sentence)
-        if kind is None and asks_boilerplate(item.question.question):
-            kind = "asked"
-        return judged("boilerplate" if kind else None, f"{kind}: {sentence}")
+        place, sentences = item.question.answer.sentence, item.article.sentences
+        kind = boilerplate(sentences[place]) if 0 < place < len(sentences) else None
+        return judged("boilerplate", f"{kind}: {sentences[place]}") if kind else KEEP
 
 
 WordingFilter = (

@@ -14,7 +14,7 @@ from factdrift.builders.rows import Article, Candidate, Draw, Question
 from factdrift.builders.text.dates import time_of
 from factdrift.builders.text.en.boilerplate import boilerplate
 from factdrift.filters import FILTERS
-from factdrift.filters.base import Filter, FilterContext, QuestionItem, Surveyor
+from factdrift.filters.base import Filter, FilterContext, QuestionItem
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import specify, told
 
@@ -85,8 +85,6 @@ class Says:
 def _duplicate(first: str, answer: str, second: str, other: str) -> str:
     one, context = FILTERS["duplicate_question"](), FilterContext()
     items = [item(first, answer, id="a"), item(second, other, id="b")]
-    assert isinstance(one, Surveyor)
-    one.survey(items, context)
     kept = [verdict.keep for verdict in one.judge(items, context)]
     return "keep" if kept == [True, True] else "drop"
 

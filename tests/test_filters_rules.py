@@ -1,11 +1,9 @@
 """Each rule filter: a table of what it keeps and why it drops."""
 
-from sys import getsizeof
 from typing import Any
 
 import pytest
 
-from factdrift.builders.core.hashing import row_id
 from factdrift.builders.generate.protocol import Result
 from factdrift.builders.rows import Article
 from factdrift.builders.text.words import tokens
@@ -82,8 +80,8 @@ def test_answer_not_in_article(start: int, answer: str, article: str, reason: st
         (QuestionMark(), "Who won the vote?", ""),
         (QuestionMark(), "Who won the vote? ", ""),
         (QuestionMark(), "Who won the vote", "no_question_mark"),
-        (QuestionMark(), "Who won? And who lost?", "several_questions"),
-        (QuestionMark(), "Who won\nthe vote?", "several_lines"),
+        (QuestionMark(), "Who won? And who lost?", "not_plain_text"),
+        (QuestionMark(), "Who won\nthe vote?", "not_plain_text"),
         (Length(), "Who won?", "too_short"),
         (Length(), "Who won the vote?", ""),
         (Length(), "why " * 41, "too_long"),
@@ -177,35 +175,15 @@ ARTICLE = (
 )
 
 
-@pytest.mark.slow
-def test_what_a_question_takes_in_memory() -> None:
-    many = 300
-    one, context = DuplicateQuestion(), FilterContext()
-    for n in range(many):
-        one.survey([item(f"Who won vote {n}?", id=row_id(n))], context)
-    size = getsizeof(context.memory) + sum(
-        getsizeof(part) for pair in context.memory.items() for part in pair
-    )
-    assert len(context.memory) == many and size / many <= 190
-
-
-@pytest.mark.parametrize(
-    ("also", "kept"),
-    [((), 1), (("answer",), 2), (("answer", "article_month"), 3), (("question_day",), 1)],
-)
-def test_duplicates(also: Any, kept: int) -> None:
+def test_duplicates() -> None:
     items = [
         item("Who won the vote?", id="b"),
         item("Who won  a VOTE?", id="a"),
         item("Who won the vote?", id="c", answer="Ann"),
         item("Who won the vote?", id="d", past=True),
     ]
-    one, context = DuplicateQuestion(also=also), FilterContext()
-    one.survey(items[:2], context)
-    one.survey(items[2:], context)
-    verdicts = one.judge(items, context)
-    ids = [i.question.id for i, v in zip(items, verdicts, strict=True) if v.keep]
-    assert len(ids) == kept and "a" in ids and "b" not in ids
+    verdicts = DuplicateQuestion().judge(items, FilterContext())
+    assert [v.keep for v in verdicts] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(

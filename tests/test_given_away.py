@@ -1,51 +1,50 @@
-"""The answer is given away: one table of cases for every mode, and for the rules over tables."""
+"""The answer is given away: one table of cases for every rule, and for the rules over tables."""
 
 import ibis
 import pytest
 
 from factdrift.builders.facts import names as over_tables
-from factdrift.builders.text.given_away import Mode, gives_away, names, significant
+from factdrift.builders.text.given_away import as_scored, names, overlaps, significant
 from factdrift.builders.text.words import word_tokens
 
-MODES: tuple[Mode, ...] = ("span", "name", "squad", "word", "overlap")
-
 CASES: list[tuple[str, str, str]] = [
-    # text, answer, the modes that say that it is given away
+    # text, answer, the rules that say that it is given away
     ("Who leads Russia?", "US", "overlap"),
-    ("Who leads the U.S.?", "the US", "span squad"),
-    ("Who leads the US?", "the U.S.", "span squad"),
-    ("Who governs New York?", "New York", "span name squad word overlap"),
-    ("Which city lies in New South York?", "New York", "word overlap"),
-    ("Lumen Field", "Lumen Technologies", "word overlap"),
+    ("Who leads the U.S.?", "the US", "squad"),
+    ("Who leads the US?", "the U.S.", "squad"),
+    ("Who governs New York?", "New York", "name squad overlap"),
+    ("Which city lies in New South York?", "New York", "overlap"),
+    ("Lumen Field", "Lumen Technologies", "overlap"),
     ("Rose of Lima", "Lim", "overlap"),
     ("Mongolia", "Mongolian", "overlap"),
-    ("Djibouti", "djibouti", "span name squad word overlap"),
+    ("Djibouti", "djibouti", "name squad overlap"),
     ("Leeds United F.C.", "Arsenal F.C.", ""),
-    ("Who owns The Times?", "The Times", "span name squad word overlap"),
-    ("Who owns Times New Roman?", "The Times", "span squad word overlap"),
-    ("Who paid 2.5 million?", "5 million", "name word overlap"),
-    ("Who paid 1,000 pounds?", "1000", "span squad"),
-    ("Where is Peru's capital?", "Peru", "span name word overlap"),
-    ("Who plays for Atlético?", "Atletico", "span name word overlap"),
-    ("Which band is The Who?", "who", "span name squad overlap"),
+    ("Who owns The Times?", "The Times", "name squad overlap"),
+    ("Who owns Times New Roman?", "The Times", "squad overlap"),
+    ("Who paid 2.5 million?", "5 million", "name overlap"),
+    ("Who paid 1,000 pounds?", "1000", "squad"),
+    ("Where is Peru's capital?", "Peru", "name overlap"),
+    ("Who plays for Atlético?", "Atletico", "name overlap"),
+    ("Which band is The Who?", "who", "name squad overlap"),
     ("Who wrote it?", "", "overlap"),
-    ("Which album is by The The?", "The The", "name word overlap"),
-    ("Kia Center", "Kia", "span name squad word overlap"),
-    ("Kia-Center", "Kia", "span name word overlap"),
-    ("Arena of the AC Milan", "AC", "span name squad word overlap"),
+    ("Which album is by The The?", "The The", "name overlap"),
+    ("Kia Center", "Kia", "name squad overlap"),
+    ("Kia-Center", "Kia", "name overlap"),
+    ("Arena of the AC Milan", "AC", "name squad overlap"),
     ("Zakia Center", "Kia", "overlap"),
-    ("kia center", "Kia", "span name squad overlap"),
-    ("Kia Center", "kia", "span name squad overlap"),
+    ("kia center", "Kia", "name squad overlap"),
+    ("Kia Center", "kia", "name squad overlap"),
     ("Leeds FC", "Bari FC", ""),
     ("FC Ust", "Ust FC", ""),
-    ("U2 3D", "U2", "span name squad word overlap"),
-    ("The A-Ha story", "A Ha", "span name word overlap"),
+    ("U2 3D", "U2", "name squad overlap"),
+    ("The A-Ha story", "A Ha", "name overlap"),
 ]
 
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
 def test_modes(text: str, answer: str, modes: str) -> None:
-    assert [m for m in MODES if gives_away(text, ["Zzz", answer], m)] == modes.split()
+    assert as_scored(text, answer) == ("squad" in modes.split())
+    assert overlaps(text, answer) == ("overlap" in modes.split())
 
 
 @pytest.mark.parametrize(("text", "answer", "modes"), CASES)
@@ -88,4 +87,4 @@ def test_over_tables_as_over_texts() -> None:
     rows = table.mutate(found=found).to_pyarrow().to_pylist()
     assert len(rows) == len(cases)
     for row in rows:
-        assert row["found"] == gives_away(row["text"], [row["answer"]], "overlap"), row
+        assert row["found"] == overlaps(row["text"], row["answer"]), row

@@ -1,4 +1,4 @@
-"""The seven patterns: what a clause that says its own time is asked, and what is asked nothing."""
+"""The patterns of the parse: what a clause that says its own time is asked, and which are not."""
 
 from datetime import date
 
@@ -23,16 +23,11 @@ ASKED = [
         },
     ),
     (
-        "Apple paid $3 billion for Beats in 2014.",
-        {"How much did Apple pay for Beats in 2014?": "$3 billion"},
-    ),
-    (
-        "Russia sent 20 ships to Tartus in May 2013.",
-        {"How many ships did Russia send to Tartus in May 2013?": "20"},
-    ),
-    (
-        "In 1956, Ruth Ginsburg entered Harvard at the age of 23.",
-        {"At what age did Ruth Ginsburg enter Harvard in 1956?": "23"},
+        "Prime Minister Theresa May dismissed Michael Fallon in November 2017.",
+        {
+            "When did Theresa May dismiss Michael Fallon?": "November 2017",
+            "Whom did Theresa May dismiss in November 2017?": "Michael Fallon",
+        },
     ),
     ("Nokia bought Withings in 2016.", {"When did Nokia buy Withings?": "2016"}),
     ("Fidel Castro died in November 2016.", {"When did Fidel Castro die?": "November 2016"}),
@@ -68,6 +63,10 @@ NOTHING = [
     "Ginger Baker was born Peter Baker in London in 1939.",
     "John Stevens was born in 1920 in Chicago and studied law at Northwestern University.",
     "Boeing resigned in June 2014.",
+    "Malala Yousafzai survived an attack in October 2012.",  # one of many
+    "Shares of Bear Stearns rose above 150 dollars in 2007.",
+    "The plan of the Justice Department was submitted on 27 January 2010.",
+    "Wimbledon was last cancelled in 1945.",  # until the article's day
 ]
 
 
@@ -105,6 +104,11 @@ def test_a_person_is_named_in_full() -> None:
         ("The party grew.", []),
         ("Mary Ardern spoke.", ["When did Mary Ardern become leader of the Labour Party?"]),
         ("Mary Ardern and Ann Ardern spoke.", []),
+        ("Mrs Ardern spoke.", []),
+        (
+            "Prime Minister Mary Ardern spoke.",
+            ["When did Mary Ardern become leader of the Labour Party?"],
+        ),
     ],
 )
 def test_a_surname_that_the_tagger_does_not_know(before: str, asked: list[str]) -> None:

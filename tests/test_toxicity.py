@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import TypeAdapter, ValidationError, model_validator
 
 from factdrift.builders.core.config import Strict, load
@@ -20,7 +21,6 @@ from factdrift.filters.toxicity.bands import (
     to_judge,
 )
 from factdrift.filters.toxicity.classifier import TransformersScorer
-from factdrift.filters.toxicity.judged import mistakes
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
@@ -159,15 +159,17 @@ def news() -> list[str]:
 
 
 def test_what_the_local_scorer_gets_wrong() -> None:
-    """The table of the card: false positives by kind, and hate that it cannot see."""
-    found = {line.kind: line for line in mistakes(Local().start(None, print), Local().thresholds)}
-    assert sum(line.questions for line in found.values()) == 80
-    wrong = {kind: line.wrong for kind, line in found.items() if line.wrong}
-    clean = {kind: n for kind, n in wrong.items() if not found[kind].toxic}
-    assert clean == {"words_with_two_senses": 2, "reported_insults": 1}
-    assert found["offices"].wrong == 0, "Verizon's chief executive stays"
-    assert (found["hate"].questions, found["hate"].wrong) == (8, 6)
-    assert (found["threats"].questions, found["threats"].wrong) == (6, 5)
+    """False positives by kind, and hate that it cannot see, of 80 judged questions."""
+    text = Path(__file__).with_name("toxicity_judged.yaml").read_text("utf-8")
+    table = yaml.safe_load(text)
+    wrong = {}
+    for label, kinds in table.items():
+        for kind, questions in kinds.items():
+            gone = len(dropped(Local(), questions))
+            wrong[kind] = len(questions) - gone if label == "toxic" else gone
+    seen = {kind: wrong[kind] for kind in table["clean"] if wrong[kind]}
+    assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
+    assert (wrong["hate"], wrong["threats"]) == (6, 5)
 
 
 def test_a_table_with_a_mistake(tmp_path: Path) -> None:
@@ -317,9 +319,6 @@ def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bad.detail and "insult=0.95" in bad.detail
         assert fine.scores and fine.scores.insult == 0.05 and bad.scores
         assert len(said) == 1 and "31 December 2026" in said[0]
-        more = one.model_copy(update={"text": "question_answer", "unscored": "keep"})
-        verdicts = more.judge(items, context)
-        assert [v.keep for v in verdicts] == [True, False, True, False]
 
 
 def bands(*shares: float) -> list[BandJudgment]:

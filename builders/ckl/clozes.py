@@ -25,7 +25,7 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Gold, NewsCloze
-from factdrift.builders.text.given_away import gives_away
+from factdrift.builders.text.given_away import as_scored
 from factdrift.builders.text.prompts import as_of, targets
 
 LAYOUT = "ckl_question"
@@ -167,7 +167,7 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     if text != marked.text or not plain(text):
         raise DropError("answer_not_in_article", marked.text)
     answer = same_length(text.strip())
-    if any(gives_away(side, [answer], "squad") for side in cloze.split(BLANK)):
+    if any(as_scored(side, answer) for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
     if is_undated_day(answer):
         raise DropError("weekday_answer", answer)

@@ -1,12 +1,13 @@
-"""The backend `parse`: seven plain questions about what one clause says of one time.
+"""The backend `parse`: plain questions about what one clause says of one time.
 
-When, who as subject and as object, which country, where, how many and how much, at what age. Asked
-of a main clause in the past tense that says its own time to the year, names who did it, and stands
-alone: no pronoun, no quotation, nothing that another sentence has to explain. Few clauses are so.
+When, who, whom, which country and where. Asked of a main clause in the past tense that says its own
+time to the year, names who did it, and stands alone: no pronoun, no quotation, nothing that another
+sentence has to explain, and people by the full names that the article gives. Few clauses are so.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from factdrift.builders.generate.mentions import Sentence, sentences
@@ -21,17 +22,16 @@ _HINT = re.compile(
     r"(?:\d{1,2} )?(?:[A-Z][a-z]+\.? )?(?:\d{1,2}, )?(?:1[89]|20)\d\d\b"
 )
 """A time with its preposition: what a clause that is read has."""
-_LONGEST, _SHORTEST = 40, 5
+_LONGEST, _SHORTEST = 25, 5
 """Words of a sentence that is read."""
 _TIMES = re.compile(r"\b(?:in|on|during|by|before|after|around)$", re.I)
 """Of what began or ended then nothing says when it was."""
-_AGE = re.compile(r"at (?:the )?age(?: of)? \d+$")
 _NAMED = frozenset(("PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "NORP"))
-_AMOUNT = frozenset(("MONEY", "CARDINAL", "QUANTITY", "PERCENT"))
 _POINTING = words("""
     he she it they him her them his its their theirs i we us our my you your this that these those
     here there such same other another others latter former respectively also too not n't never both
-    said says told according who whom which whose what then later earlier recently similar now
+    said says told according who whom which whose what then later earlier recently similar now last
+    date allegedly reportedly
 """)
 _GENERAL = words(
     "say tell add note state claim believe think expect mean seem appear continue be have amount"
@@ -46,6 +46,10 @@ _ONE_DOER = words("""
     acquire marry host launch design
 """)
 """Verbs of what one does at a time, so that who did it is one answer."""
+_OF_PEOPLE = words(
+    "succeed replace nominate dismiss appoint sign marry elect name hire beat defeat"
+)
+"""Verbs of what is done to people."""
 _AGAIN = words("""
     win lose beat defeat play meet visit hold score earn make mark host criticise criticize award
     attend report rise fall grow represent support
@@ -53,7 +57,6 @@ _AGAIN = words("""
 """Verbs of what is done again and again, so that there is no one time of it."""
 _PLACES = frozenset(word for country in COUNTRIES for word in country.split())
 _CLAUSES = ("advcl", "ccomp", "conj", "parataxis", "relcl", "acl", "xcomp")
-_MODIFIERS = frozenset(("of", "in", "for", "at", "on", "between", "to", "from", "against", "with"))
 
 
 class PatternQuestion(NamedTuple):
@@ -145,11 +148,12 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     if any(t.dep_ == "conj" and t.tag_ != "NNP" for t in subject.subtree):
         return None
-    if subject.tag_ == "NN" and not any(c.dep_ in ("det", "poss") for c in subject.children):
-        return None  # half a noun phrase: "VECO chief executive pleaded guilty"
+    if subject.tag_ not in ("NNP", "NNPS"):
+        return None  # `a plan of`, or half a noun phrase: "VECO chief executive pleaded guilty"
+    if any(t.lower_ in ("a", "an") and t.head.dep_ == "dobj" for t in doc):
+        return None  # one of many: "suffered a stroke"
     rest = [p for p in parts if p is not time]
-    ageless = [p for p in rest if not _AGE.match(_text(p))]
-    every = [t for p in (tuple(subject.subtree), *ageless) for t in p]
+    every = [t for p in (tuple(subject.subtree), *rest) for t in p]
     if not _stands_alone(every, subject) or not (rest or root.lemma_ in _ALONE):
         return None
     offices = [c for c in root.children if c.dep_ in _OF_WHAT and c.tag_ == "NN"]
@@ -181,88 +185,60 @@ def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
 def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     """Every question about a clause."""
     root, subject = clause.root, clause.subject
+    told = article.text[len(article.sentences[0]) :]
     name = list(subject.subtree)
+    bare = [t for t in name if t.text.casefold() not in _TITLES and t.dep_ != "det"]
+    titled = _is(bare, "PERSON") and name[-1] is bare[-1] and len(name) > len(bare)
+    shown = bare if titled else name
+
+    def said(tokens: Sequence[Any]) -> str | None:
+        return _said(tokens, told)
+
+    late = [p for p in clause.parts if p[0].i > root.i]
+    early = _text([t for p in clause.parts if p[-1].i < root.i for t in p if t.i > subject.i])
     when = _text(clause.time)
     when = when[:1].lower() + when[1:]
-    did = clause.helper.lower_ if clause.passive and clause.helper is not None else "did"
-    who = _full(name, article.text[len(article.sentences[0]) :])
-    if who is None:
-        return
+    verb = f"{clause.helper.text if clause.helper else ''} {early} {root.text}"
+    did = f"{clause.helper.text} <who>" if clause.helper else "did <who>"
+    base = f"{early} {root.text if clause.passive else root.lemma_}"
 
     def ask(
-        text: str,
-        span: Sequence[Any],
-        kind: AnswerType,
-        label: str | None,
-        *,
-        timed: bool = True,
+        form: str, span: Sequence[Any], kind: AnswerType, label: str, *parts: Sequence[Any]
     ) -> Iterator[PatternQuestion]:
+        who = said(shown) if "<who>" in form else ""
+        rest = said([t for p in parts for t in p])
+        if who is None or rest is None:
+            return
+        text = form.replace("<who>", who).replace("<rest>", rest)
         question = " ".join(text.split()) + "?"
         question = question[0].upper() + question[1:]
         if not _covers(question, clause, span) or re.search(r"\bv\.|\bet al\b", question):
             return
-        start = clause.sentence.start + span[0].idx
-        end = clause.sentence.start + span[-1].idx + len(span[-1])
-        words_ = clause.sentence.text[span[0].idx : span[-1].idx + len(span[-1])]
-        answer = Candidate(start, end, words_, kind, label, clause.sentence.line)
-        yield PatternQuestion(question, answer, clause.written, timed)
+        start, end = span[0].idx, span[-1].idx + len(span[-1])
+        first, place = clause.sentence.start, clause.sentence.text[start:end]
+        answer = Candidate(first + start, first + end, place, kind, label, clause.sentence.line)
+        yield PatternQuestion(question, answer, clause.written, kind != "date")
 
-    late = [p for p in clause.parts if p[0].i > root.i]
-    rest = _text([t for p in late for t in p])
-    bare = [t for t in name if t.text not in TITLES and t.dep_ != "det"]
-    early = _text([t for p in clause.parts if p[-1].i < root.i for t in p if t.i > subject.i])
-    base = f"{early} {root.text if clause.passive else root.lemma_}"
-    verb = f"{clause.helper.text} {early} {root.text}" if clause.helper else f"{early} {root.text}"
-    one = root.lemma_ in _ONE_DOER and not clause.passive
-    if one and _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
-        yield from ask(f"who {verb} {rest} {when}", bare, "entity", "PERSON")
-    if one and bare and _text(bare) in COUNTRIES:
-        yield from ask(f"which country {verb} {rest} {when}", bare, "entity", "GPE")
-    inside = clause.time[1:]
+    if root.lemma_ in _ONE_DOER and not clause.passive and bare:
+        if _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
+            yield from ask(f"who {verb} <rest> {when}", bare, "entity", "PERSON", *late)
+        if _text(bare) in COUNTRIES:
+            yield from ask(f"which country {verb} <rest> {when}", bare, "entity", "GPE", *late)
     if clause.time[0].lower_ in ("in", "on") and root.lemma_ not in _AGAIN:
-        yield from ask(f"when {did} {who} {base} {rest}", inside, "date", "DATE", timed=False)
+        yield from ask(f"when {did} {base} <rest>", clause.time[1:], "date", "DATE", *late)
     for part in late:
-        others = _text([t for p in late if p is not part for t in p])
+        others = [p for p in late if p is not part]
         head = next(t for t in part if t.head == root)
-        tail = f"{did} {who} {base} {others} {when}"
-        if head.dep_ == "dobj" and _is(part, "PERSON") and len(part) > 1 and root.lemma_ != "join":
-            yield from ask(f"whom {tail}", part, "entity", "PERSON")
+        tail = f"{did} {base} <rest> {when}"
+        person = head.dep_ == "dobj" and _is(part, "PERSON") and len(part) > 1
+        if person and root.lemma_ in _OF_PEOPLE:
+            yield from ask(f"whom {tail}", part, "entity", "PERSON", *others)
         if head.dep_ == "prep" and head.lower_ in ("in", "at") and _is(part[1:], "GPE", "FAC"):
-            yield from ask(f"where {tail}", part[1:], "entity", "GPE")
-        if head.dep_ == "dobj" and head.tag_ == "NNS":
-            number = [t for t in part if t.dep_ == "nummod" and t.head == head]
-            amount = [t for t in part if t.ent_type_ == "CARDINAL" and t.i < head.i]
-            if number and amount and amount == list(part[: len(amount)]):
-                noun = _text(part[len(amount) :])
-                yield from ask(f"how many {noun} {tail}", amount, "phrase", "CARDINAL")
-        if _is(part, "MONEY") and head.dep_ == "dobj" and root.lemma_ in _PAID:
-            yield from ask(f"how much {tail}", part, "phrase", "MONEY")
-        if head.dep_ == "prep" and _AGE.match(_text(part)):
-            yield from ask(f"at what age {tail}", part[-1:], "phrase", "CARDINAL")
+            yield from ask(f"where {tail}", part[1:], "entity", "GPE", *others)
 
 
-_PAID = words("pay cost raise spend earn donate invest receive win lose owe borrow")
-
-
-def _full(name: Sequence[Any], text: str) -> str | None:
-    """A subject as a question says it: a person by the full name that the article gives.
-
-    None where it gives none, or several, and where one of several people has but a surname.
-    """
-    if any(t.dep_ == "conj" for t in name):
-        whole = all(" " in part for part in re.split(r",? and |, ", _text(name)))
-        return _said(name) if whole or all(t.ent_type_ != "PERSON" for t in name) else None
-    bare = [t for t in name if t.text not in TITLES and t.dep_ != "det"]
-    if len(bare) != 1 or bare[0] is not name[-1]:
-        return _said(name)
-    kind, last = bare[0].ent_type_, bare[0].text
-    if kind in ("GPE", "LOC", "NORP"):
-        return _said(name)
-    found = {m[0] for m in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,2}}{re.escape(last)}\b", text)}
-    full = {f for f in found if not {*f.split()[:-1]} & (TITLES | COMMON | DEMONYMS | _PLACES)}
-    if not full and kind in _NAMED and kind != "PERSON":
-        return None if name[0].text in TITLES else _said(name)
-    return full.pop() if len(full) == 1 else None
+_TITLES = frozenset(title.casefold() for title in TITLES)
+_NO_NAMES = TITLES | COMMON | DEMONYMS | _PLACES
 
 
 def _is(span: Sequence[Any], *labels: str) -> bool:
@@ -272,19 +248,38 @@ def _is(span: Sequence[Any], *labels: str) -> bool:
     return bool(span) and len(kinds) == 1 and kinds <= set(labels) and begins == 1
 
 
-def _said(tokens: Sequence[Any]) -> str:
-    """The words of a phrase, inside a sentence."""
-    text = _text(tokens)
-    first = tokens[0]
-    named = first.tag_ in ("NNP", "NNPS") or (first.ent_type_ and first.lower_ != "the")
-    return text if named else text[:1].lower() + text[1:]
+def _said(tokens: Sequence[Any], article: str) -> str | None:
+    """Words inside a sentence, people by their full names; None where the article has not one."""
+    names: dict[int, str] = {}
+    for t in tokens:
+        near = [n for n in (t.i - 1, t.i + 1) if 0 <= n < len(t.doc)]
+        alone = not any(t.doc[n].text[0].isupper() and t.doc[n].text not in TITLES for n in near)
+        if t.text[0].isupper() and alone and t.text not in COUNTRIES and t.ent_type_ != "DATE":
+            full = _full_names(t.text, article)
+            person = t.ent_type_ == "PERSON" or (not t.ent_type_ and t.dep_.startswith("nsubj"))
+            if len(full) > 1 or full == {t.text} or (not full and person):
+                return None
+            names[t.i] = full.pop() if full else t.text
+    if not tokens:
+        return ""
+    text = _text(tokens, names)
+    return text[:1].lower() + text[1:] if tokens[0].lower_ == "the" else text
 
 
-def _text(tokens: Sequence[Any]) -> str:
-    """The text of tokens with the blanks that they had, in order."""
+def _full_names(last: str, article: str) -> set[str]:
+    """The names in an article that end in a word; itself where it has but a title."""
+    found = set()
+    for m in re.finditer(rf"(?:[A-Z][\w'’-]+ ){{1,3}}{re.escape(last)}\b", article):
+        *first, _ = m[0].split()
+        starts = [n for n, word in enumerate(first) if word in _NO_NAMES]
+        found.add(" ".join((*first[starts[-1] + 1 if starts else 0 :], last)))
+    return {name for name in found if name != last} or found
+
+
+def _text(tokens: Sequence[Any], names: Mapping[int, str] = MappingProxyType({})) -> str:
+    """The text of tokens with the blanks that they had, in order; of some the names in place."""
     ordered = sorted(tokens, key=lambda t: t.i)
-    return "".join(t.text_with_ws if i + 1 < len(ordered) else t.text
-                   for i, t in enumerate(ordered)).strip(" ,")  # fmt: skip
+    return "".join(names.get(t.i, t.text) + t.whitespace_ for t in ordered).strip(" ,")
 
 
 def _covers(question: str, clause: _Clause, answer: Sequence[Any]) -> bool:

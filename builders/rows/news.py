@@ -109,14 +109,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredQuestion:
-    """A question that every filter has kept; never released."""
-
-    question: Annotated[Question, "the question"]
-    scores: Annotated[tuple[float, ...], "the six toxicity scores, or none; -1: not given"]
-
-
-@dataclass(frozen=True, slots=True)
 class NewsQuestion:
     """One question of StreamingQA: asked on a day, answered by an article of an earlier day."""
 

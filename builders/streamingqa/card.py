@@ -14,11 +14,6 @@ from factdrift.builders.streamingqa.steps import BASELINE, QUESTIONS
 from factdrift.builders.wmt.card import day_plots, subsets
 
 _PAPER = "The paper's written questions have 46.9 % entity, 40.6 % phrase and 12.4 % date answers."
-_SCORERS = (
-    "The scorer of this release, at its thresholds, on 80 questions of one writer and judge "
-    "(`filters/toxicity/judged.yaml`), with which no threshold was set. They show kinds of "
-    "mistakes, not shares of news. The Perspective service ends on 31 December 2026."
-)
 _UNSAID = {"backend", "model", "revision", "base_url", "key_variable", "folder"}
 """Settings with a column of their own, and addresses, which concern nobody else."""
 _LONG = 25
@@ -82,12 +77,6 @@ def writers(
     return tuple(tables)
 
 
-def _even(lines: list[Mapping[str, Scalar]]) -> list[Mapping[str, Scalar]]:
-    """Lines that all have the same columns, in the order in which they first come."""
-    columns = dict.fromkeys(name for line in lines for name in line)
-    return [{name: line.get(name) for name in columns} for line in lines]
-
-
 def _ratio(n: int, rows: int) -> float | None:
     return round(n / rows, 2) if rows else None
 
@@ -114,24 +103,11 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         for tally in summary["filters"]
         for reason, text in tally["examples"]
     ]
-    scored: list[Mapping[str, Scalar]] = [
-        {
-            "scorer": one["scorer"],
-            "questions": f"{'toxic' if line['toxic'] else 'harmless'}: "
-            f"{line['kind'].replace('_', ' ')}",
-            "number": line["questions"],
-            "wrongly kept" if line["toxic"] else "wrongly removed": line["wrong"],
-            "for example": "; ".join(line["examples"]),
-        }
-        for one in summary["scorers"]
-        for line in one["mistakes"]
-    ]
     return (
         subsets(drawn / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", made),
         Statistics("filters", "Filters", passed, "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
-        Statistics("scorers", "What the toxicity scorer gets wrong", _even(scored), _SCORERS),
         _shares(questions, "answer_type", "Answer types", _PAPER),
         _shares(questions, "generator", "Generators", "Of all rows."),
         _shares(questions, "coalesce(relation, 'none')", "Relations", "Of all rows."),

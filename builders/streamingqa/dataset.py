@@ -19,7 +19,6 @@ from factdrift.builders.streamingqa.corpus import SearchIndex
 from factdrift.builders.streamingqa.steps import (
     QUESTIONS,
     AnnotatedQuestions,
-    FilteredQuestions,
     Judges,
     ModelQuestions,
     NewsQuestions,
@@ -81,10 +80,9 @@ class StreamingQA(DatasetBuilder):
         found = news.articles(run, self.near_duplicates)
         draws = news.QuestionDates(articles=found, dates=self.dates, seed=run.seed)
         questions, sources = self._steps(run, found, draws)
-        filtered = questions.filtered
-        folders = [run.folder(found), *(run.folder(one) for one in (*sources, filtered, questions))]
+        folders = [run.folder(found), *(run.folder(one) for one in (*sources, questions))]
         made, dated = folders[-1], run.folder(draws)
-        summary = summarised(folders[1:-1], made / QUESTIONS)
+        summary = summarised(folders[1:], made / QUESTIONS)
         if "gold" in run.inputs:
             annotated = AnnotatedQuestions(
                 gold=run.inputs["gold"],
@@ -162,7 +160,8 @@ class StreamingQA(DatasetBuilder):
             offline=self.offline,
         )
         questions = NewsQuestions(
-            filtered=FilteredQuestions(sources=tuple(sources), judges=judges),
+            sources=tuple(sources),
+            judges=judges,
             filters=tuple(one.filter for one in (*screen, *costly)),
             seed=run.seed,
             limit=self.limit,

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
@@ -44,9 +44,7 @@ from factdrift.filters.base import FilterContext, QuestionItem
 from factdrift.filters.run import FilterRun, KeptItem, Screen, Tally
 from factdrift.filters.search_index import Index
 from factdrift.filters.time_spec import Specified, specify
-from factdrift.filters.toxicity.judged import mistakes
 from factdrift.filters.toxicity.scores import ToxicityScores
-from factdrift.filters.toxicity_filter import Toxicity
 
 _COUNTED = frozenset({"same_question"})
 """Candidates that gave no question: counted on the card, not listed among the dropped rows."""
@@ -114,7 +112,8 @@ class StatedQuestions(Step):
         counts["questions that could be asked"] = len(found)
         chosen, left = select(found, self.seed, self.kept, self.share)
         counts["question"] = len(chosen)
-        written(out, at, chosen, [*lost, *left], counts, screen.tallies)
+        write_rows(out / QUESTIONS, rows.Question, chosen)
+        summed(out, at, [*lost, *left], screen.tallies, generated=counts)
 
     def _grounded(
         self, at: Workspace, draws: Mapping[str, Sequence[rows.Draw]], counts: Counter[str]
@@ -221,7 +220,8 @@ class ModelQuestions(Step):
         model.finish()
         found.sort(key=lambda one: one.id)
         extra = {"calls": dict(model.asked), "draws": number, "of": of_all, "cost": cost([model])}
-        written(out, at, found, lost, counts, screen.tallies, extra)
+        write_rows(out / QUESTIONS, rows.Question, found)
+        summed(out, at, lost, screen.tallies, generated=counts, **extra)
         at.say(f"  models: {cost([model])}; {len(found):,} questions of {number:,} draws")
         if self.limit and number and number < of_all:
             times = of_all / number * self.generate.kept
@@ -282,91 +282,57 @@ class Judges(Strict):
         return context, models
 
 
-class FilteredQuestions(Step):
-    """The questions that every filter keeps: `kept.parquet` (`rows.FilteredQuestion`).
-
-    Beside it `dropped.parquet`, and `summary.json` with what each filter did.
-    """
-
-    name: ClassVar[str] = "filtered-questions"
-
-    sources: tuple[StatedQuestions | ModelQuestions, ...]
-    judges: Judges
-
-    def make(self, out: Path, at: Workspace) -> None:
-        """Run the filters over what the sources wrote."""
-        context, models = self.judges.open(at)
-        questions = [
-            one
-            for source in self.sources
-            for one in typed_rows(at.folder(source) / QUESTIONS, rows.Question)
-        ]
-        by_article: dict[str, list[rows.Question]] = {}
-        for one in questions:
-            by_article.setdefault(one.draw.article, []).append(one)
-        files = self.sources[0].draws.articles.news.files
-
-        def items() -> Iterator[QuestionItem]:
-            for article in read(files, sorted(by_article), jobs=at.jobs):
-                for one in by_article[article.id]:
-                    yield QuestionItem(one, article)
-
-        flow = FilterRun(self.judges.filters, items(), context)
-        loose, lost = out / "loose.parquet", out / "lost.parquet"
-        with writing(loose, rows.FilteredQuestion) as kept, writing(lost, rows.Dropped) as dropped:
-            for row in flow:
-                if isinstance(row, rows.Dropped):
-                    dropped.append(row)
-                else:
-                    kept.append(rows.FilteredQuestion(row.item.question, _scores(row)))
-        for model in models:
-            model.finish()
-        # nested rows have no order of their own: they stand in that of the archive
-        loose.rename(out / "kept.parquet")
-        in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-        scorers = [one for one in self.judges.filters if isinstance(one, Toxicity)]
-        calls = sum((one.asked for one in models), Counter())
-        summary = {
-            "filters": tallied(flow.tallies),
-            "calls": dict(sorted(calls.items())),
-            "scorers": [_scorer(one, context) for one in scorers],
-        }
-        (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
-        if models:
-            at.say(f"  models of filters: {cost(models)}")
-
-
 class NewsQuestions(Step):
-    """The released questions: `questions.parquet` (`rows.NewsQuestion`) and `dropped.parquet`.
+    """The released questions: `questions.parquet` (`rows.NewsQuestion`), of those filters keep.
 
-    `filters`: names of all that they passed; `limit`: at most so many rows, chosen by hash.
+    Beside it `dropped.parquet`, and `summary.json` with what each filter did. `filters`: names of
+    all that they passed; `limit`: at most so many rows, chosen by hash.
     """
 
     name: ClassVar[str] = "questions"
 
-    filtered: FilteredQuestions
+    sources: tuple[StatedQuestions | ModelQuestions, ...]
+    judges: Judges
     filters: tuple[str, ...]
     seed: int
     limit: int | None
 
     def make(self, out: Path, at: Workspace) -> None:
-        """Say when, where a question does not, and put everything into the row's columns."""
-        kept = list(typed_rows(at.folder(self.filtered) / "kept.parquet", rows.FilteredQuestion))
-        kept.sort(key=lambda one: bits(self.seed, "limit", one.question.id))
-        over = kept[self.limit :] if self.limit else []
-        loose, lost = out / "loose.parquet", out / "lost.parquet"
-        with writing(loose, rows.NewsQuestion) as made, writing(lost, rows.Dropped) as dropped:
-            for one in kept[: self.limit] if self.limit else kept:
-                scores = _toxicity(one.scores)
-                made.append(released(one.question, scores, self.filters, self.seed))
-            for one in over:
-                text = one.question.question
-                dropped.append(rows.Dropped(self.name, "over_limit", one.question.id, detail=text))
-        in_order(at, loose, rows.NewsQuestion, out / QUESTIONS, ORDER)
-        in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-        draws = sum(map(len, drawn(at, self.filtered.sources[0].draws).values()))
-        rest = len(kept) - len(over)
-        at.say(f"  {rest:,} rows of {draws:,} draws; more draws (`dates`) give more rows")
+        """Run the filters over what the sources wrote; say when, where a question does not."""
+        context, models = self.judges.open(at)
+        by_article: dict[str, list[rows.Question]] = {}
+        for source in self.sources:
+            for one in typed_rows(at.folder(source) / QUESTIONS, rows.Question):
+                by_article.setdefault(one.draw.article, []).append(one)
+        draws = self.sources[0].draws
+
+        def items() -> Iterator[QuestionItem]:
+            for article in read(draws.articles.news.files, sorted(by_article), jobs=at.jobs):
+                for one in by_article[article.id]:
+                    yield QuestionItem(one, article)
+
+        flow = FilterRun(self.judges.filters, items(), context)
+        found: list[rows.NewsQuestion] = []
+        lost: list[rows.Dropped] = []
+        for row in flow:
+            if isinstance(row, rows.Dropped):
+                lost.append(row)
+            else:
+                found.append(released(row.item.question, _scores(row), self.filters, self.seed))
+        for model in models:
+            model.finish()
+        found.sort(key=lambda one: bits(self.seed, "limit", one.id))
+        for one in found[self.limit or len(found) :]:
+            lost.append(rows.Dropped(self.name, "over_limit", one.id, detail=one.question))
+        del found[self.limit or len(found) :]
+        calls = sum((one.asked for one in models), Counter())
+        in_order(at, out / QUESTIONS, rows.NewsQuestion, found, ORDER)
+        summed(out, at, lost, flow.tallies, calls=dict(sorted(calls.items())))
+        if models:
+            at.say(f"  models of filters: {cost(models)}")
+        number = sum(map(len, drawn(at, draws).values()))
+        text = f"  {len(found):,} rows of {number:,} draws"
+        at.say(f"{text}; more draws (`dates`) give more rows")
 
 
 class AnnotatedQuestions(Step):
@@ -389,56 +355,48 @@ class AnnotatedQuestions(Step):
         """Filter the written questions, and review all; `UserError`: gold has none of the rows."""
         counts: dict[str, Counter[str]] = {layout: Counter() for layout in annotators.LAYOUTS}
         written, reviews = annotators.read_annotations(self.gold.files, counts)
-        loose, lost, base = out / "loose.parquet", out / "lost.parquet", out / "base.parquet"
         outcomes: Counter[tuple[str, str]] = Counter()
-        tallies: list[dict[str, Any]] = []
-        with (
-            writing(loose, rows.NewsQuestion) as kept,
-            writing(lost, rows.Dropped) as dropped,
-            writing(base, rows.HumanAnswer) as baseline,
+        tallies: list[Tally] = []
+        kept: list[rows.NewsQuestion] = []
+        dropped: list[rows.Dropped] = []
+        baseline: list[rows.HumanAnswer] = []
+        for row in chain(
+            typed_rows(at.folder(self.questions) / QUESTIONS, rows.NewsQuestion),
+            self._written(at, written, counts[annotators.WRITE], tallies),
         ):
-            for row in chain(
-                typed_rows(at.folder(self.questions) / QUESTIONS, rows.NewsQuestion),
-                self._written(at, written, counts[annotators.WRITE], tallies),
-            ):
-                if isinstance(row, rows.Dropped):
-                    dropped.append(row)
-                    continue
-                seed = self.questions.seed
-                after, answer = reviews.review(row, self.people.judged, seed)
-                if isinstance(after, rows.Dropped):
-                    dropped.append(after)
-                    outcomes[row.written_or_generated, after.reason] += 1
-                    continue
-                kept.append(after)
-                judgment = reviews.judged.get(row.id)
-                good = judgment is not None and judgment.question == row.question
-                outcomes[row.written_or_generated, "good" if good else "kept unjudged"] += 1
-                if answer:
-                    baseline.append(answer)
+            if isinstance(row, rows.Dropped):
+                dropped.append(row)
+                continue
+            after, answer = reviews.review(row, self.people.judged, self.questions.seed)
+            if isinstance(after, rows.Dropped):
+                dropped.append(after)
+                outcomes[row.written_or_generated, after.reason] += 1
+                continue
+            kept.append(after)
+            judgment = reviews.judged.get(row.id)
+            good = judgment is not None and judgment.question == row.question
+            outcomes[row.written_or_generated, "good" if good else "kept unjudged"] += 1
+            if answer:
+                baseline.append(answer)
         reviews.finish()
-        in_order(at, loose, rows.NewsQuestion, out / QUESTIONS, ORDER)
-        in_order(at, lost, rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-        in_order(at, base, rows.HumanAnswer, out / BASELINE, ("id",))
-        summary = {
-            "gold": {layout: dict(sorted(n.items())) for layout, n in counts.items()},
-            "judged": [[*key, n] for key, n in sorted(outcomes.items())],
-            "filters": tallies,
-        }
-        (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
+        in_order(at, out / QUESTIONS, rows.NewsQuestion, kept, ORDER)
+        in_order(at, out / BASELINE, rows.HumanAnswer, baseline, ("id",))
+        gold = {layout: dict(sorted(n.items())) for layout, n in counts.items()}
+        judged = [[*key, n] for key, n in sorted(outcomes.items())]
+        summed(out, at, dropped, tallies, gold=gold, judged=judged)
 
     def _written(
         self,
         at: Workspace,
         written: Mapping[str, annotators.WrittenQuestions],
         count: Counter[str],
-        tallies: list[dict[str, Any]],
+        tallies: list[Tally],
     ) -> Iterator[rows.NewsQuestion | rows.Dropped]:
         """The written questions that pass their filters, and those that do not."""
         draws = self._draws(at, written, count)
         if not draws:
             return
-        judges = self.questions.filtered.judges
+        judges = self.questions.judges
         context, models = judges.open(at)
         finder = open_finder(judges.candidates)
         context = replace(context, names=finder)
@@ -457,14 +415,13 @@ class AnnotatedQuestions(Step):
         for row in flow:
             if isinstance(row, KeptItem):
                 question = row.item.question
-                scores = _toxicity(_scores(row))
                 given = answers[question.id]
-                yield released(question, scores, names, self.questions.seed, given)
+                yield released(question, _scores(row), names, self.questions.seed, given)
             else:
                 yield row
         for model in models:
             model.finish()
-        tallies += tallied(flow.tallies)
+        tallies += flow.tallies
 
     def _draws(
         self, at: Workspace, written: Mapping[str, object], count: Counter[str]
@@ -478,7 +435,7 @@ class AnnotatedQuestions(Step):
             return {}
         shown, drawn = (
             at.folder(draws) / "draws.parquet"
-            for draws in (self.shown, self.questions.filtered.sources[0].draws)
+            for draws in (self.shown, self.questions.sources[0].draws)
         )
         found: dict[str, rows.Draw] = {}
         for table in (shown, drawn):
@@ -509,25 +466,45 @@ def drawn(at: Workspace, draws: QuestionDates) -> dict[str, list[rows.Draw]]:
     return found
 
 
-def written(
+def summed(
     out: Path,
     at: Workspace,
-    questions: Iterable[rows.Question],
-    dropped: Iterable[rows.Dropped],
-    counts: Mapping[str, int],
+    dropped: Sequence[rows.Dropped],
     tallies: Sequence[Tally],
-    extra: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> None:
-    """The files of a step that writes questions."""
-    with writing(out / QUESTIONS, rows.Question) as into:
-        for one in questions:
+    """`dropped.parquet`, and `summary.json` with what each filter did and what else is told."""
+    in_order(at, out / "dropped.parquet", rows.Dropped, dropped, steps.DROPPED_ORDER)
+    filters = [
+        {
+            "filter": tally.filter,
+            "seen": tally.seen,
+            "dropped": tally.dropped,
+            "examples": [
+                [reason, d.detail or ""]
+                for reason in sorted(tally.examples)
+                for d in tally.examples[reason]
+            ],
+        }
+        for tally in tallies
+    ]
+    (out / "summary.json").write_text(json.dumps({"filters": filters} | more, indent=1), "utf-8")
+
+
+def write_rows(path: Path, row: type, found: Iterable[Any]) -> None:
+    """Write rows to a file, in the order in which they come."""
+    with writing(path, row) as into:
+        for one in found:
             into.append(one)
-    with writing(out / "lost.parquet", rows.Dropped) as lost:
-        for row in dropped:
-            lost.append(row)
-    in_order(at, out / "lost.parquet", rows.Dropped, out / "dropped.parquet", steps.DROPPED_ORDER)
-    summary = {"generated": counts, "filters": tallied(tallies), **(extra or {})}
-    (out / "summary.json").write_text(json.dumps(summary, indent=1), "utf-8")
+
+
+def in_order(at: Workspace, path: Path, row: type, found: Sequence[Any], by: Sequence[str]) -> None:
+    """Write rows to a file, sorted."""
+    loose = path.with_name(f"loose-{path.name}")
+    write_rows(loose, row, found)
+    with at.engine() as eng:
+        eng.write(eng.read(loose, row), path, row, by)
+    loose.unlink()
 
 
 def cost(models: Sequence[Cached]) -> str:
@@ -539,14 +516,9 @@ def cost(models: Sequence[Cached]) -> str:
     return f"{calls:,} calls, {read_:,} tokens read, {wrote:,} written"
 
 
-def _scores(kept: KeptItem) -> tuple[float, ...]:
-    """The toxicity scores of an item, or none; -1 stands for one that is not given."""
-    scores = next((v.scores for v in kept.verdicts if v.scores), None)
-    return tuple(-1.0 if one is None else one for one in astuple(scores)) if scores else ()
-
-
-def _toxicity(scores: Sequence[float]) -> ToxicityScores:
-    return ToxicityScores(*(None if one < 0 else one for one in scores))
+def _scores(kept: KeptItem) -> ToxicityScores:
+    """The toxicity scores of an item, or none."""
+    return next((v.scores for v in kept.verdicts if v.scores), ToxicityScores())
 
 
 def released(
@@ -607,30 +579,6 @@ def released(
     )
 
 
-def _scorer(one: Toxicity, context: FilterContext) -> dict[str, Any]:
-    """What the scorer of a run gets wrong, for the card."""
-    scoring = one.scorer.start(context.cache, lambda _: None)
-    found = mistakes(scoring, one.scorer.thresholds)
-    return {"scorer": one.scorer.scorer, "mistakes": [line._asdict() for line in found]}
-
-
-def tallied(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """The counts and examples of filters, for the summary of a step."""
-    return [
-        {
-            "filter": tally.filter,
-            "seen": tally.seen,
-            "dropped": tally.dropped,
-            "examples": [
-                [reason, d.detail or ""]
-                for reason in sorted(tally.examples)
-                for d in tally.examples[reason]
-            ],
-        }
-        for tally in tallies
-    ]
-
-
 def eval_quarters(path: Path) -> list[str]:
     """The quarters that evaluation questions of a file are asked in, sorted."""
     chosen = [("split", "=", "eval")]
@@ -657,16 +605,8 @@ def summarised(folders: Sequence[Path], questions: Path) -> dict[str, Any]:
         "generated": dict(sorted(generated.items())),
         "filters": [tally for part in parts for tally in part["filters"]],
         "calls": dict(sorted(calls.items())),
-        "scorers": [one for part in parts for one in part.get("scorers", ())],
         "kept": pq.read_metadata(questions).num_rows,
     }
-
-
-def in_order(at: Workspace, loose: Path, row: type, path: Path, order: Sequence[str]) -> None:
-    """Sort a file of rows into another one; the first is deleted."""
-    with at.engine() as eng:
-        eng.write(eng.read(loose, row), path, row, order)
-    loose.unlink()
 
 
 def _seconds(day: date) -> int:

@@ -17,7 +17,7 @@ from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.facts.timeline import At
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.templama.steps import PeriodChanges
-from factdrift.builders.text.given_away import gives_away
+from factdrift.builders.text.given_away import overlaps
 from factdrift.builders.text.prompts import in_period, on_day
 from factdrift.builders.text.render import query
 
@@ -82,7 +82,7 @@ class ClozeExamples(Step):
             }
             if len(used) >= 2 * SHOWN or right != {one["object"]} or {subject, answer} & used:
                 continue
-            if one["start_last"] > period.first or gives_away(subject, [answer], "overlap"):
+            if one["start_last"] > period.first or overlaps(subject, answer):
                 continue
             used |= {subject, answer}
             relation = self.templates[one["relation"]]

@@ -1,46 +1,27 @@
 """Whether a text gives an answer away.
 
-One rule family; the modes differ on purpose, because what is compared does:
-
-- `span`: the words of an answer stand side by side in a question; determiners and possessives
-  aside, `U.S.` is `US` (news questions: StreamingQA, appendix A.4, i).
-- `name`: all words of a name stand side by side in a question; every word counts, for names are
-  given in full (TimeQA).
-- `squad`: as SQuAD scores answers, so that what would be scored as right counts (CKL).
-- `word`: text and answer share a word of at least `WORD` letters: shorter ones (the, F.C., von)
-  are in everything; or the whole answer stands in the text as it is written, capitalised: Kia in
-  Kia Center (names of subject and object in TimeQA, DynamicTempLAMA).
-- `overlap`: one stands inside the other, in any case, or they share such a word (InvariantLAMA:
-  CKL, appendix B).
-
-Over tables the last two are Ibis expressions (`builders.facts.names`): with the same `WORD` and
-`APART`, and in any case, but with accents as they are, as no two engines fold alike.
+What is compared differs, and so do the rules: `as_scored` is of CKL's statements (what would be
+scored as right counts), `overlaps` of DynamicTempLAMA and InvariantLAMA (CKL, appendix B), `Names`
+of TimeQA, and `builders.text.en.answers` of news questions. Over tables `overlaps` is an Ibis
+expression (`builders.facts.names`) with the same `WORD` and `APART`, in any case, but with accents
+as they are, as no two engines fold alike.
 """
 
-import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from factdrift.builders.text.squad import normal_or_all
-from factdrift.builders.text.words import holds, tokens, word_tokens
-
-Mode = Literal["span", "name", "squad", "word", "overlap"]
+from factdrift.builders.text.words import word_tokens
 
 WORD = 4
-"""Letters of a word that counts by itself."""
+"""Letters of a word that counts by itself: shorter ones (the, F.C., von) are in everything."""
 APART = r"[^\p{L}\p{N}]+"
 """What is between words, for the engines of tables."""
 PROPER = r"^[\p{Lu}\p{N}]"
 """How a name begins, for the engines of tables."""
-_WORDS = re.compile(r"[^\W_]+")
 _SHORTEST = 3
 """Letters of an alias that is a name: IN is a preposition."""
-
-
-def gives_away(text: str, answers: Iterable[str], mode: Mode) -> bool:
-    """Whether a text gives one of the answers away."""
-    return any(_GIVES[mode](text, answer) for answer in answers)
 
 
 def significant(words: Collection[str]) -> frozenset[str]:
@@ -49,36 +30,25 @@ def significant(words: Collection[str]) -> frozenset[str]:
 
 
 def side_by_side(words: Iterable[str]) -> str:
-    """Words as a text in which `holds` is `in`: blanks between and around them."""
+    """Words as a text in which side by side is `in`: blanks between and around them."""
     return f" {' '.join(words)} "
 
 
-def _span(text: str, answer: str) -> bool:
-    return holds(tokens(text), tokens(answer))
-
-
-def _name(text: str, answer: str) -> bool:
-    return holds(word_tokens(text), word_tokens(answer))
-
-
-def _squad(text: str, answer: str) -> bool:
+def as_scored(text: str, answer: str) -> bool:
+    """Whether a text has the answer as SQuAD scores it."""
     return f" {normal_or_all(answer)} " in f" {normal_or_all(text)} "
 
 
-def _word(text: str, answer: str) -> bool:
-    if not significant(word_tokens(text)).isdisjoint(significant(word_tokens(answer))):
-        return True
-    is_name = answer[:1].isupper() or answer[:1].isnumeric()
-    there = side_by_side(_WORDS.findall(text))
-    return is_name and side_by_side(_WORDS.findall(answer)) in there
+def overlaps(text: str, answer: str) -> bool:
+    """Whether one stands inside the other, in any case, or they share a significant word.
 
-
-def _overlap(text: str, answer: str) -> bool:
+    So do names whose words stand in the text side by side: `A Ha` in `A-Ha`.
+    """
     one, other = text.lower(), answer.lower()
-    return one in other or other in one or _word(text, answer)
-
-
-_GIVES = {"span": _span, "name": _name, "squad": _squad, "word": _word, "overlap": _overlap}
+    words, named = word_tokens(text), word_tokens(answer)
+    whole = answer[:1].isupper() and side_by_side(named) in side_by_side(words)
+    shared = significant(words) & significant(named)
+    return one in other or other in one or whole or bool(shared)
 
 
 class Names(NamedTuple):

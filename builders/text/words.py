@@ -12,7 +12,6 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from functools import lru_cache
 
 from factdrift.builders.text.data import data, words
@@ -56,13 +55,6 @@ def tokens(text: str, ignore: frozenset[str] = DETERMINERS) -> tuple[str, ...]:
     plain = _DOTTED.sub(lambda m: m[0].replace(".", ""), plain)
     found = _TOKEN.findall(_THOUSANDS.sub("", plain))
     return tuple(t for t in found if t not in ignore)
-
-
-def holds(text: Sequence[str], span: Sequence[str]) -> bool:
-    """Whether the tokens `span` stand in `text` side by side; an empty span stands nowhere."""
-    n = len(span)
-    wanted = tuple(span)
-    return n > 0 and any(tuple(text[i : i + n]) == wanted for i in range(len(text) - n + 1))
 
 
 def cuts_word(text: str, start: int, end: int) -> bool:

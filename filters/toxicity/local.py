@@ -32,10 +32,9 @@ class Local(Strict):
 
     It has one score, `profanity`; the other five are null. It sees swear words and insults, one
     word at a time. It does not see hate, threats or slurs that are made of other words (`Why are
-    immigrants such vermin?`), nor what a word means (`the bitch that won at Crufts` goes); what it
-    gets wrong of the project's table of 80 questions is on the card. `neutral` words, and what
-    stands in quotation marks, are taken out before a text is scored: alone they say nothing bad,
-    and an insult that holds one is still scored by its other words.
+    immigrants such vermin?`), nor what a word means (`the bitch that won at Crufts` goes).
+    `neutral` words, and what stands in quotation marks, are taken out before a text is scored:
+    alone they say nothing bad, and an insult that holds one is still scored by its other words.
 
     The threshold is 0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule
     found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three

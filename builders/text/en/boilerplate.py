@@ -5,13 +5,6 @@ import re
 from factdrift.builders.text.data import data
 
 _KINDS = {kind: re.compile("|".join(lines)) for kind, lines in data("boilerplate").items()}
-# `Who has reached out to …?` and `Who is seen at …?` ask about a sentence of that kind
-_ASKED = re.compile(
-    r"^(?:Who|What|Which [\w ]+?) (?:is|are|was|were) (?:seen|pictured|shown|depicted) "
-    r"|\b(?:has|have|did) .*\breach(?:ed)? out to\b|\breached out to (?:[\w’'.&-]+ ){1,6}for "
-    r"|\b(?:declined?|refused?) to comment\b"
-    r"|\bcontribut(?:e|ed|ing) to (?:this|the) (?:report|story|article)\b"
-)
 _LONGEST_COMMENT = 30
 """Words: a longer sentence with a request for comment says something else, too."""
 _NEWS = re.compile(r"\b(?:was|were) (?:seen|shown)\b|\bseen as\b")
@@ -26,8 +19,3 @@ def boilerplate(sentence: str) -> str | None:
         if kind != "comment" or len(text.split()) <= _LONGEST_COMMENT:
             return kind
     return None
-
-
-def asks_boilerplate(question: str) -> bool:
-    """Whether a question asks what only a caption or a request for comment says."""
-    return _ASKED.search(question) is not None

@@ -3,7 +3,8 @@
 import re
 from datetime import date
 
-from factdrift.builders.text.dates import MONTHS, WEEKDAYS, pattern
+from factdrift.builders.text.dates import WEEKDAYS, pattern
+from factdrift.builders.text.pipeline import read
 
 _ASKS_TIME = re.compile(
     r"(?:When|Since when|Until when|(?:In|During|Over|On) which "
@@ -57,78 +58,28 @@ def _nearest(days: int, unit: float) -> int:
     return int(days / unit + 0.5)
 
 
-_CLAUSE = re.compile(
-    r",\s+(?:according\s+to|and\s+(?:why|how|where|when|who|what)|but|which|who|whom|whose|where|"
-    r"despite|although|though|because|since|as|if|while|when|after|before)\b"
-    r"|\s+(?:according\s+to|because(?:\s+of)?|despite|although|even\s+though|in\s+order\s+to|"
-    r"so\s+that)\s"
+_TIED = re.compile(
+    r",|\b(?:because|according|despite|although|after|amid)\b|\b(?:1[89]|20)\d\d\b"
+    r"|\b(?:time|decade|year|month|week|day|hour|minute|century|season)s?$"
 )
-_SAYING = re.compile(
-    r"^(?P<head>(?:[Ww]ho|[Ww]hat\s+\w+|[Ww]hich\s+(?:[\w-]+\s+){1,4}?|[Hh]ow\s+many\s+(?:\w+\s+){1,3}?)"
-    r"\s*(?:has\s+|have\s+|had\s+|is\s+|was\s+)?"
-    r"(?:said|says|announced|claimed|argued|warned|suggested|admitted|revealed|denied|believed|"
-    r"predicted|confirmed|promised|refused|agreed|decided|threatened|offered|planned|vowed|"
-    r"pledged|wants?|wanted|tried|asked|ordered|urged|forced|accused))"
-    r"(?P<rest>\s+(?:that|to|whether|it|he|she|they|the|a|an|his|her|their|[A-Z]).*)$"
-)
-_INFINITIVE = re.compile(
-    r"\b(?:said|say|announced?|agreed?|decided?|refused?|promised?|plan(?:ned)?|expect(?:ed)?|"
-    r"threaten(?:ed)?|offer(?:ed)?|want(?:ed)?|tried|try|vowed?|pledged?|voted?|ask(?:ed)?|"
-    r"order(?:ed)?|urged?|hoped?|intend(?:ed)?|chosen|choose|chose|need|needed|failed|fail)"
-    r"\s+to\s+(?:be\s+|have\s+)?[a-z]+\b"
-)
-
-
-_SAY = re.compile(r"\b(?:say|think)s?\b")
-_RELATIVE = re.compile(r"(?<=[a-z] )(?:who|which|whose)\s+(?!is\b|was\b)")
-"""A clause at whose end a time would be the clause's: `a port which received money`."""
-_ANOTHER_DEED = re.compile(
-    r"\b(?:after|before|for|of|over|by|from|in|while|without|during|attempting|accused)\s"
-    r"(?:[a-z]+ly\s)?(?!during\b)[a-z]{2,}ing\b"
-    r"|\b(?:as a result of|over|after|following|amid|attempt(?:ed|ing)?)\s\S+"
-    r"|\sto\s[a-z]+\s(?:a|an|the|his|her|its|their)\s"
-    r"|\b(?:disaster|attacks?|crash|election|war|shooting|bombings?|earthquake|floods?|protests?)$"
-    r"|\b(?:death|eruption|intervention|stabbing|murder|killing|collision|massacre|invasion|coup|"
-    r"explosion|uprising|riot|collapse|fire)s?(?:\s(?:of|in|at|on|near|against)\s.*)?$"
-    r"|\b(?:19|20)\d\d\b|\sto\sbe\s[a-z]+"
-    rf"|\b(?:in|on)\s(?:the\s)?(?:{'|'.join(MONTHS)})$"
-    r"|\bfor\sthe\s\w+\stime\b|\bsince\b"
-    r"|\b(?:decade|year|month|week|day|hour|minute|century|season)s?$"
-    r"|\b(?:in|for|within|over)\s(?:[\w.,-]+\s){1,3}(?:decade|year|month|week|day|hour)s\b"
-)
-"""What a time behind it would seem to be the time of."""
+"""What a time behind it would seem to belong to."""
 
 
 def put(question: str, time: str) -> str:
-    """`question` with the words `time` in their place.
+    """`question` with the words `time` before its question mark, or at its head, before a comma.
 
-    That is before the question mark, or before a trailing clause (`, according to …`,
-    `because of …`). Where the main verb governs what somebody says, wants or decides (`agree to
-    buy Yahoo`, `say that …`), or another clause, deed or event ends the question (`a port which
-    received money`, `after contracting the virus`), the end of the sentence would date that, so
-    the time goes to the head, before a comma: `In May 2017, who agreed to buy Yahoo?`
+    The head is their place where the end would date something else: another verb's deed (`agree to
+    buy Yahoo`, `a port which received money`), a clause or a time.
     """
     if not time:
         return question
     body = question.rstrip().removesuffix("?").rstrip()
-    forms = (_RELATIVE, _SAYING, _INFINITIVE, _SAY, _ANOTHER_DEED)
-    if any(form.search(body) for form in forms):
-        return f"{time[0].upper()}{time[1:]}, {_small(body)}?"
-    clause = _CLAUSE.search(body)
-    if clause and clause.start() > 10 and len(body[: clause.start()].split()) > 2:
-        return f"{body[: clause.start()]} {time}{body[clause.start() :]}?"
-    return f"{body} {time}?"
-
-
-_STARTERS = re.compile(
-    r"(?:Who|Whom|Whose|What|Which|When|Where|Why|How|In|On|At|By|For|From|To|With|Under|Of|Is|Are|"
-    r"Was|Were|Did|Does|Do|Has|Have|Had|Can|Could|Will|Would|Should|The|A|An)\b"
-)
-
-
-def _small(text: str) -> str:
-    """`text` to stand after a comma: its first word small, unless it is a name."""
-    return text[0].lower() + text[1:] if _STARTERS.match(text) else text
+    found = read(body)
+    verbs = [t for t in found if t.tag_.startswith("VB") and t.dep_ not in ("aux", "auxpass")]
+    if len(verbs) < 2 and not _TIED.search(body):
+        return f"{body} {time}?"
+    small = body if found[0].tag_ in ("NNP", "NNPS") else body[0].lower() + body[1:]
+    return f"{time[0].upper()}{time[1:]}, {small}?"
 
 
 _WEEKDAY = re.compile(

@@ -1,14 +1,18 @@
 """The tense of a question: all its verbs in the past, and whether it asks for a state."""
 
 import re
+from typing import Any
 
 from factdrift.builders.text.data import data, words
-from factdrift.builders.text.en.verbs import past, past_of
-from factdrift.builders.text.pipeline import Word, children, read
+from factdrift.builders.text.pipeline import read
 
-_LISTS = data("questions")
-_STATES = words(_LISTS["states"])
-_DISPOSED = words(_LISTS["disposed"])
+_STATES = words(data("questions")["states"])
+_VERBS = data("verbs")
+_ROWS = [row.split() for row in _VERBS["irregular"].split(";")]
+_PAST: dict[str, str] = {base: past for base, past, _ in _ROWS}
+_OF_PARTICIPLE: dict[str, str] = {participle: past for _, past, participle in _ROWS}
+_SHORT = re.compile(r"[^aeiou]*[aeiou][bdglmnprt]")
+_DOUBLED = words(_VERBS["doubled"])
 _AUXILIARIES = {
     "is": "was", "'s": "was", "’s": "was", "am": "was", "are": "were", "'re": "were",
     "does": "did", "do": "did", "will": "would", "can": "could", "may": "might", "shall": "should",
@@ -17,6 +21,21 @@ _AUXILIARIES = {
 _WITH_INFINITIVE = words("do does did will would can could may might shall should must")
 _QUOTE = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _NOUNS = ("NN", "NNS", "NNP", "NNPS", "PRP", "WP")
+_FINITE = ("VBZ", "VBP", "VBD")
+
+Edit = tuple[int, int, str]
+"""Start, end and what is written there."""
+
+
+def past(base: str) -> str:
+    """The simple past of a verb: take, took; ban, banned; try, tried."""
+    if base in _PAST:
+        return _PAST[base]
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2:-1] not in tuple("aeiou"):
+        return base[:-1] + "ied"
+    return base + (base[-1] if _SHORT.fullmatch(base) or base in _DOUBLED else "") + "ed"
 
 
 def in_past(question: str) -> str:
@@ -24,18 +43,17 @@ def in_past(question: str) -> str:
 
     Infinitives, names and what stands in quotation marks stay.
     """
-    found = read(question)
     quoted = [m.span() for m in _QUOTE.finditer(question)]
-    changed: list[tuple[int, int, str]] = []
-    for word in found:
-        if any(a <= word.start < b for a, b in quoted):
-            continue
-        if word.tag in ("VBZ", "VBP", "MD") and not (word.at and word.text[0].isupper()):
-            changed += _changed(found, word)
+    changed: list[Edit] = []
+    for word in read(question):
+        shown = not any(a <= word.idx < b for a, b in quoted)
+        name = word.i > 0 and word.text[0].isupper()
+        if shown and not name and word.tag_ in ("VBZ", "VBP", "MD"):
+            changed += _changed(word)
     for start, end, new in sorted(changed, reverse=True):
+        left = question[:start]
         if new and new == new.lower() and question[start:end][:1].isupper():
             new = new[0].upper() + new[1:]
-        left = question[:start]
         if not new:
             left = left.rstrip()
         elif left and left[-1].isalnum():
@@ -44,53 +62,47 @@ def in_past(question: str) -> str:
     return question
 
 
-def _changed(found: tuple[Word, ...], word: Word) -> list[tuple[int, int, str]]:
-    """What to write for one finite verb: start, end, new text."""
-    here = word.start, word.end
-    head = found[word.head]
-    if word.low in ("has", "have", "'ve", "’ve") and word.dep == "aux" and head.tag == "VBN":
-        return _perfect(found, word, head)
-    if word.low == "'s" and word.dep == "aux" and head.tag == "VBN":
-        return _perfect(found, word, head)
-    if word.low in _AUXILIARIES:
-        return [(*here, _AUXILIARIES[word.low])]
-    if word.tag == "MD" or _is_infinitive(found, word):
+def _changed(word: Any) -> list[Edit]:
+    """What to write for one finite verb."""
+    low, head = word.lower_, word.head
+    if low in ("has", "have", "'ve", "’ve", "'s") and word.dep_ == "aux" and head.tag_ == "VBN":
+        return _perfect(word, head)
+    if low in _AUXILIARIES:
+        return [(*_span(word), _AUXILIARIES[low])]
+    if word.tag_ == "MD" or _is_infinitive(word):
         return []
-    return [(*here, past(word.lemma.lower()))]
+    return [(*_span(word), past(word.lemma_.lower()))]
 
 
-def _is_infinitive(found: tuple[Word, ...], word: Word) -> bool:
+def _span(word: Any) -> tuple[int, int]:
+    return word.idx, word.idx + len(word)
+
+
+def _is_infinitive(word: Any) -> bool:
     """Whether an auxiliary in front makes a verb an infinitive, whatever its tag: `did they agree`.
 
     The small pipeline takes many of them for the present tense.
     """
-    if word.low != word.lemma.lower():
+    if word.lower_ != word.lemma_.lower():
         return False
-    if word.at and found[word.at - 1].low == "to":
-        return True
-    if any(w.low in _WITH_INFINITIVE and w.at < word.at for w in children(found, word.at)):
-        return True
-    finite = [w for w in found[: word.at] if w.tag in ("VBZ", "VBP", "VBD", "MD")]
-    return bool(finite) and finite[-1].low in _WITH_INFINITIVE
-
-
-def _perfect(found: tuple[Word, ...], has: Word, verb: Word) -> list[tuple[int, int, str]]:
-    """`has led` is led, `has Obama flown` is did Obama fly, `has been shot` is was shot."""
-    been = next((w for w in found[has.at : verb.at + 1] if w.low == "been"), None)
-    between = found[has.at + 1 : (been or verb).at]
-    inverted = any(w.tag in _NOUNS for w in between)
-    if been:
-        was = "were" if has.low == "have" else "was"
-        return [(has.start, has.end, was), (been.start, been.end, "")]
-    if inverted:
-        return [(has.start, has.end, "did"), (verb.start, verb.end, verb.lemma)]
-    simple = past_of(verb.low) or verb.low
-    gap = found[has.at + 1].start
-    return (
-        [(has.start, gap, ""), (verb.start, verb.end, simple)]
-        if gap < verb.start
-        else [(has.start, verb.end, simple)]
+    before = word.doc[: word.i]
+    finite = [w for w in before if w.tag_ in (*_FINITE, "MD")]
+    return (len(before) > 0 and before[-1].lower_ == "to") or (
+        bool(finite) and finite[-1].lower_ in _WITH_INFINITIVE
     )
+
+
+def _perfect(has: Any, verb: Any) -> list[Edit]:
+    """`has led` is led, `has Obama flown` is did Obama fly, `has been shot` is was shot."""
+    between = has.doc[has.i + 1 : verb.i]
+    been = next((w for w in between if w.lower_ == "been"), None)
+    if been:
+        was = "were" if has.lower_ == "have" else "was"
+        return [(*_span(has), was), (*_span(been), "")]
+    if any(w.tag_ in _NOUNS for w in between):
+        return [(*_span(has), "did"), (*_span(verb), verb.lemma_)]
+    simple = _OF_PARTICIPLE.get(verb.lower_, verb.lower_)
+    return [(has.idx, has.nbor().idx, ""), (*_span(verb), f" {simple}")]
 
 
 def asks_state(question: str) -> bool:
@@ -98,18 +110,10 @@ def asks_state(question: str) -> bool:
 
     What is told in the present is a state, too: as it was on the article's day.
     """
-    found = read(question)
-    verbs = [w for w in found if w.tag in ("VBZ", "VBP", "VBD", "VB", "VBN", "VBG")]
-    if not verbs:
+    finite = next((w for w in read(question) if w.tag_ in _FINITE), None)
+    if finite is None:
         return False
-    first = next((w for w in verbs if w.tag in ("VBZ", "VBP", "VBD")), verbs[0])
-    main = found[first.head] if first.dep in ("aux", "auxpass") else first
-    if first.tag in ("VBZ", "VBP"):
-        return not (first.low in ("has", "have") and first.dep == "aux")
-    if main.lemma == "be" or (main is first and first.low in ("was", "were")):
-        if any(w.tag == "VBN" and w.lemma in _DISPOSED for w in found if w.at > first.at):
-            return True
-        passive = any(w.tag in ("VBN", "VBG") for w in children(found, first.at))
-        return not passive and not any(w.tag == "VBN" and w.dep == "ROOT" for w in found)
-    joined = [w for w in verbs if w.dep == "conj" and w.tag in ("VBD", "VBZ", "VBP")]
-    return any(w.lemma in _STATES for w in (main, *joined))
+    if finite.tag_ != "VBD":
+        return not (finite.lemma_ == "have" and finite.dep_ == "aux")
+    main = finite.head if finite.dep_ in ("aux", "auxpass") else finite
+    return main.lemma_ == "be" or main.lemma_ in _STATES
