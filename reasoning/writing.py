@@ -36,10 +36,8 @@ class Writer:
         self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.pool: dict[str, dict[str, None]] = defaultdict(dict)
         for one in segments:
-            if (
-                names.phrases[one.relation].was
-                and {one.subject, one.object} <= names.entities.keys()
-            ):
+            named = {one.subject, one.object} <= names.entities.keys()
+            if named and names.phrases[one.relation].was:
                 self.terms |= dict.fromkeys(one.statements, one)
                 self.pairs[one.subject, one.relation].append(one)
                 self.holders[one.object, one.relation].append(one.subject)
@@ -56,17 +54,16 @@ class Writer:
         entities = [self.names.entities.get(item or "") for item in shortcuts]
         newest, longest, first_hop = (one.label if one else None for one in entities)
         facts = self._facts(row)
-        wrong = self._wrong(row, right)
+        of_two = row.wording == "longer" or row.answer in _YES_NO
+        wrong = self._wrong(row, right, 1 if of_two else 3)
         asked, reason = normal_or_all(text), None
-        if row.wording != "longer" and row.answers and any(name in asked for name in right):
+        if not of_two and row.answers and any(name in asked for name in right):
             reason = "answer_in_question"
         elif self._alike(row, facts):
             reason = "one_name"
-        elif row.wording != "longer" and right & {
-            normal_or_all(name) for name in (newest, longest, first_hop) if name
-        }:
+        elif right & {normal_or_all(name or "") for name in (newest, longest, first_hop)}:
             reason = "shortcut"
-        elif len(wrong) < (1 if row.answer in _YES_NO or row.wording == "longer" else 3):
+        elif len(wrong) < (1 if of_two else 3):
             reason = "few_choices"
         elif not facts:
             reason = "no_sentence"
@@ -145,14 +142,14 @@ class Writer:
         within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
         return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
-    def _wrong(self, row: QuestionCandidate, right: set[str]) -> list[str]:
-        """Up to three wrong choices; the nearest timelines come first."""
+    def _wrong(self, row: QuestionCandidate, right: set[str], most: int) -> list[str]:
+        """Wrong choices, `most` at most; the nearest timelines come first."""
         if row.answer in _YES_NO:
             return [one for one in _YES_NO if one != row.answer]
         if row.answer:
             number = int(row.answer)
             near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
-            return [str(n) for n in sorted(near, key=lambda n: bits(self.seed, row.id, n))[:3]]
+            return [str(n) for n in sorted(near, key=lambda n: bits(self.seed, row.id, n))[:most]]
         given, groups = {*row.answers, *row.items}, self._near(row)
         if row.wording == "longer":
             given, groups = {*row.answers}, iter([row.others])
@@ -162,7 +159,7 @@ class Writer:
                 label = self.names.name(item)
                 if (form := normal_or_all(label)) not in right:
                     found.setdefault(form, label)
-            if len(found) == (1 if row.wording == "longer" else 3):
+            if len(found) == most:
                 break
         return list(found.values())
 
