@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import chain, permutations
+from itertools import chain, permutations, product
 from typing import TypeVar
 
 from factdrift.builders.core.hashing import bits, one_of, row_id
@@ -31,14 +31,14 @@ class Writer:
         self, names: Verbalizer, segments: Iterable[Segment], recent: date, seed: int, size: int
     ) -> None:
         self.names, self.recent, self.seed, self.size = names, recent, seed, size
-        self.terms: dict[str, Segment] = {}
+        self.terms: dict[tuple[str, str], Segment] = {}
         self.pairs: dict[tuple[str, str], list[Segment]] = defaultdict(list)
         self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.pool: dict[str, dict[str, None]] = defaultdict(dict)
         for one in segments:
             named = {one.subject, one.object} <= names.entities.keys()
             if named and names.phrases[one.relation].was:
-                self.terms |= dict.fromkeys(one.statements, one)
+                self.terms |= {(one.relation, statement): one for statement in one.statements}
                 self.pairs[one.subject, one.relation].append(one)
                 self.holders[one.object, one.relation].append(one.subject)
                 self.pool[one.relation][one.object] = None
@@ -106,7 +106,7 @@ class Writer:
         lines = dict.fromkeys(asked.evidence)
         if len(lines) > self.size:
             return _drop(row, "many_facts", asked.question)
-        pairs = {(self.terms[s].subject, self.terms[s].relation): None for s in row.statements}
+        pairs = {(one.subject, one.relation) for one in self._facts(row)}
         near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
         near.sort(key=lambda one: bits(self.seed, row.id, *one.statements))
         for one in chain(near, self._from_somewhere(row, self.every)):
@@ -124,12 +124,12 @@ class Writer:
 
     def _facts(self, row: QuestionCandidate) -> list[Segment]:
         """The terms that the answer follows from; none where one of them has no sentence."""
-        if any(statement not in self.terms for statement in row.statements):
-            return []
         order = {relation: n for n, relation in reversed(list(enumerate(row.relations)))}
+        found = {self.terms[of] for of in product(order, row.statements) if of in self.terms}
+        if not {s for one in found for s in one.statements}.issuperset(row.statements):
+            return []
         return sorted(
-            {self.terms[s] for s in row.statements},
-            key=lambda one: (order[one.relation], one.start_last or date.min, one.object),
+            found, key=lambda one: (order[one.relation], one.start_last or date.min, one.object)
         )
 
     def _alike(self, row: QuestionCandidate, facts: Sequence[Segment]) -> bool:
