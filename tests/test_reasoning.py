@@ -279,19 +279,10 @@ def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
         rows.Segment("Q4", r, "Q1", *days, False, False, False, ("s",), SNAPSHOT)
         for r in ("P1", "P2")
     ]
-    row: Any = QuestionCandidate(
-        **EMPTY
-        | {
-            "id": "1",
-            "family": "duration",
-            "hops": 1,
-            "wording": "years",
-            "path": "P2",
-            "number": 3,
-        }
-        | {"subject": "Q4", "relation": "P2", "relations": ("P2",), "items": ("Q4", "Q1"), **AT}
-        | {"answers": (), "answer": "3", "statements": ("s",), "others": (), "changed": LAST}
-    )  # type: ignore[arg-type]
+    given: dict[str, Any] = EMPTY | AT | {"id": "1", "path": "P2", "hops": 1, "wording": "years"}
+    given |= {"family": "duration", "subject": "Q4", "relation": "P2", "relations": ("P2",)}
+    given |= {"items": ("Q4", "Q1"), "answers": (), "answer": "3", "statements": ("s",)}
+    row = QuestionCandidate(**given | {"others": (), "changed": LAST})
     phrases = {
         "P1": PHRASES,
         "P2": PHRASES.model_copy(update={"was": "<object> led <the subject>"}),
