@@ -122,8 +122,8 @@ def _shortcuts(rows: Path) -> Statistics:
         for row in duck.records(query, [rows])
     ]
     caption = (
-        "Right answers of models that know nothing. The first three are left out by construction, "
-        "but where two are compared; chance and what follows choose among the `choices`."
+        "Right answers of models that know nothing. The first three are left out by construction; "
+        "chance and what follows choose among the `choices`."
     )
     return Statistics("shortcuts", "Guessing", table, caption)
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import chain, permutations
+from itertools import chain, permutations, product
 from typing import TypeVar
 
 from factdrift.builders.core.hashing import bits, one_of, row_id
@@ -31,16 +31,14 @@ class Writer:
         self, names: Verbalizer, segments: Iterable[Segment], recent: date, seed: int, size: int
     ) -> None:
         self.names, self.recent, self.seed, self.size = names, recent, seed, size
-        self.terms: dict[str, Segment] = {}
+        self.terms: dict[tuple[str, str], Segment] = {}
         self.pairs: dict[tuple[str, str], list[Segment]] = defaultdict(list)
         self.holders: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.pool: dict[str, dict[str, None]] = defaultdict(dict)
         for one in segments:
-            if (
-                names.phrases[one.relation].was
-                and {one.subject, one.object} <= names.entities.keys()
-            ):
-                self.terms |= dict.fromkeys(one.statements, one)
+            named = {one.subject, one.object} <= names.entities.keys()
+            if named and names.phrases[one.relation].was:
+                self.terms |= {(one.relation, statement): one for statement in one.statements}
                 self.pairs[one.subject, one.relation].append(one)
                 self.holders[one.object, one.relation].append(one.subject)
                 self.pool[one.relation][one.object] = None
@@ -56,17 +54,16 @@ class Writer:
         entities = [self.names.entities.get(item or "") for item in shortcuts]
         newest, longest, first_hop = (one.label if one else None for one in entities)
         facts = self._facts(row)
-        wrong = self._wrong(row, right)
+        of_two = row.wording == "longer" or row.answer in _YES_NO
+        wrong = self._wrong(row, right, 1 if of_two else 3)
         asked, reason = normal_or_all(text), None
-        if row.wording != "longer" and row.answers and any(name in asked for name in right):
+        if not of_two and row.answers and any(name in asked for name in right):
             reason = "answer_in_question"
         elif self._alike(row, facts):
             reason = "one_name"
-        elif row.wording != "longer" and right & {
-            normal_or_all(name) for name in (newest, longest, first_hop) if name
-        }:
+        elif right & {normal_or_all(name or "") for name in (newest, longest, first_hop)}:
             reason = "shortcut"
-        elif len(wrong) < (1 if row.answer in _YES_NO or row.wording == "longer" else 3):
+        elif len(wrong) < (1 if of_two else 3):
             reason = "few_choices"
         elif not facts:
             reason = "no_sentence"
@@ -109,7 +106,7 @@ class Writer:
         lines = dict.fromkeys(asked.evidence)
         if len(lines) > self.size:
             return _drop(row, "many_facts", asked.question)
-        pairs = {(self.terms[s].subject, self.terms[s].relation): None for s in row.statements}
+        pairs = {(one.subject, one.relation) for one in self._facts(row)}
         near = [one for pair in sorted(pairs) for one in self.pairs[pair]]
         near.sort(key=lambda one: bits(self.seed, row.id, *one.statements))
         for one in chain(near, self._from_somewhere(row, self.every)):
@@ -127,12 +124,12 @@ class Writer:
 
     def _facts(self, row: QuestionCandidate) -> list[Segment]:
         """The terms that the answer follows from; none where one of them has no sentence."""
-        if any(statement not in self.terms for statement in row.statements):
-            return []
         order = {relation: n for n, relation in reversed(list(enumerate(row.relations)))}
+        found = {self.terms[of] for of in product(order, row.statements) if of in self.terms}
+        if not {s for one in found for s in one.statements}.issuperset(row.statements):
+            return []
         return sorted(
-            {self.terms[s] for s in row.statements},
-            key=lambda one: (order[one.relation], one.start_last or date.min, one.object),
+            found, key=lambda one: (order[one.relation], one.start_last or date.min, one.object)
         )
 
     def _alike(self, row: QuestionCandidate, facts: Sequence[Segment]) -> bool:
@@ -145,14 +142,14 @@ class Writer:
         within = [f" {a} " in f" {b} " for a, b in permutations(forms, 2)]
         return len(set(forms)) < len(forms) or (bool(row.answers) and any(within))
 
-    def _wrong(self, row: QuestionCandidate, right: set[str]) -> list[str]:
-        """Up to three wrong choices; the nearest timelines come first."""
+    def _wrong(self, row: QuestionCandidate, right: set[str], most: int) -> list[str]:
+        """Wrong choices, `most` at most; the nearest timelines come first."""
         if row.answer in _YES_NO:
             return [one for one in _YES_NO if one != row.answer]
         if row.answer:
             number = int(row.answer)
             near = [number + n for n in (-1, 1, 2, -2, 3) if number + n > 0]
-            return [str(n) for n in sorted(near, key=lambda n: bits(self.seed, row.id, n))[:3]]
+            return [str(n) for n in sorted(near, key=lambda n: bits(self.seed, row.id, n))[:most]]
         given, groups = {*row.answers, *row.items}, self._near(row)
         if row.wording == "longer":
             given, groups = {*row.answers}, iter([row.others])
@@ -162,7 +159,7 @@ class Writer:
                 label = self.names.name(item)
                 if (form := normal_or_all(label)) not in right:
                     found.setdefault(form, label)
-            if len(found) == (1 if row.wording == "longer" else 3):
+            if len(found) == most:
                 break
         return list(found.values())
 

@@ -47,7 +47,7 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
     """A table with the columns of `QuestionCandidate`.
 
     One that is not given is the table's own where `_OWN` names it, else empty; `wording` is the
-    family's name, `relations` the one relation.
+    family's name, `relations` the one relation. Those whose answer is a shortcut's are left out.
     """
     given: dict[str, Any] = {"family": family, "wording": family}
     given |= {name: table[name] for name in _OWN if name in table.columns}
@@ -62,6 +62,8 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
         # Spark gives an empty literal its type only beside a column that has one.
         made[name] = value.fill_null(ibis.literal([], kind)) if kind.is_array() else value
     table = table.select(**made).cast(CANDIDATE)
+    short = [table.newest, table.longest, table.first_hop]
+    table = table.filter([~table.answers.contains(one).fill_null(False) for one in short])
     names = [table.family, table.wording, table.items.join(" "), table.path]
     names += [table.as_of.strftime("%Y-%m-%d"), table.number.cast("string").fill_null("")]
     return table.mutate(id=ibis.literal("\t").join(names).hexdigest("sha256").substr(0, 16))
@@ -70,12 +72,6 @@ def candidate(table: ir.Table, family: str, **columns: Any) -> ir.Table:
 def array(*items: ir.Value) -> ir.ArrayValue:
     """An array of columns or literals of one type."""
     return ibis.array([ibis.literal(i) if isinstance(i, str) else i for i in items])
-
-
-def without(table: ir.Table, *columns: str) -> ir.Table:
-    """The candidates whose answers are none of these columns, null ones aside."""
-    wrong = [table.answers.contains(table[name]).fill_null(False) for name in columns]
-    return table.filter(~ibis.or_(*wrong))
 
 
 def draw(seed: int, *items: ir.StringColumn) -> ir.IntegerValue:

@@ -12,7 +12,6 @@ from factdrift.reasoning.families.base import (
     draw,
     quarter,
     starts,
-    without,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
@@ -81,8 +80,7 @@ def _last_hop(path: ir.Table, known: Knowledge, scope: Scope) -> ir.Table:
         statements=met.proof,
         changed=met.began,
     )
-    made = made.filter(~made.answers.contains(made.subject))
-    return without(made, "newest", "longest", "first_hop")
+    return made.filter(~made.answers.contains(made.subject))
 
 
 def _joins(known: Knowledge, scope: Scope) -> ir.Table:
@@ -107,7 +105,7 @@ def _joins(known: Knowledge, scope: Scope) -> ir.Table:
     met = met.filter((met.first <= met.start_first) & (met.last >= met.start_last))
     met = met.filter(~met.event.contains(met.subject) & ~met.objects.contains(met.event[0]))
     met = met.filter(~met.objects.contains(met.event[1]))
-    made = candidate(
+    return candidate(
         met,
         "join",
         wording="when",
@@ -118,7 +116,6 @@ def _joins(known: Knowledge, scope: Scope) -> ir.Table:
         statements=met.statements.concat(met.proof),
         changed=met.start_last,
     )
-    return without(made, "newest", "longest")
 
 
 def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
@@ -138,7 +135,7 @@ def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
     met = every.join(known.states, PAIR).join(known.shortcuts, PAIR)
     met = met.filter((met.first <= met.low) & (met.last >= met.high))
     met = met.filter(~met.objects.contains(met.thing))
-    made = candidate(
+    return candidate(
         met,
         "offset",
         wording="years",
@@ -150,7 +147,6 @@ def _offsets(known: Knowledge, scope: Scope) -> ir.Table:
         first_hop=met.thing,
         changed=ibis.greatest(met.start_last, met.since),
     )
-    return without(made, "newest", "longest")
 
 
 def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
@@ -185,7 +181,7 @@ def _neighbours(known: Knowledge, scope: Scope) -> ir.Table:
         )
         for side, answer, given in sides
     ]
-    return without(ibis.union(*found), "newest", "longest")
+    return ibis.union(*found)
 
 
 CHAIN = Family(_chains, {"chain": "On {day}, {path}?"})

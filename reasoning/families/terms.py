@@ -11,7 +11,6 @@ from factdrift.reasoning.families.base import (
     candidate,
     draw,
     starts,
-    without,
 )
 from factdrift.reasoning.states import INTERIM, PAIR, Knowledge
 
@@ -121,7 +120,7 @@ def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
     pair = ibis.ifelse(turned, array(t.o_object, t.object), array(t.object, t.o_object))
     t = t.mutate(longer=least > o_most, shorter=o_least > most, both=pair)
     t = t.filter(t.longer | t.shorter)
-    made = candidate(
+    return candidate(
         t,
         "duration",
         wording="longer",
@@ -132,7 +131,6 @@ def _longer(t: ir.Table, known: Knowledge) -> ir.Table:
         others=t.both,
         changed=ibis.greatest(t.start_last, t.o_start_last),
     )
-    return without(made, "longest")
 
 
 def _counts(known: Knowledge, scope: Scope) -> ir.Table:
