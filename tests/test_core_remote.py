@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,16 @@ def test_what_drips_is_asked_for_again(
         return
     with pytest.raises(UserError, match=f"still too slow: (.|\\s)* after {tries} attempts"):
         local(given, tmp_path, bool, say=lambda _: None, policy=policy)
+
+
+@pytest.mark.parametrize(("least", "done"), [(500, True), (501, False)])
+def test_so_many_bytes_begin_the_policy_anew(
+    least: int, done: bool, served: Files, tmp_path: Path
+) -> None:
+    served.faults[SMALL] = ["ok", "cut"]  # half of 1,000 bytes, then the rest
+    policy = replace(QUICK, attempts=1, least_bytes=least)
+    with nullcontext() if done else pytest.raises(UserError, match="breaks off .* after 1 attempt"):
+        assert local([served.url + SMALL], tmp_path, bool, say=lambda _: None, policy=policy)
 
 
 def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:
