@@ -113,7 +113,7 @@ def test_so_many_bytes_begin_the_policy_anew(
 ) -> None:
     served.faults[SMALL] = ["ok", "cut"]  # half of 1,000 bytes, then the rest
     policy = replace(QUICK, attempts=1, least_bytes=least)
-    with nullcontext() if done else pytest.raises(UserError, match="breaks off .* after 1 attempt"):
+    with nullcontext() if done else pytest.raises(UserError, match="after 1 attempt"):
         assert local([served.url + SMALL], tmp_path, bool, say=lambda _: None, policy=policy)
 
 
