@@ -19,9 +19,10 @@ from pydantic import Field, JsonValue, ValidationError
 
 import factdrift
 from factdrift.builders.core.config import Strict, shown
+from factdrift.builders.core.dataset import Sha256
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing
-from factdrift.builders.core.names import Name, Sha256
+from factdrift.builders.core.names import Name
 from factdrift.builders.release.manifest import load
 from factdrift.scoring.predictions import beside, numbered_rows, write
 from factdrift.scoring.report import TIMES, Model

@@ -28,20 +28,8 @@ from factdrift.builders.core.hashing import digest
 from tests.house import ROOT, ROOTS
 
 RESULTS = Path("build/mutations.jsonl")
-_TURNED = {
-    "<": "<=",
-    "<=": "<",
-    ">": ">=",
-    ">=": ">",
-    "==": "!=",
-    "!=": "==",
-    "in": "not in",
-    "not in": "in",
-    "is": "is not",
-    "is not": "is",
-    "and": "or",
-    "or": "and",
-}
+_PAIRS = ("<", "<="), (">", ">="), ("==", "!="), ("in", "not in"), ("is", "is not"), ("and", "or")
+_TURNED = {old: new for pair in _PAIRS for old, new in (pair, pair[::-1])}
 _OPERATOR = re.compile(r"<=|>=|==|!=|<|>|\bnot\s+in\b|\bis\s+not\b|\bin\b|\bis\b")
 _DISTANCE = 2
 """Imports between a test and the changed module, at most."""

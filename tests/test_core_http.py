@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from factdrift.builders.core import http
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import (
     JsonClient,
@@ -134,7 +136,8 @@ def test_rate(server: tuple[str, list[Any]]) -> None:
         ([None] * 5, 1.0, [1, 2, 4, 5], "there: still busy after 5 attempts"),
         ([None] * 5, 0.5, [0.5, 1, 2, 4], "there: still busy after 5 attempts"),
         ([3.0, None, 0.0, None, None], 1.0, [3, 2, 0, 5], "still busy after 5 attempts"),
-        ([0.0, 99.0], 1.0, [0], "asked again in 99 seconds"),
+        ([5.0, None, None, None, None], 1.0, [5, 2, 4, 5], "still busy after 5 attempts"),
+        ([0.0, 5.1], 1.0, [0], "asked again in 5 seconds"),
     ],
 )
 def test_waits(asked: list[float | None], spread: float, waits: list[float], end: str) -> None:
@@ -161,19 +164,25 @@ def test_waits(asked: list[float | None], spread: float, waits: list[float], end
 
 
 @pytest.mark.parametrize(
-    ("wait", "attempts"), [(None, 3), (0.05, 9)], ids=["our own waits count", "asked ones do not"]
+    ("wait", "give_up", "attempts"), [(None, 7.0, 4), (None, 6.9, 3), (1.0, 1.0, 9), (1.1, 1.0, 2)]
 )
-def test_a_failing_server_is_given_up(wait: float | None, attempts: int) -> None:
-    made: list[int] = []
+def test_a_failing_server_is_given_up(
+    wait: float | None, give_up: float, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After our own waits, which double; those that it asked for before do not count."""
+    now = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
 
     def call(attempt: int) -> int:
-        made.append(attempt)
         raise RetryError("busy", wait=wait)
 
-    policy = RetryPolicy(attempts=9, first_wait=0.1, give_up=0.35)
+    monkeypatch.setattr(http, "time", SimpleNamespace(monotonic=lambda: now))
+    policy = RetryPolicy(attempts=9, first_wait=1, give_up=give_up)
     with pytest.raises(UserError, match=f"still busy after {attempts} attempts"):
-        retry(call, policy, where="there", hint="", report=lambda _: None)
-    assert made == [*range(1, attempts + 1)]
+        retry(call, policy, where="there", hint="", sleep=sleep, report=lambda _: None)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.http import RetryError, RetryPolicy
 from factdrift.builders.core.inputs import gather, is_remote, plain, without_day, words
 from factdrift.builders.core.remote import _errors, local
-from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.release import ReleaseOptions, rebuild
@@ -107,6 +107,16 @@ def test_what_drips_is_asked_for_again(
         local(given, tmp_path, bool, say=lambda _: None, policy=policy)
 
 
+@pytest.mark.parametrize(("least", "done"), [(500, True), (501, False)])
+def test_so_many_bytes_begin_the_policy_anew(
+    least: int, done: bool, served: Files, tmp_path: Path
+) -> None:
+    served.faults[SMALL] = ["ok", "cut"]  # half of 1,000 bytes, then the rest
+    policy = replace(QUICK, attempts=1, least_bytes=least)
+    with nullcontext() if done else pytest.raises(UserError, match="after 1 attempt"):
+        assert local([served.url + SMALL], tmp_path, bool, say=lambda _: None, policy=policy)
+
+
 def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:
     url = f"{served.url}{SMALL}"
     assert fetch([url], tmp_path) == [b"b" * 1000]
@@ -188,7 +198,7 @@ def test_a_release_of_inputs_elsewhere_is_that_of_the_files(served: Files, tmp_p
     options = ReleaseOptions(
         given={"dump": [url]}, snapshot=None, templates=tmp_path, build=store.root, say=store.say
     )
-    command = rebuild(path, recipe, options, Run(path, there, tmp_path, store, 0))
+    command = rebuild(path, recipe, options)
     assert command == f"factdrift release temporal-facts --dump {dump.name}"
     kept = "".join(p.read_text("latin-1") for p in store.root.rglob("*.json"))
     assert SECRET not in kept + json.dumps([str(f) for f in there["dump"].files])

@@ -2,18 +2,15 @@
 
 import json
 import logging
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 import yaml
-from etils import epath
 
 from factdrift.builders.release.card import SECTIONS
-from factdrift.builders.release.croissant import _field, on_hub
+from factdrift.builders.release.croissant import _field
 from factdrift.builders.release.manifest import load
 from tests.release_sample import BASE, Sample, cloze, publish
 
@@ -90,36 +87,6 @@ def test_what_it_says(release: Path) -> None:
     assert document["prov:wasGeneratedBy"]["prov:label"].startswith("make release")
     cff = yaml.safe_load((release / "CITATION.cff").read_text("utf-8"))
     assert (cff["cff-version"], cff["version"], cff["license"]) == ("1.2.0", "1.0.0", "CC0-1.0")
-
-
-def test_every_record_set_of_a_document_by_itself(
-    mlc: Any, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the NeurIPS checker does: the document is a dict, the data a clone of the repository."""
-    pytest.importorskip("git", reason="GitPython is not installed (extra: harness)")
-    repo = tmp_path / "hub" / "me" / "mine"
-    shutil.copytree(release, repo)
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "1.0.0"]):
-        subprocess.run(["git", *words], cwd=repo, check=True)
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.file://{tmp_path}/hub/.insteadOf")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "https://huggingface.co/datasets/")
-    from mlcroissant._src.core import constants
-
-    monkeypatch.setattr(constants, "DOWNLOAD_PATH", epath.Path(tmp_path / "cache"))
-    document = on_hub(
-        json.loads((release / "croissant.json").read_text()), "me/mine", "https://huggingface.co"
-    )
-    found = mlc.Dataset(jsonld=document)
-    assert (found.metadata.ctx.issues.errors, found.metadata.ctx.issues.warnings) == (set(), set())
-    counts = {
-        one.uuid: sum(1 for _ in found.records(one.uuid)) for one in found.metadata.record_sets
-    }
-    expected = {c.name: sum(s.rows for s in c.splits) for c in load(release).configs}
-    for name, rows in expected.items():
-        assert counts.get(name, 0) == rows
-        assert (f"splits/{name}" in counts) is (rows > 0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +120,7 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
             "2019-01-01",
             " --trex P6.jsonl --trex trex --snapshot-date 2019-01-01",
         ),
-        ({"dump": {}}, {"dump": [WIKIDATA]}, "2026-02-02", f" --dump {WIKIDATA}"),
+        ({"dump": {}}, {"dump": [WIKIDATA]}, None, f" --dump {WIKIDATA}"),
         (
             {"dump": {}},
             {"dump": [WIKIDATA]},
@@ -149,10 +148,7 @@ def test_the_command_that_makes_it_again(
     options = ReleaseOptions(
         given=given, snapshot=snapshot, build=store.root, templates=folder, say=store.say
     )
-    found = find_inputs(made, path, given, snapshot, store)
-    run = Run(path, found, folder, store, 0)
-    assert rebuild(path, made, options, run) == f"factdrift release x.yaml{expected}"
-    assert date.fromisoformat(snapshot or "2020-12-31") == max(s.snapshot for s in found.values())
+    assert rebuild(path, made, options) == f"factdrift release x.yaml{expected}"
 
 
 @pytest.mark.parametrize(

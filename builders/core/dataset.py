@@ -6,13 +6,27 @@ Nothing here reads or writes; `builders.release.publish.write_release` does.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
 
 import pyarrow as pa
-from pydantic import ConfigDict
+from pydantic import AfterValidator, ConfigDict, Field
 
-from factdrift.builders.core.names import Count, RelativePath, Sha256
+
+def _inside(path: str) -> str:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path == ".":
+        raise ValueError(f"{path!r} is not a plain path inside the release")
+    if "\\" in path or not path.isprintable() or path[1:2] == ":":
+        raise ValueError(f"{path!r} is not a plain path inside the release")
+    return path
+
+
+RelativePath = Annotated[str, AfterValidator(_inside)]
+"""A plain relative POSIX path that stays below the folder of a release."""
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+
 
 FORBID = ConfigDict(extra="forbid")
 """What a manifest that is read may not say of a class: more than its fields."""

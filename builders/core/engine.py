@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from factdrift.builders.core import duck, spark
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.schema import arrow_schema, reading, regrouped
+from factdrift.builders.core.schema import arrow_schema, declared, reading, regrouped
 
 EngineName = str
 """`duckdb`, `spark`, or where a Spark is: `local[2]`, `spark://host:7077`, `sc://host:15002`."""
@@ -47,17 +47,17 @@ class Engine(ABC):
         missing, is no Parquet, or lacks a declared column.
         """
         files = list(_files([path] if isinstance(path, Path) else path))
-        declared = arrow_schema(row)
+        schema = arrow_schema(row)
         for file in files:
             try:
                 found = pq.read_schema(file)
             except pa.ArrowInvalid as error:
                 raise UserError(f"not a Parquet file ({error})", where=file) from error
-            if missing := [n for n in declared.names if n not in found.names]:
+            if missing := [n for n in schema.names if n not in found.names]:
                 raise UserError(f"no column {', '.join(missing)} for {row.__name__}", where=file)
         table = self._read([str(f) for f in files])
-        types = ibis.schema(pa.schema([pa.field(f.name, f.type) for f in declared]))
-        return table.select(declared.names).cast(types)
+        types = ibis.schema(pa.schema([pa.field(f.name, f.type) for f in schema]))
+        return table.select(schema.names).cast(types)
 
     def write(self, expr: ir.Table, path: Path, row: Any, order_by: Sequence[str]) -> int:
         """Run an expression and write its rows as one Parquet file; the number of rows.
@@ -67,16 +67,17 @@ class Engine(ABC):
         that the row type does not declare: these are sorted by and left out. The rows flow in
         batches; the file appears under its name only when it is whole.
         """
-        declared = arrow_schema(row)
+        schema = arrow_schema(row)
         keys = [k for name in order_by for k in _keys(expr, name)]
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(path.name + ".part")
-        with pq.ParquetWriter(unfinished, declared, compression="zstd") as writer:
+        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
             rows = 0
-            with closing(self._batches(expr.order_by(keys).select(declared.names))) as batches:
-                for group in regrouped(batches, ROW_GROUP):
+            with closing(self._batches(expr.order_by(keys).select(schema.names))) as batches:
+                flow = (declared(batch, schema, path.name) for batch in batches)
+                for group in regrouped(flow, ROW_GROUP):
                     rows += group.num_rows
-                    writer.write_table(_declared(group, declared), row_group_size=ROW_GROUP)
+                    writer.write_table(group, row_group_size=ROW_GROUP)
         unfinished.replace(path)
         return rows
 
@@ -213,14 +214,3 @@ def _keys(expr: ir.Table, name: str) -> list[Any]:
     column = expr[name]
     keys = [column.length(), column] if name in IDS and column.type().is_string() else [column]
     return [k.asc(nulls_first=True) for k in keys]
-
-
-def _declared(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table in a schema that also says what is never null; it is a bug if that is untrue."""
-    columns = []
-    for field in schema:
-        column = table.column(field.name)
-        if not field.nullable and column.null_count:
-            raise ValueError(f"null in column {field.name}, which is declared without nulls")
-        columns.append(column.cast(field.type))
-    return pa.Table.from_arrays(columns, schema=schema)

@@ -1,11 +1,10 @@
-"""Checked text: names and paths of manifests, and licences."""
+"""Checked text: names that may become paths, and licences."""
 
 import re
-from pathlib import PurePosixPath
 from typing import Annotated
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -18,21 +17,6 @@ def _name(text: str) -> str:
 
 Name = Annotated[str, AfterValidator(_name)]
 """A name that may become part of a path: letters and digits, and `-`, `_`, `.` after the first."""
-
-
-def _inside(path: str) -> str:
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts or str(pure) != path or path == ".":
-        raise ValueError(f"{path!r} is not a plain path inside the release")
-    if "\\" in path or not path.isprintable() or path[1:2] == ":":
-        raise ValueError(f"{path!r} is not a plain path inside the release")
-    return path
-
-
-RelativePath = Annotated[str, AfterValidator(_inside)]
-"""A plain relative POSIX path that stays below the folder of a release."""
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0)]
 
 
 def _licence(text: str) -> str:

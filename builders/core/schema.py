@@ -146,6 +146,41 @@ def regrouped(flow: "Iterable[pa.RecordBatch]", size: int) -> "Iterator[pa.Table
         yield pa.Table.from_batches(held).combine_chunks()
 
 
+def declared(batch: "pa.RecordBatch", schema: "pa.Schema", where: str) -> "pa.RecordBatch":
+    """The columns of a schema, by name and cast to it. `ValueError`: a bug of who made the rows.
+
+    That is a column that is missing, or null where there is none; casting lets nulls through.
+    """
+    import pyarrow as pa
+
+    missing = set(schema.names) - set(batch.schema.names)
+    if missing:
+        raise ValueError(f"{where}: rows without {', '.join(sorted(missing))}")
+    arrays = []
+    for field in schema:
+        place = f"{where}: {field.name}"
+        try:
+            arrays.append(batch.column(field.name).cast(field.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise ValueError(f"{place}: {error}") from error
+        _refuse_nulls(arrays[-1], field, place)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _refuse_nulls(array: "pa.Array", field: "pa.Field", where: str) -> None:
+    """Nulls where the field, or a field inside it, has none."""
+    import pyarrow as pa
+
+    if not field.nullable and array.null_count:
+        raise ValueError(f"{where}: null in a column that has none")
+    if pa.types.is_list(field.type):
+        _refuse_nulls(array.flatten(), field.type.value_field, where)
+    elif pa.types.is_struct(field.type):
+        present = array.drop_null()
+        for place, inner in enumerate(field.type):
+            _refuse_nulls(present.field(place), inner, f"{where}.{inner.name}")
+
+
 def reading(path: Path) -> "pq.ParquetFile":
     """A Parquet file to be read batch by batch.
 

@@ -191,22 +191,18 @@ def find_inputs(
         )
         for name in order
     }
+    own_days = {name: named[name][1] for name in order}
+    sums = {name: tuple(map(workspace.checksum, files[name])) for name in order}
     for name in order:
         wanted = abouts[name].sha256
-        sums = [workspace.checksum(file) for file in files[name]] if wanted else []
-        if wanted and sums != [wanted]:
+        if wanted and sums[name] != (wanted,):
             raise UserError(
-                f"input {name!r}: sha256 is {', '.join(sums)}, the recipe says {wanted}",
+                f"input {name!r}: sha256 is {', '.join(sums[name])}, the recipe says {wanted}",
                 where=files[name][0],
                 hint="get the file that the recipe names, or put the new checksum into the recipe",
             )
-    own_days = {name: named[name][1] for name in order}
-    found: dict[str, Source] = {}
     days = _days(abouts, files, own_days, snapshot)
-    for name in order:
-        sums = [workspace.checksum(file) for file in files[name]]
-        found[name] = Source(name, files[name], tuple(sums), days[name], abouts[name])
-    return found
+    return {n: Source(n, files[n], sums[n], days[n], abouts[n]) for n in order}
 
 
 _AFTER = {"file": 1, "gold": 2}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import jinja2
 
 FILE = "README.md"
+CFF = "CITATION.cff"
 TEMPLATE = resource("data_cards/card.md.j2")
 REASONS = resource("data_cards/drop_reasons.yaml")
 DROPPED = "dropped.parquet"
@@ -55,6 +56,30 @@ _SPECIAL = re.compile(r"[\\`*\[\]|~$#!{}]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _BLOCK_START = re.compile(r"^(?:[-+=]|\d(?=\d*[.)](?:\s|$)))")
+
+
+def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
+    """Write `CITATION.cff`, how a release is cited (Citation File Format 1.2.0); its path."""
+    import yaml
+
+    found: dict[str, Any] = {
+        "cff-version": "1.2.0",
+        "message": "If you use this dataset, please cite it, and the papers that its card names.",
+        "type": "dataset",
+        "title": meta.title,
+        "version": manifest.version,
+        "date-released": meta.published.isoformat(),
+        "authors": [{"name": name} for name in meta.creators],
+        "abstract": plain(meta.summary),
+        "license": meta.licence if licence_page(meta.licence) else None,
+        "keywords": list(meta.tags),
+        "url": meta.homepage,
+    }
+    found = {name: value for name, value in found.items() if value}
+    path = folder / CFF
+    text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=100)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def save(

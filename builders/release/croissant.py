@@ -71,7 +71,8 @@ def describe(
         "url": meta.homepage or next((o.homepage for o in manifest.inputs if o.homepage), None),
         "citeAs": "\n".join(meta.citations),
         "rai:dataCollectionType": ["Software Collection"],
-        "rai:hasSyntheticData": _is_synthetic(meta),
+        # a program or a model wrote questions: not where rows only state what inputs do
+        "rai:hasSyntheticData": bool(meta.tasks),
         "rai:dataPreprocessingProtocol": [
             f"Made by {meta.builder} of factdrift {meta.code_version} from recipe.yaml: "
             f"{meta.rebuild}"
@@ -80,37 +81,31 @@ def describe(
         **{term: plain(prose[name]) for name, term in SECTIONS.items() if term},
         **_made_from(manifest),
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": entry.path,
-                "name": entry.path,
-                "contentUrl": entry.path,
-                "contentSize": f"{entry.bytes} B",
-                "encodingFormat": _PARQUET,
-                "sha256": entry.sha256,
-            }
+            _node(
+                "FileObject",
+                entry.path,
+                contentUrl=entry.path,
+                contentSize=f"{entry.bytes} B",
+                encodingFormat=_PARQUET,
+                sha256=entry.sha256,
+            )
             for entry in manifest.files
             if entry.path in data or entry.path == "dropped.parquet"
         ]
         + [
-            {
-                "@type": "cr:FileSet",
-                "@id": f"files/{config.name}",
-                "name": f"{config.name} files",
-                "description": f"The files of {config.name}, one a split.",
-                "encodingFormat": _PARQUET,
-                "includes": f"data/{config.name}/*.parquet",
-            }
+            _node(
+                "FileSet",
+                f"files/{config.name}",
+                f"{config.name} files",
+                description=f"The files of {config.name}, one a split.",
+                encodingFormat=_PARQUET,
+                includes=f"data/{config.name}/*.parquet",
+            )
             for config in full
         ],
         "recordSet": [*splits, *records],
     }
     return {key: value for key, value in document.items() if value not in (None, "", [], {})}
-
-
-def _is_synthetic(meta: Meta) -> bool:
-    """Whether a program or a model wrote questions: not where rows only state what inputs do."""
-    return bool(meta.tasks)
 
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:
@@ -142,16 +137,15 @@ def on_hub(document: Mapping[str, Any], repo: str, endpoint: str) -> dict[str, A
     The files of a config are read from a clone of the repository, as in the Hub's own documents.
     """
     address = f"{endpoint}/datasets/{repo}"
-    clone = {
-        "@type": "cr:FileObject",
-        "@id": "repository",
-        "name": "repository",
-        "description": "The repository on the Hub.",
-        "contentUrl": address,
-        "encodingFormat": "git+https",
+    clone = _node(
+        "FileObject",
+        "repository",
+        description="The repository on the Hub.",
+        contentUrl=address,
+        encodingFormat="git+https",
         # what mlcroissant's documentation writes for a repository, which has no checksum
-        "sha256": "https://github.com/mlcommons/croissant/issues/80",
-    }
+        sha256="https://github.com/mlcommons/croissant/issues/80",
+    )
     placed = []
     for part in document["distribution"]:
         if part["@type"] == "cr:FileSet":
@@ -171,73 +165,65 @@ def _made_from(manifest: Manifest) -> dict[str, Any]:
     ]
     days = sorted(one.snapshot.isoformat() for one in manifest.inputs if one.snapshot)
     drops = [f"{drop.step}: {drop.reason}: {drop.rows}" for drop in manifest.drops]
-    found: dict[str, Any] = {
+    return {
         "rai:dataCollectionRawData": "\n".join(raw),
         "rai:dataCollectionTimeFrame": list(dict.fromkeys([*days[:1], *days[-1:]])),
         "rai:dataCollectionMissingData": "Left out, by step, reason and count:\n" + "\n".join(drops)
         if drops
         else "",
     }
-    return found
 
 
 def _splits(config: ConfigEntry) -> dict[str, Any]:
     """The names of a config's splits, as a record set of its own."""
     name = f"splits/{config.name}"
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": f"splits of {config.name}",
-        "description": f"Names of the splits of {config.name}, with their numbers of rows.",
-        "dataType": "cr:Split",
-        "key": {"@id": f"{name}/name"},
-        "field": [
-            {
-                "@type": "cr:Field",
-                "@id": f"{name}/{field}",
-                "name": field,
-                "description": about,
-                "dataType": kind,
-            }
+    return _node(
+        "RecordSet",
+        name,
+        f"splits of {config.name}",
+        description=f"Names of the splits of {config.name}, with their numbers of rows.",
+        dataType="cr:Split",
+        key={"@id": f"{name}/name"},
+        field=[
+            _node("Field", f"{name}/{field}", field, description=about, dataType=kind)
             for field, about, kind in (
                 ("name", "name of the split", "sc:Text"),
                 ("rows", "number of its rows", "cr:Int64"),
             )
         ],
-        "data": [{f"{name}/name": s.name, f"{name}/rows": s.rows} for s in config.splits],
-    }
+        data=[{f"{name}/name": s.name, f"{name}/rows": s.rows} for s in config.splits],
+    )
 
 
 def _records(config: ConfigEntry, row: type) -> dict[str, Any]:
     """The rows of a config, all splits together."""
     files = {"@id": f"files/{config.name}"}
-    split = {
-        "@type": "cr:Field",
-        "@id": f"{config.name}/__split",
-        "name": "__split",
-        "description": "split that holds the row, from the name of its file",
-        "dataType": "sc:Text",
-        "references": {"field": {"@id": f"splits/{config.name}/name"}},
-        "source": {
+    split = _node(
+        "Field",
+        f"{config.name}/__split",
+        "__split",
+        description="split that holds the row, from the name of its file",
+        dataType="sc:Text",
+        references={"field": {"@id": f"splits/{config.name}/name"}},
+        source={
             "fileSet": files,
             "extract": {"fileProperty": "filename"},
             "transform": {"regex": r"^([\w.]+?)(?:\.parquet)?$"},
         },
-    }
+    )
     fields = [
         _field(config.name, column.name, column.type, column.description, files, column.name)
         for column in columns(row)
     ]
-    found: dict[str, Any] = {
-        "@type": "cr:RecordSet",
-        "@id": config.name,
-        "name": config.name,
-        "description": plain(config.description),
-        "field": [split, *fields],
-    }
+    about = plain(config.description)
+    found = _node("RecordSet", config.name, description=about, field=[split, *fields])
     if any(column.name == "id" for column in config.columns):
         found["key"] = {"@id": f"{config.name}/id"}
     return found
+
+
+def _node(kind: str, at: str, name: str = "", **more: Any) -> dict[str, Any]:
+    return {"@type": f"cr:{kind}", "@id": at, "name": name or at, **more}
 
 
 def _field(
@@ -253,7 +239,7 @@ def _field(
 
     A list of structs inside a struct is only named: mlcroissant 1.1 cannot read its parts.
     """
-    field: dict[str, Any] = {"@type": "cr:Field", "@id": f"{parent}/{name}", "name": name}
+    field = _node("Field", f"{parent}/{name}", name)
     if about:
         field["description"] = plain(about)
     if pa.types.is_list(kind):

@@ -20,9 +20,9 @@ from pydantic import (
 )
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.dataset import Input, Statistics
+from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, Statistics
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.names import Count, Name, RelativePath, Sha256
+from factdrift.builders.core.names import Name
 from factdrift.builders.release.version import Version
 from factdrift.builders.rows.roles import ColumnRoles
 

@@ -1,6 +1,6 @@
 """Write rows as Parquet: the bytes are a function of the rows, not of how they were batched."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from factdrift.builders.core.dataset import FromParquet, RowSource
-from factdrift.builders.core.schema import arrow_schema, columns, regrouped
+from factdrift.builders.core.schema import arrow_schema, columns, declared, regrouped
 
 ROW_GROUP = 65_536
 """Rows of a row group: small enough to read one at a time, large enough to compress."""
@@ -34,7 +34,8 @@ def write_split(path: Path, row: type, source: RowSource, group: int = ROW_GROUP
         write_page_index=True,
         use_content_defined_chunking=True,
     ) as writer:
-        for part in regrouped(_conformed(read(source, group), schema, path), group):
+        flow = (declared(batch, schema, path.name) for batch in read(source, group))
+        for part in regrouped(flow, group):
             writer.write_table(part, row_group_size=group)
             rows += part.num_rows
     return rows
@@ -77,33 +78,3 @@ def type_name(kind: pa.DataType) -> str:
     if pa.types.is_date32(kind):
         return "date"
     return str(kind)
-
-
-def _conformed(
-    flow: Iterable[pa.RecordBatch], schema: pa.Schema, path: Path
-) -> Iterator[pa.RecordBatch]:
-    for batch in flow:
-        missing = set(schema.names) - set(batch.schema.names)
-        if missing:
-            raise ValueError(f"{path.name}: rows without {', '.join(sorted(missing))}")
-        arrays = []
-        for field in schema:
-            where = f"{path.name}: {field.name}"
-            try:
-                arrays.append(batch.column(field.name).cast(field.type))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise ValueError(f"{where}: {error}") from error
-            _refuse_nulls(arrays[-1], field, where)
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _refuse_nulls(array: pa.Array, field: pa.Field, where: str) -> None:
-    """Nulls where the field, or a field inside it, has none; casting lets them through."""
-    if not field.nullable and array.null_count:
-        raise ValueError(f"{where}: null in a column that has none")
-    if pa.types.is_list(field.type):
-        _refuse_nulls(array.flatten(), field.type.value_field, where)
-    elif pa.types.is_struct(field.type):
-        present = array.drop_null()
-        for place, inner in enumerate(field.type):
-            _refuse_nulls(present.field(place), inner, f"{where}.{inner.name}")

@@ -20,7 +20,7 @@ from factdrift.builders.core.files import locked, move, refusal
 from factdrift.builders.core.hashing import file_sha256, text_sha256
 from factdrift.builders.core.names import NAME
 from factdrift.builders.core.schema import columns
-from factdrift.builders.release import card, citation, croissant, manifest, tasks
+from factdrift.builders.release import card, croissant, manifest, tasks
 from factdrift.builders.release.compare import ReleaseDiff, compare
 from factdrift.builders.release.manifest import (
     ColumnEntry,
@@ -116,7 +116,7 @@ class Draft:
         croissant.save(self.folder, self._dataset, self._meta, made, self._prose)
         written = [self.folder / name for name in (card.FILE, croissant.FILE)]
         written += tasks.save(self.folder, made, self._asked)
-        written.append(citation.save(self.folder, self._meta, made))
+        written.append(card.save_citation(self.folder, self._meta, made))
         documents = [file_entry(self.folder, path) for path in written]
         made = self._manifest(version, [*self._files, *documents])
         manifest.save(made, self.folder)

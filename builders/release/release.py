@@ -174,31 +174,21 @@ def _run(path: Path, recipe: Recipe, workspace: Workspace, options: ReleaseOptio
     )
 
 
-def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions, run: Run) -> str:
+def rebuild(path: Path, recipe: Recipe, options: ReleaseOptions) -> str:
     """The command that makes the release again, with the names of files and no path to them.
 
     It holds in a checkout and in an installation: a bundled recipe is named by its name alone.
-    `--snapshot-date` is in it where without it the inputs would have no day, or another one.
     """
     words = ["factdrift", "release", recipe_name(path, recipe)]
     for name, paths in options.given.items():
         for given in paths:
             file = Path(plain(given)).name or plain(given)
             words += [f"--{name}", file] if name in INPUTS else ["--input", f"{name}={file}"]
-    if options.snapshot and not _says_days(path, recipe, options, run):
+    if options.snapshot:
         words += ["--snapshot-date", options.snapshot]
     if options.limit:
         words += ["--limit", str(options.limit)]
     return shlex.join(words)
-
-
-def _says_days(path: Path, recipe: Recipe, options: ReleaseOptions, run: Run) -> bool:
-    """Whether names and recipe alone say the days that the inputs of this run have."""
-    try:
-        found = find_inputs(recipe, path, options.given, None, run.workspace)
-    except UserError:
-        return False
-    return all(found[name].snapshot == source.snapshot for name, source in run.inputs.items())
 
 
 def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta:
@@ -216,7 +206,7 @@ def _meta(path: Path, recipe: Recipe, run: Run, options: ReleaseOptions) -> Meta
         prose=prose_of(type(recipe.build), recipe.prose or recipe.build.builder),
         recipe=path.read_text("utf-8"),
         seed=recipe.seed,
-        rebuild=options.rebuild or rebuild(path, recipe, options, run),
+        rebuild=options.rebuild or rebuild(path, recipe, options),
         code_version=factdrift.__version__,
         libraries=dict(sorted({**run.workspace.libraries, **reach(_WRITING).libraries}.items())),
         parameters=recipe.build.model_dump(mode="json"),
