@@ -17,8 +17,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.reach import reach
 from factdrift.builders.wikidata import tasks
-from factdrift.builders.wikidata.mine import ALIVE, Left, mine
-from factdrift.builders.wikidata.reader import DumpReading
+from factdrift.builders.wikidata.mine import ALIVE, mine
+from factdrift.builders.wikidata.reader import DumpReading, Left
 from tests import test_spark_cluster as clusters
 from tests.conftest import run as command
 from tests.dumps import array, compressed, world
