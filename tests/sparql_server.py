@@ -203,10 +203,8 @@ def main() -> None:
     only = {*args.relation, "P31"} if args.relation else None
     store = Store()
     for path in args.paths:
-        entities = read_entities(path)
-        store.bulk_extend(
-            wikibase_rdf.everything(entities, args.flavour, only, {"en", "mul", "en-gb", "de"})
-        )
+        for entity in read_entities(path):
+            store.bulk_extend(wikibase_rdf.entity_rdf(entity, args.flavour, only))
     if args.dated:
         store.add(wikibase_rdf.dataset(args.dated))
     Handler.state = State(store, [], {}, 0.0, [])
