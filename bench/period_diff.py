@@ -171,15 +171,10 @@ def ours(folder: str, out: str, name: str = "duckdb", lives: str = "", memory: s
 def plain(facts: Path) -> list[Stated]:
     """The facts as the loop wants them; its time does not count."""
     table = pq.read_table(facts)
-    days = {
-        c: table[c].cast(pa.int32()).fill_null(-1).to_pylist() for c in ("start_last", "end_first")
-    }
-    now = (SNAPSHOT - date(1970, 1, 1)).days
-    ends = [now if open_ else end for open_, end in zip(
-        table["end_open"].to_pylist(), days["end_first"], strict=True
-    )]  # fmt: skip
-    names = [table[c].to_pylist() for c in ("subject", "relation", "object")]
-    return list(zip(*names, days["start_last"], ends, strict=True))
+    start, end = (pc.fill_null(table[c].cast(pa.int32()), -1) for c in ("start_last", "end_first"))
+    end = pc.if_else(table["end_open"], (SNAPSHOT - date(1970, 1, 1)).days, end)
+    columns = [*(table[c] for c in ("subject", "relation", "object")), start, end]
+    return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
 
 def loop(facts: list[Stated]) -> list[Row]:
@@ -214,7 +209,8 @@ def loop(facts: list[Stated]) -> list[Row]:
 
 
 def write_lines(rows: list[Row], path: Path) -> None:
-    names = [n for n in Delta.__dataclass_fields__ if n != "possible_answers"]
+    others = ("possible_answers", "still_true")
+    names = [n for n in Delta.__dataclass_fields__ if n not in others]
     with path.open("w") as out:
         for row in sorted(rows, key=lambda r: r[:3]):
             out.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
@@ -223,11 +219,8 @@ def write_lines(rows: list[Row], path: Path) -> None:
 def agree(facts: Path, out: Path, rows: list[Row]) -> int:
     """Check that both say the same of every pair with exact days only; the rows compared."""
     table = pq.read_table(facts, columns=["subject", "start_first", "start_last"])
-    vague = {
-        s
-        for s, a, b in zip(*(c.to_pylist() for c in table.columns), strict=True)
-        if a != b
-    }  # fmt: skip
+    inexact = pc.not_equal(table["start_first"], table["start_last"])
+    vague = set(table["subject"].filter(inexact).to_pylist())
     written = pq.read_table(out).to_pylist()
     mine = {
         (r["subject"], r["relation"], r["period"], r["split"],

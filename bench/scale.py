@@ -89,29 +89,21 @@ _RELEASE += ["--build", f"{OUT}/build", "--out", f"{OUT}/releases", "--dump"]
 _MINED = "20 M dated and 97 M undated statements, the most that mining keeps of 1.7 TB"
 _NEWS = "15 years: 11.4 M articles were counted in 14, at 6.4 kB a line"
 STEPS = {
-    name: ScaledStep(*step)
-    for name, step in {
-        "mine": (
-            "mine a dump, two processes",
-            mining,
-            "GB of JSON",
-            1700,
-            "115 M entities, 1.7 TB",
-        ),
-        "tables": (
-            *("timelines and differences of 14 quarters, DuckDB with 4 GB", tables),
-            *("M facts", 117, _MINED),
-        ),
-        "release": (
-            "dump to verified release `temporal-facts-latest`, mining included",
-            *(partial(mining, *_RELEASE), "GB of JSON", 1700, "the same dump"),
-        ),
-        "wikipedia": (
-            "read enwiki, 1 page in 100 wanted, two processes",
-            *(wikipedia, "GB of XML", 105, "about 24 GB packed"),
-        ),
-        "news": ("index the news archives, one process", news, "GB of lines", 78, _NEWS),
-    }.items()
+    "mine": ScaledStep(
+        "mine a dump, two processes", mining, "GB of JSON", 1700, "115 M entities, 1.7 TB"
+    ),
+    "tables": ScaledStep(
+        "timelines and differences of 14 quarters, DuckDB with 4 GB", tables, "M facts", 117, _MINED
+    ),
+    "release": ScaledStep(
+        "dump to verified release `temporal-facts-latest`, mining included",
+        *(partial(mining, *_RELEASE), "GB of JSON", 1700, "the same dump"),
+    ),
+    "wikipedia": ScaledStep(
+        "read enwiki, 1 page in 100 wanted, two processes",
+        *(wikipedia, "GB of XML", 105, "about 24 GB packed"),
+    ),
+    "news": ScaledStep("index the news archives, one process", news, "GB of lines", 78, _NEWS),
 }
 
 

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs
 import requests
 from pyoxigraph import QueryResultsFormat, QuerySolutions, Store
 
+from factdrift.builders.core.compressed import pieces
 from tests import wikibase_rdf
 
 STACK_TRACE = "\njava.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask.get\n"
@@ -89,14 +90,9 @@ class Handler(BaseHTTPRequestHandler):
             headers = {"Retry-After": fault["after"]} if "after" in fault else {}
             self.reply(entry["status"], fault.get("body", "told to fail").encode(), **headers)
             return
-        try:
-            found = self.state.store.query(query)
-            assert isinstance(found, QuerySolutions)
-            answer = found.serialize(format=QueryResultsFormat.JSON) or b""
-        except SyntaxError as error:
-            entry["status"] = 400
-            self.reply(400, f"MalformedQueryException: {error}\n\tat Parser.java:1\n".encode())
-            return
+        found = self.state.store.query(query)
+        assert isinstance(found, QuerySolutions)
+        answer = found.serialize(format=QueryResultsFormat.JSON) or b""
         entry["rows"] = answer.count(b'{"type":') and len(json.loads(answer)["results"]["bindings"])
         if self.state.limit and entry["rows"] > self.state.limit["rows"]:
             entry["status"] = 504
@@ -192,11 +188,9 @@ def serve(
 
 def read_entities(path: Path) -> Iterator[dict[str, Any]]:
     """The entities of a dump or of JSON lines; redirects, where a file has them, too."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        for line in lines:
-            text = line.strip().rstrip(",")
-            if text.startswith("{"):
-                yield json.loads(text)
+    for line in b"".join(pieces(path)).splitlines():
+        if line.startswith(b"{"):
+            yield json.loads(line.rstrip(b", "))
 
 
 def main() -> None:
@@ -209,10 +203,8 @@ def main() -> None:
     only = {*args.relation, "P31"} if args.relation else None
     store = Store()
     for path in args.paths:
-        entities = read_entities(path)
-        store.bulk_extend(
-            wikibase_rdf.everything(entities, args.flavour, only, {"en", "mul", "en-gb", "de"})
-        )
+        for entity in read_entities(path):
+            store.bulk_extend(wikibase_rdf.entity_rdf(entity, args.flavour, only))
     if args.dated:
         store.add(wikibase_rdf.dataset(args.dated))
     Handler.state = State(store, [], {}, 0.0, [])

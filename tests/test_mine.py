@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -50,45 +49,20 @@ def test_the_tables(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == sorted(TABLES)
     folder = facts_of(found, tmp_path / "build", ["P27", "P54"], UNDATED)
     facts = rows(folder / "facts.parquet")
-    assert [(f["subject"], f["relation"], f["object"]) for f in facts] == [
-        ("Q1000", "P27", "Q10"),
-        ("Q1000", "P54", "Q10"),
-        ("Q1000", "P54", "Q13"),
-        ("Q1001", "P27", "Q10"),
-        ("Q1001", "P54", "Q11"),
-        ("Q1001", "P54", "Q14"),
+    assert [" ".join((f["subject"], f["relation"], f["object"])) for f in facts] == [
+        *("Q1000 P27 Q10", "Q1000 P54 Q10", "Q1000 P54 Q13"),
+        *("Q1001 P27 Q10", "Q1001 P54 Q11", "Q1001 P54 Q14"),
     ]
-    assert facts[1] == {
-        "statement": "Q1000$P54-0",
-        "subject": "Q1000",
-        "relation": "P54",
-        "object": "Q10",
-        "start_first": date(1990, 1, 1),
-        "start_last": date(1990, 12, 31),
-        "end_first": date(1995, 6, 1),
-        "end_last": date(1995, 6, 30),
-        "end_open": False,
-        "point": False,
-        "sighting": False,
-        "rank": "normal",
-        "snapshot": DAY,
-    }
+    days = [date(1990, 1, 1), date(1990, 12, 31), date(1995, 6, 1), date(1995, 6, 30)]
+    assert list(facts[1].values()) == [
+        *("Q1000$P54-0", "Q1000", "P54", "Q10"),
+        *(*days, False, False, False, "normal", DAY),
+    ]
     entities = {e["id"]: e for e in rows(folder / "entities.parquet")}
     assert list(entities) == ["P54", "Q10", "Q11", "Q13", "Q14", "Q1000", "Q1001"]
-    assert entities["Q1000"] == {
-        "id": "Q1000",
-        "label": "Player 0",
-        "aliases": [],
-        "enwiki": "Player 0",
-        "sitelinks": 1,
-        "statements": 3,
-        "facts": 2,
-        "began_first": None,
-        "began_last": None,
-        "ended_first": None,
-        "ended_last": None,
-        "classes": [],
-    }
+    nothing = dict.fromkeys(("began_first", "began_last", "ended_first", "ended_last"))
+    names = {"id": "Q1000", "label": "Player 0", "aliases": [], "enwiki": "Player 0", "classes": []}
+    assert entities["Q1000"] == names | nothing | {"sitelinks": 1, "statements": 3, "facts": 2}
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")
     assert not rows(found.dropped)
@@ -121,29 +95,28 @@ def test_the_columns_are_those_of_the_row_types(tmp_path: Path) -> None:
         assert written == wanted
 
 
-def layouts() -> Iterator[tuple[str, bytes]]:
-    given = lines(world())
-    yield "lines.jsonl", b"\n".join(given) + b"\n"
-    yield "no-last-newline.json", b"\n".join(given)
-    yield "official.json", b"[\n" + b",\n".join(given) + b"\n]\n"
-    yield "official.json.gz", b"[\n" + b",\n".join(given) + b"\n]\n"
-    yield "official.json.bz2", b"[\n" + b",\n".join(given) + b"\n]\n"
-    yield "official.json.zst", b"[\n" + b",\n".join(given) + b"\n]\n"
-    yield "comma-after-the-last.json", b"[\n" + b"".join(g + b",\n" for g in given) + b"]"
-    yield "crlf.json", b"[\r\n" + b",\r\n".join(given) + b"\r\n]\r\n"
-    yield "spaces.json", b" [ \n  " + b" , \n\t ".join(given) + b"  \n ] \n\n"
-    yield "commas-first.json", b"[ " + b"\n, ".join(given) + b"\n]"
-    yield "brackets-beside.json", b"[" + b",\n".join(given) + b"]"
-    yield "bom.json", b"\xef\xbb\xbf[\n" + b",\n".join(given) + b"\n]\n"
-    yield "pretty.json", b"[\n" + b",\n".join(json.dumps(w).encode() for w in world()) + b"\n]\n"
+OFFICIAL = (b"[\n", b",\n", b"\n]\n")
+LAYOUTS = {
+    "lines.jsonl": (b"", b"\n", b"\n"),
+    "no-last-newline.json": (b"", b"\n", b""),
+    **{f"official.json{suffix}": OFFICIAL for suffix in ("", ".gz", ".bz2", ".zst")},
+    "comma-after-the-last.json": (b"[\n", b",\n", b",\n]"),
+    "crlf.json": (b"[\r\n", b",\r\n", b"\r\n]\r\n"),
+    "spaces.json": (b" [ \n  ", b" , \n\t ", b"  \n ] \n\n"),
+    "commas-first.json": (b"[ ", b"\n, ", b"\n]"),
+    "brackets-beside.json": (b"[", b",\n", b"]"),
+    "bom.json": (b"\xef\xbb\xbf[\n", b",\n", b"\n]\n"),
+}
+"""What stands before, between and behind the entities."""
 
 
-@pytest.mark.parametrize(("name", "data"), list(layouts()), ids=[name for name, _ in layouts()])
+@pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
 def test_every_layout_gives_the_same_facts(
-    name: str, data: bytes, tuning: Tuning, expected: dict[str, str], tmp_path: Path
+    name: str, tuning: Tuning, expected: dict[str, str], tmp_path: Path
 ) -> None:
-    path = compressed(data, tmp_path / name)
+    before, between, behind = LAYOUTS[name]
+    path = compressed(before + between.join(lines(world())) + behind, tmp_path / name)
     found = run(path, tmp_path / "out", tuning=tuning)
     assert not rows(found.dropped)
     made = sums(tmp_path / "out")
@@ -339,12 +312,9 @@ def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert facts == [f"{s} {o}" for s in order for o in ("Q4", "Q30", "Q200")]
 
 
-def test_the_arguments_are_checked(tmp_path: Path) -> None:
-    path = compressed(array(world(1)), tmp_path / "latest-all.json")
-    with pytest.raises(UserError, match="does not say the day"):
-        run(path, tmp_path / "out", snapshot=None)
+def test_jobs_are_checked(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="jobs"):
-        run(path, tmp_path / "out", jobs=0)
+        run(compressed(array(world(1)), tmp_path / "a.json"), tmp_path / "out", jobs=0)
     assert not (tmp_path / "out").exists()
 
 

@@ -19,9 +19,7 @@ from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.rows import ArticleRef
 from factdrift.builders.wmt import card
 from factdrift.builders.wmt.dates import Amount, DateSettings, draws, occurrence
-from factdrift.builders.wmt.index import index
 from factdrift.builders.wmt.lines import sorting_key
-from tests.conftest import ROOT
 
 Z = NormalDist().inv_cdf(0.999)
 NONE = Amount(recent=0, past=0)
@@ -111,30 +109,6 @@ def test_the_card_shows_the_draws_beside_what_is_expected(many: DrawnDates) -> N
             assert n == pytest.approx(plot.expected[series][period], abs=5 * n**0.5)
 
 
-@pytest.mark.slow
-def test_uniformity_of_training_years(uneven: Path, tmp_path: Path) -> None:
-    """The year is drawn before the day, so that past days of early years are likelier."""
-    amounts = {"eval": NONE, "train": Amount(recent=100_000, past=100_000), "valid": NONE}
-    run(uneven, tmp_path, SEED, **amounts)
-    days = pq.read_table(tmp_path / "article_days.parquet").to_pylist()
-    for subset in ("past", "recent"):
-        mine = [d for d in days if (d["split"], d["subset"]) == ("train", subset)]
-        off = sum((d["drawn"] - d["expected"]) ** 2 / d["expected"] for d in mine)
-        assert off < critical(len(mine) - 1)
-    days = [d for d in days if (d["split"], d["subset"]) == ("train", "past")]
-    assert days[0]["expected"] > 5 * days[-1]["expected"]
-
-
-def test_years_with_more_articles_are_not_favoured(tmp_path: Path) -> None:
-    days = {date(y, 6, d): 1000 if y == 2012 else 40 for y in range(2007, 2020) for d in (1, 2)}
-    table = articles(tmp_path / "articles.parquet", days)
-    amounts = {"eval": Amount(recent=0, past=100_000), "train": NONE, "valid": NONE}
-    made = run(table, tmp_path, SEED, **amounts)
-    found = Counter(made.table["article_day"].to_pylist())
-    assert len(found) == 26
-    assert chi_square(list(found.values()), 100_000 / 26) < critical(25)
-
-
 def test_recent_questions_wait_uniformly_from_0_to_30_days(
     many: DrawnDates,
 ) -> None:
@@ -149,35 +123,12 @@ def test_recent_questions_wait_uniformly_from_0_to_30_days(
     assert chi_square(list(waits.values()), n / 31) < critical(30)
 
 
-def test_past_questions_are_uniform_over_the_year(many: DrawnDates) -> None:
-    article = days_of(many.table, "article_day", split="eval", subset="past")
-    question = days_of(many.table, "question_day", split="eval", subset="past")
-    found = Counter(question[article < np.datetime64("2020-01-01")].tolist())
-    assert len(found) == 366
-    assert chi_square(list(found.values()), sum(found.values()) / 366) < critical(365)
-
-
 def test_articles_of_a_day_are_equally_likely(tmp_path: Path) -> None:
     table = articles(tmp_path / "articles.parquet", {date(2020, 3, 1): 50})
     amounts = {"eval": Amount(recent=100_000, past=0), "train": NONE, "valid": NONE}
     found = Counter(run(table, tmp_path, SEED, **amounts).table["article"].to_pylist())
     assert len(found) == 50
     assert chi_square(list(found.values()), 2000) < critical(49)
-
-
-def test_recent_and_past_are_equal(many: DrawnDates) -> None:
-    assert Counter(many.table["subset"].to_pylist()) == {"recent": 100_009, "past": 100_009}
-    eval_counts = many.counts["eval"]
-    for subset, expected in (("recent", 0.08), ("past", 0.035)):
-        lost = eval_counts[subset]["dropped"]["question_day_outside"]
-        assert lost / (lost + 100_000) == pytest.approx(expected, abs=0.015)
-    dropped = pq.read_table(many.folder / "draws_dropped.parquet")
-    counts = Counter(dropped["reason"].to_pylist())
-    assert counts["question_day_outside"] == sum(
-        many.counts[p][s]["dropped"]["question_day_outside"]
-        for p in ("eval", "train", "valid")
-        for s in ("recent", "past")
-    )
 
 
 def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
@@ -205,16 +156,6 @@ def test_bounds_of_every_split(uneven: Path, tmp_path: Path) -> None:
         *table["id"].to_pylist(),
         *pq.read_table(tmp_path / "draws_dropped.parquet")["item"].to_pylist(),
     }
-    years = {
-        s: Counter(
-            r["question_day"].year for r in rows if (r["split"], r["subset"]) == ("train", s)
-        )
-        for s in ("recent", "past")
-    }
-    assert min(years["recent"].values()) > 0.8 * 4000 / 13
-    # Past questions of 2007 are about articles of 2007: about half would be asked after its end.
-    assert years["past"].pop(2007) == pytest.approx(0.55 * 4000 / 13, rel=0.2)
-    assert min(years["past"].values()) > 0.7 * 4000 / 13
 
 
 def test_a_draw_does_not_depend_on_how_many_there_are(uneven: Path, tmp_path: Path) -> None:
@@ -258,15 +199,6 @@ def test_at_most_so_many_draws_of_an_article(tmp_path: Path, most: int) -> None:
 def test_occurrence() -> None:
     assert occurrence(np.array([7, 7, 8, 7, 8])).tolist() == [0, 1, 0, 2, 1]
     assert occurrence(np.array([], int)).tolist() == []
-
-
-def test_sample_news_suffice(tmp_path: Path) -> None:
-    index(ROOT / "samples" / "news", tmp_path)
-    amounts = {p: Amount(recent=60, past=60) for p in ("eval", "train", "valid")}
-    table = run(tmp_path / "articles.parquet", tmp_path, SEED, **amounts).table
-    assert table.num_rows == 360
-    known = set(pq.read_table(tmp_path / "articles.parquet")["id"].to_pylist())
-    assert set(table["article"].to_pylist()) <= known
 
 
 def test_mistakes(tmp_path: Path) -> None:

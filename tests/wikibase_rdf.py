@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from calendar import monthrange
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 from pyoxigraph import BlankNode, NamedNode, Quad
@@ -42,22 +42,21 @@ def dataset(day: str) -> Quad:
     return _quad("http://www.wikidata.org", SCHEMA + "dateModified", _typed(day, "dateTime"))
 
 
-def redirect(old: str, new: str) -> Quad:
-    """A merged item, which points to the one it was merged into."""
-    return Quad(NamedNode(WD + old), SAME, NamedNode(WD + new))
+LANGUAGES = {"en", "mul", "en-gb", "de"}
 
 
 def entity_rdf(
-    entity: Json,
-    flavour: Flavour = "dump",
-    relations: Collection[str] | None = None,
-    languages: Collection[str] | None = None,
+    entity: Json, flavour: Flavour = "dump", relations: Collection[str] | None = None
 ) -> Iterator[Quad]:
-    """The triples of one entity document; only some relations or languages, if asked."""
+    """The triples of one entity document, or of a redirect; only some relations, if asked."""
+    if "redirect" in entity:
+        old, new = (NamedNode(WD + entity[key]) for key in ("entity", "redirect"))
+        yield Quad(old, SAME, new)
+        return
     node = NamedNode(WD + entity["id"])
     for part, predicate in NAMES.items():
         for language, terms in _map(entity.get(part)).items():
-            if languages is None or language in languages:
+            if language in LANGUAGES:
                 for term in terms if isinstance(terms, list) else [terms]:
                     yield Quad(node, predicate, Text(term["value"], language=term["language"]))
     yield from _page(entity, node, flavour)
@@ -186,17 +185,3 @@ def _typed(text: str, kind: str) -> Text:
 
 def _quad(subject: str, predicate: str, value: NamedNode | Text) -> Quad:
     return Quad(NamedNode(subject), NamedNode(predicate), value)
-
-
-def everything(
-    entities: Iterable[Json],
-    flavour: Flavour = "dump",
-    relations: Collection[str] | None = None,
-    languages: Collection[str] | None = None,
-) -> Iterator[Quad]:
-    """The triples of many entities, and of redirects (`{"entity": "Q1", "redirect": "Q2"}`)."""
-    for entity in entities:
-        if "redirect" in entity:
-            yield redirect(entity["entity"], entity["redirect"])
-        else:
-            yield from entity_rdf(entity, flavour, relations, languages)

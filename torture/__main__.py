@@ -50,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     print((report.folder / "report.md").read_text("utf-8"))
-    return 1 if report.lost else 0
+    return 1 if report.lost.total() else 0
 
 
 def _cases(wanted: dict[str, int], hours: float) -> Iterator[str]:
@@ -82,11 +82,13 @@ class Report:
         for text in outcome.losses:
             self._losses.append(f"- `{case}` {outcome.kind}: {text[:300]!r}")
             print(f"LOSS {case} ({outcome.kind}): {text}", file=sys.stderr, flush=True)
-        text = [f"Torture, seed {self.seed}: {self.lost.total()} losses", ""]
-        text += ["| campaign | what | tried | lost |", "|---|---|---:|---:|"]
-        text += [f"| {c} | {k} | {n:,} | {self.lost[c, k]:,} |" for (c, k), n in self.tried.items()]
-        text += ["", *self._losses, ""]
-        (self.folder / "report.md").write_text("\n".join(text), "utf-8")
+        lines = [f"Torture, seed {self.seed}: {self.lost.total()} losses", ""]
+        lines += ["| campaign | what | tried | lost |", "|---|---|---:|---:|"]
+        lines += [
+            f"| {c} | {k} | {n:,} | {self.lost[c, k]:,} |" for (c, k), n in self.tried.items()
+        ]
+        lines += ["", *self._losses, ""]
+        (self.folder / "report.md").write_text("\n".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

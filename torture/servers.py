@@ -109,21 +109,20 @@ def _answer(fault: str, good: bytes, path: str, elsewhere: str) -> bytes:
     broken = gzip.compress(good)[:-9] + b"\x00" * 9
     page = b"<!DOCTYPE html><html><title>Sign in</title></html>"
     answers = {
-        "cut": lambda: _packed(200, good[: len(good) // 2], Content_Length=str(len(good))),
-        "html": lambda: _packed(200, page, Content_Type="text/html"),
-        "bomb": lambda: _packed(200, _bomb(), Content_Encoding="gzip"),
-        "redirect": lambda: _packed(307, b"", Location=elsewhere),
-        "loop": lambda: _packed(302, b"", Location=path),
-        "garbage": lambda: b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10,
-        "empty": lambda: _packed(200, b""),
-        "json": lambda: _packed(200, rest.encode("utf-8", "surrogateescape")),
-        "headers": lambda: _packed(200, good, X_Long="x" * 200_000),
-        "length": lambda: _packed(200, good, Content_Length="much"),
-        "chunks": lambda: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx",
-        "gzip": lambda: _packed(200, broken, Content_Encoding="gzip"),
-        "reset": lambda: b"",
+        "cut": _packed(200, good[: len(good) // 2], Content_Length=str(len(good))),
+        "html": _packed(200, page, Content_Type="text/html"),
+        "redirect": _packed(307, b"", Location=elsewhere),
+        "loop": _packed(302, b"", Location=path),
+        "garbage": b"\x00\xff SSH-2.0-OpenSSH_9.9\r\n\r\n" * 10,
+        "empty": _packed(200, b""),
+        "json": _packed(200, rest.encode("utf-8", "surrogateescape")),
+        "headers": _packed(200, good, X_Long="x" * 200_000),
+        "length": _packed(200, good, Content_Length="much"),
+        "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nxx",
+        "gzip": _packed(200, broken, Content_Encoding="gzip"),
+        "reset": b"",
     }
-    return answers[kind]()
+    return answers[kind] if kind != "bomb" else _packed(200, _bomb(), Content_Encoding="gzip")
 
 
 @lru_cache

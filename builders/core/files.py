@@ -149,11 +149,10 @@ def disk_errors(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[int]:
+def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[None]:
     """One run at a time in a folder, which is made; `UserError` where another is at work in it.
 
-    The lock goes with the process, however that ends, and leaves no file. Yields its descriptor,
-    which a forked process has to close.
+    The lock goes with the process, however that ends, and leaves no file.
     """
     writable(folder)
     with disk_errors(folder):
@@ -164,7 +163,7 @@ def locked(folder: Path, hint: str = "wait for it to end") -> Iterator[int]:
         except BlockingIOError:
             text = "another run is at work here"
             raise UserError(text, where=shown(folder), hint=hint) from None
-        yield handle
+        yield
     finally:
         os.close(handle)
 

@@ -168,7 +168,7 @@ class Workspace:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def lock(self) -> AbstractContextManager[int]:
+    def lock(self) -> AbstractContextManager[None]:
         """Keep other runs out of the build folder; `UserError` where one is at work in it."""
         return locked(self.root, "wait for it, or give this run its own folder with --build")
 

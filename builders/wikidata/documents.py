@@ -28,9 +28,8 @@ BIRTHS, DEATHS = ("P569", "P571"), ("P570", "P576")
 EDITED = "edited/"
 """Before the day on which entities were last edited: how many were is counted so."""
 _DAY = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T")
-_KINDS = {"Q": "item", "P": "property", "L": "lexeme"}
-_COUNTED = {"item": "items", "property": "properties", "lexeme": "lexemes"}
-"""What entities of a type are counted as."""
+_COUNTED = {"Q": "items", "P": "properties", "L": "lexemes"}
+"""What entities are counted as, by the first letter of their ids."""
 
 
 class _Term(Struct, gc=False):
@@ -68,7 +67,6 @@ class _Document(Named, Generic[C], gc=False):
     """One line of a dump: an entity, or, with `entity` and `redirect`, a redirect."""
 
     id: str = ""
-    type: str = ""
     claims: dict[str, list[C]] | list[Raw] | None = None
     sitelinks: dict[str, Raw] | list[Raw] | None = None
     entity: str | None = None
@@ -173,9 +171,8 @@ class Rows(Claims):
                 raise ValueError("no entity id")
             self._redirect(document.entity, document.redirect)
             return
-        kind = document.type or _KINDS.get(document.id[0], "")
         entity = _entity(document, claims, number)
-        counted = _COUNTED.get(kind, "other_entities")
+        counted = _COUNTED.get(document.id[0], "other_entities")
         self.counts[counted] += 1
         if counted not in ("items", "properties"):
             return
@@ -184,7 +181,7 @@ class Rows(Claims):
             self.counts[EDITED + document.modified[:10]] += 1
         if isinstance(document.redirects, _Redirects) and document.redirects.source:
             self._redirect(document.redirects.source, document.redirects.to or document.id)
-        if kind == "item":
+        if counted == "items":
             for relation, group in claims.items():
                 if group and self._is_about_items(relation, group[0]):
                     self._group(document.id, relation, group)

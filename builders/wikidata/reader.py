@@ -105,7 +105,7 @@ def read(given: DumpReading, left: Left, advance: Callable[[int], None], *, jobs
 
     `jobs`: processes; 1 starts none. `UserError`: see `mine`; what was read before it is kept.
     """
-    writer, failed = _PartWriter(given), list[UserError]()
+    writer, failed = _BlockWriter(given), list[UserError]()
 
     def blocks() -> Iterator[FilledBuffer]:
         ring = deque(range(len(buffers.views)))
@@ -221,7 +221,7 @@ def _entity_of(text: memoryview, start: int, stop: int) -> memoryview | bytes:
     return bytes(line).strip(_FRAME)
 
 
-class _PartWriter:
+class _BlockWriter:
     """Writes what blocks hold, many of them as one part."""
 
     def __init__(self, given: DumpReading) -> None:
