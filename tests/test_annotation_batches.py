@@ -52,6 +52,12 @@ def test_a_batch_on_disk(tmp_path: Path) -> None:
         assert not any(f'"{row}"' in path.read_text("utf-8") for row in manifest.rows)
 
 
+@pytest.mark.parametrize(("hits", "shown"), [(20, 20), (21, 20)])
+def test_a_preview_has_some_hits(hits: int, shown: int, tmp_path: Path) -> None:
+    folder, _ = make_batch(order(tmp_path, rows=3 * hits, number=3 * hits))
+    assert (folder / "preview.html").read_text("utf-8").count('"items":[') == shown
+
+
 def test_the_same_order_gives_the_same_bytes(tmp_path: Path) -> None:
     first, _ = make_batch(order(tmp_path))
     again, _ = make_batch(order(tmp_path, out=tmp_path / "other"))

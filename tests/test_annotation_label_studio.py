@@ -113,6 +113,34 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
     assert data["sentences"] == [{"value": text} for text in dict.fromkeys(texts)]
 
 
+def test_controls() -> None:
+    text = {"kind": "text", "label": "T"}
+    one = own_layout(
+        {"x": {}},
+        {
+            "short": text | {"check": {"max_length": 120}},
+            "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
+            "group": {
+                "kind": "group",
+                "label": "G",
+                "min_items": 1,
+                "max_items": 2,
+                "answers": {"yes": {"kind": "flag", "label": "Y"}},
+            },
+        },
+    )
+    names = ("name", "rows", "required", "value")
+    root = ElementTree.fromstring(config(one))
+    assert [tuple(n.get(k) for k in names) for n in root.iter("TextArea")] == [
+        ("short", "1", "true", None),
+        ("long", "3", None, "$x"),
+    ]
+    assert [tuple(n.get(k) for k in names[::2]) for n in root.iter("Choices")] == [
+        ("group-1-yes", "true"),
+        ("group-2-yes", None),
+    ]
+
+
 def test_worked_examples_are_in_the_instructions() -> None:
     root = ElementTree.fromstring(config(load_layout("verify_facts")))
     panel = next(root.iter("Panel"))
