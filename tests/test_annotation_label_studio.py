@@ -28,7 +28,7 @@ def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[Hi
     """A batch, and an export of what workers made of it."""
     batch, layout = written(tmp / "hits", name, "label_studio", hits), load_layout(name)
     path = tmp / "export.json"
-    label_studio_export([w for w in work(batch, layout) if not w.refused], batch, layout, path)
+    label_studio_export(work(batch, layout), batch, layout, path)
     return batch, path
 
 
@@ -282,8 +282,7 @@ def test_a_task_of_another_batch(key: str, reason: str, tmp_path: Path) -> None:
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
     layout = load_layout("judge_question")
     batch, path = exported(tmp_path, hits=1)
-    works = [w for w in work(batch, layout) if not w.refused]
-    label_studio_export(works[:1], batch, layout, path)
+    label_studio_export(work(batch, layout)[:1], batch, layout, path)
     tasks = json.loads(path.read_text("utf-8"))
     size = len(tasks)
     assert size > 1

@@ -118,6 +118,7 @@ def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str
 def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "judge_question", "mturk")
     works = work(batch, load_layout("judge_question"))
+    works.append({**works[0], "assignment": "broken", "answers": {}})
     path = tmp_path / "Batch_7_batch_results.csv"
     mturk_csv(works, batch, path)
     text = path.read_text("utf-8")
@@ -139,7 +140,7 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
     by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
     assert by_worker["Ahit1W0"] == ("", "")  # decided already
-    assert by_worker["Ahit0B0"] == ("", "")  # refused here: for a person to decide
+    assert by_worker["broken"] == ("", "")  # refused here: for a person to decide
     assert by_worker["Ahit1W1"] == ("x", "")
     approved = [a for a, _ in by_worker.values()].count("x")
     rejected = sum(bool(r) for _, r in by_worker.values())
