@@ -138,7 +138,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
         assert "100.0% received" in found
         said = server.stop()
     assert "ada" not in said
-    assert "4 received" in said
+    assert "(0 of 4 received)" in said and "stopped; 4 received" in said
     lines = received(out, batch)
     assert Counter((one["worker"], one["hit"]) for one in lines) == Counter(
         (worker, hit.id) for worker in ("ada", "bob") for hit in batch.hits
