@@ -1,11 +1,7 @@
 """Batches: numbered, whole or not there, the same bytes for the same seed, never edited."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +13,9 @@ from factdrift.annotation.hits import make_batch, summary
 from factdrift.annotation.layout import layouts
 from factdrift.annotation.page import Delivery
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.files import atomic_folder
 from factdrift.builders.core.hashing import file_sha256
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
-from tests.conftest import ROOT, run
+from tests.conftest import run
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -215,44 +210,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         make_batch(broken)
     layout_hits = tmp_path / "hits" / "quick"
     assert list(layout_hits.iterdir()) == []
-    with pytest.raises(RuntimeError), atomic_folder(layout_hits / "0001") as staging:
-        (staging / "half").write_text("x")
-        raise RuntimeError
-    assert list(layout_hits.iterdir()) == []
     assert make_batch(order(tmp_path))[0].name == "0001"
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-from factdrift.annotation.platforms.static import Static
-from tests.annotation_workers import order
-from factdrift.annotation.hits import make_batch
-
-def slow(*args, **more):
-    print("writing", flush=True)
-    time.sleep(60)
-
-Static.export = slow
-make_batch(order(Path(sys.argv[1])))
-"""
-
-
-def test_killed_half_way(tmp_path: Path) -> None:
-    """A kill that nothing can catch, while the platform's files are written."""
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", KILLED, str(tmp_path)]
-    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == b"writing\n"
-        with pytest.raises(UserError, match="another run is at work here"):
-            make_batch(order(tmp_path))
-        child.send_signal(signal.SIGKILL)
-    layout_hits = tmp_path / "hits" / "quick"
-    assert batch_folders(layout_hits) == []
-    folder, manifest = make_batch(order(tmp_path))
-    assert [p.name for p in layout_hits.iterdir()] == ["0001"]
-    assert read_batch(folder).id == manifest.id
 
 
 @pytest.mark.parametrize(
