@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -191,32 +191,24 @@ def as_json(value: Any) -> Json:
     return str(value)
 
 
-class RowSample(NamedTuple):
-    """Places of rows, an array in the order in which they are sent, and why others are left out.
-
-    `has_ids`: all rows have ids of their own, in a column that can be read alone.
-    """
-
-    places: Any
-    counts: dict[str, int]
-    has_ids: bool
-
-
 def sample_rows(
     dataset: DatasetRows, layout: Layout, seed: int, sent: set[str], wanted: set[str] | None = None
-) -> RowSample:
-    """All rows that may be sent, in random order; 20 bytes a row are held.
+) -> tuple[Any, dict[str, int], bool]:
+    """The places of all rows that may be sent, an array in random order; why others are left out;
+    and whether all rows have ids of their own, in a column that can be read alone.
 
-    Rows whose id is in `sent` are left out and counted, and so are those that are not `wanted`,
-    where that is given. With `together`, rows with the same values in these columns follow each
-    other as one group; with `balance`, the values of that column take turns.
+    20 bytes a row are held. Rows whose id is in `sent` are left out and counted, and so are those
+    that are not `wanted`, where that is given. With `together`, rows with the same values in these
+    columns follow each other as one group; with `balance`, the values of that column take turns.
     """
     tops = [one.split(".")[0] for one in (*layout.together, layout.balance or "id")]
     require_columns(dataset, tops[: len(tops) if layout.balance else -1])
     keys, codes, places = array("Q"), array("i"), array("q")
     values: dict[str, int] = {}
     counts = {"rows": 0, "sent_before": 0}
-    has_ids = _has_ids(dataset)
+    # where a row has no id of its own, its id is a hash of all that it holds, and all of it is read
+    columns = dataset.columns or ()
+    has_ids = "id" in columns and all(own_id(row) for _, row in dataset.rows(["id"]))
     for place, row in dataset.rows(["id", *tops] if has_ids else None):
         name = row_id_of(row)
         counts["rows"] += 1
@@ -235,16 +227,7 @@ def sample_rows(
     drawn = {"key": keys, "code": codes, "place": places}
     with duck.connect() as db:
         db.register("drawn", pa.table({name: np.asarray(x) for name, x in drawn.items()}))
-        return RowSample(db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids)
-
-
-def _has_ids(dataset: DatasetRows) -> bool:
-    """Whether all rows have ids of their own, so that few columns need be read.
-
-    Where one has none, its id is a hash of all that it holds, and all of it is read.
-    """
-    has_column = dataset.columns is not None and "id" in dataset.columns
-    return has_column and all(own_id(row) for _, row in dataset.rows(["id"]))
+        return db.execute(_IN_TURNS).fetchnumpy()["place"], counts, has_ids
 
 
 def column_value(row: Any, column: str) -> Any:

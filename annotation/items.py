@@ -160,13 +160,13 @@ def make_items(
         computed = field.join or field.kind in ("spans", "fact")
         if not field.optional and (field.column or not computed):
             require_columns(dataset, [(field.column or field_name).split(".")[0]])
-    sample = sample_rows(dataset, layout, seed, ledger.rows, ledger.open)
-    made = ItemSelection([], [], dict(sample.counts))
+    places, counts, has_ids = sample_rows(dataset, layout, seed, ledger.rows, ledger.open)
+    made = ItemSelection([], [], counts)
     seen = Ledger(items=set(ledger.items))
     taken, size = 0, max(number, _FEWEST_DRAWN)
-    while len(made.items) < number and taken < len(sample.places):
-        drawn = sample.places[taken : taken + size]
-        columns = _columns(layout) if sample.has_ids else None
+    while len(made.items) < number and taken < len(places):
+        drawn = places[taken : taken + size]
+        columns = _columns(layout) if has_ids else None
         found = _items_at(layout, dataset, drawn, columns, sources)
         for item, group in found:
             if len(made.items) == number:
@@ -174,8 +174,8 @@ def make_items(
             taken += 1
             made.add(item, group, seen)
         size *= 2
-    if layout.together and taken < len(sample.places):
-        _, following = next(dataset.rows(None, {int(sample.places[taken])}))
+    if layout.together and taken < len(places):
+        _, following = next(dataset.rows(None, {int(places[taken])}))
         group = _group(layout, following)
         start = made.groups.index(group) if group in made.groups else 0
         if start:  # the group goes on after the last item: all of it is left out

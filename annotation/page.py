@@ -188,8 +188,6 @@ def render_task(layout: Layout) -> Markup:
                 answers=layout.answers,
             )
         )
-    except jinja2.TemplateNotFound:
-        raise UserError(f"no {TASK}", where=shown(layout.folder)) from None
     except jinja2.TemplateSyntaxError as error:
         raise UserError(str(error.message), where=shown(path), line=error.lineno) from None
     except (_TemplateError, jinja2.TemplateError, TypeError, UnicodeDecodeError) as error:

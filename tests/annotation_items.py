@@ -16,34 +16,37 @@ The United Nations General Assembly appointed Ban in October 2006.
 Ban served as foreign minister of South Korea from 2004 to 2006.
 Ban is the first Asian to lead the organisation since U Thant of Burma, who left office in 1971."""
 
-_PAGE = [
-    {"text": "Kofi Annan was a Ghanaian diplomat.", "section": "", "kind": "text", "links": []},
-    {
-        "text": "He was the seventh Secretary-General of the United Nations from January 1997 to "
-        "December 2006. He and the UN were the co-recipients of the 2001 Nobel Peace Prize.",
-        "section": "",
-        "kind": "text",
-        "links": [],
-    },
-    {"text": "Born | 8 April 1938, Kumasi", "section": "", "kind": "infobox", "links": []},
-    {
-        "text": "In 1957 Annan won a scholarship to study at Macalester College in Minnesota, "
-        "where he took a degree in economics in 1961. A year later he began to work for the World "
-        "Health Organization in Geneva.",
-        "section": "Early life and education",
-        "kind": "text",
-        "links": [],
-    },
-    {
-        "text": "From 1974 to 1976 Annan managed the state-owned Ghana Tourist Development "
-        "Company in Accra.",
-        "section": "Career",
-        "kind": "text",
-        "links": [],
-    },
-    {"text": "2001: Nobel Peace Prize", "section": "Awards", "kind": "list", "links": []},
-    {"text": "2013: chair of The Elders", "section": "Awards", "kind": "list", "links": []},
-    {"text": "2002: Philadelphia Liberty Medal", "section": "Awards", "kind": "list", "links": []},
+_PAGE: list[Json] = [
+    dict(zip(("section", "kind", "text"), line.split("|", 2), strict=True)) | {"links": []}
+    for line in """\
+|text|Kofi Annan was a Ghanaian diplomat.
+|text|He was the seventh Secretary-General of the United Nations from January 1997 to \
+December 2006. He and the UN were the co-recipients of the 2001 Nobel Peace Prize.
+|infobox|Born | 8 April 1938, Kumasi
+Early life and education|text|In 1957 Annan won a scholarship to study at Macalester College in \
+Minnesota, where he took a degree in economics in 1961. A year later he began to work for the \
+World Health Organization in Geneva.
+Career|text|From 1974 to 1976 Annan managed the state-owned Ghana Tourist Development Company in \
+Accra.
+Awards|list|2001: Nobel Peace Prize
+Awards|list|2013: chair of The Elders
+Awards|list|2002: Philadelphia Liberty Medal""".split("\n")
+]
+_PASSAGES: list[Json] = [
+    dict(zip(("heading", "text"), line.split("|"), strict=True))
+    for line in """\
+Annan opens session|Monday, September 12, 2005. The Secretary-General of the United Nations, Kofi \
+Annan, opened the session in New York.
+Aid for Darfur|Friday, May 26, 2006. Kofi Annan asked for more aid. The Secretary-General spoke in \
+Geneva.
+Elections in Ghana|Tuesday, December 7, 2004. Voters in Ghana chose a president. Turnout was high \
+in Kumasi.
+World Cup|Sunday, July 9, 2006. Italy won the World Cup in Berlin.
+New members|Saturday, May 1, 2004. Ten states joined the European Union.
+Peace Prize|Friday, October 12, 2001. The Nobel Peace Prize went to the UN and its \
+Secretary-General, Kofi Annan of Ghana.
+Boutros-Ghali|Tuesday, December 31, 1996. Boutros Boutros-Ghali left office as \
+Secretary-General.""".split("\n")
 ]
 
 FIELDS: dict[str, dict[str, Json]] = {
@@ -97,43 +100,7 @@ FIELDS: dict[str, dict[str, Json]] = {
         "cloze": "[BLANK] is the Secretary-General of the United Nations.",
         "new_answer": "Ban Ki-moon",
         "prediction": "Kofi Annan",
-        "results": [
-            {
-                "text": f"{day}. {text}",
-                "heading": heading,
-            }
-            for heading, day, text in [
-                (
-                    "Annan opens session",
-                    "Monday, September 12, 2005",
-                    "The Secretary-General of "
-                    "the United Nations, Kofi Annan, opened the session in New York.",
-                ),
-                (
-                    "Aid for Darfur",
-                    "Friday, May 26, 2006",
-                    "Kofi Annan asked for more aid. The Secretary-General spoke in Geneva.",
-                ),
-                (
-                    "Elections in Ghana",
-                    "Tuesday, December 7, 2004",
-                    "Voters in Ghana chose a president. Turnout was high in Kumasi.",
-                ),
-                ("World Cup", "Sunday, July 9, 2006", "Italy won the World Cup in Berlin."),
-                ("New members", "Saturday, May 1, 2004", "Ten states joined the European Union."),
-                (
-                    "Peace Prize",
-                    "Friday, October 12, 2001",
-                    "The Nobel Peace Prize went to the UN "
-                    "and its Secretary-General, Kofi Annan of Ghana.",
-                ),
-                (
-                    "Boutros-Ghali",
-                    "Tuesday, December 31, 1996",
-                    "Boutros Boutros-Ghali left office as Secretary-General.",
-                ),
-            ]
-        ],
+        "results": _PASSAGES,
     },
     "easy_select": {
         "article_day": "2007-01-02",

@@ -271,33 +271,27 @@ class Browser:
 
     def drag(self, words: str, inside: str = ".passage") -> None:
         """Select words with the mouse, from the first to the last letter."""
-        from selenium.webdriver import ActionChains
-        from selenium.webdriver.common.actions.pointer_input import PointerInput
-
         first, last = self._where(words, inside)
-        mouse = PointerInput("mouse", "drag")
-        chain = ActionChains(self.driver, duration=10, devices=[mouse])
-        action = chain.w3c_actions.pointer_action
-        action.move_to_location(*first)
-        action.pointer_down()
-        action.move_to_location(*last)
-        action.pointer_up()
-        chain.perform()
+        self._point("mouse", first, "down", last, "up")
 
     def tap_ends(self, words: str, inside: str = ".passage") -> None:
         """Tap the first and the last letter of words."""
+        for end in (0, 1):
+            self._point("touch", self._where(words, inside)[end], "down", "up")
+
+    def _point(self, kind: str, *acts: str | tuple[int, int]) -> None:
+        """Move a mouse or finger to places, and press and let go there."""
         from selenium.webdriver import ActionChains
         from selenium.webdriver.common.actions.pointer_input import PointerInput
 
-        for end in (0, 1):
-            place = self._where(words, inside)[end]
-            finger = PointerInput("touch", "finger")
-            chain = ActionChains(self.driver, duration=10, devices=[finger])
-            action = chain.w3c_actions.pointer_action
-            action.move_to_location(*place)
-            action.pointer_down()
-            action.pointer_up()
-            chain.perform()
+        chain = ActionChains(self.driver, duration=10, devices=[PointerInput(kind, kind)])
+        action = chain.w3c_actions.pointer_action
+        for act in acts:
+            if isinstance(act, str):
+                getattr(action, f"pointer_{act}")()
+            else:
+                action.move_to_location(*act)
+        chain.perform()
 
     def _where(self, words: str, inside: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Left end of the first and right end of the last of some words, on the screen."""

@@ -2,13 +2,12 @@
 hands in what they said in the form that it exports."""
 
 import base64
-import copy
 import csv
 import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,13 +39,8 @@ _ADDED = ('"quoted"', "<b>&amp;</b>", "${data}", "\U0001f600", "=x+y", "שלום
 _VARIED = ("article", "question", "cloze", "subject")
 
 
-@dataclass(frozen=True)
-class Work:
-    """A submission as a page makes it; `refused`: why it will not be taken."""
-
-    made: dict[str, Any]
-    hit: int
-    refused: str = ""
+Made = dict[str, Any]
+"""A submission as a page makes it."""
 
 
 def written(
@@ -77,75 +71,21 @@ def written(
     return batch
 
 
-def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Work]:
-    """What `workers` good workers say of every HIT, one too fast, one twice; then bad ones."""
+def work(batch: HitBatch, layout: Layout, seed: int = 0, workers: int = 3) -> list[Made]:
+    """What `workers` workers say of every HIT, one too fast, one twice."""
+    asked = [(n, f"W{w}", f"{n} {w}", "") for n in range(len(batch.hits)) for w in range(workers)]
     out = []
-    for n, hit in enumerate(batch.hits):
-        for w in range(workers):
-            rng = random.Random(f"{seed} {n} {w}")
-            seconds = 0.4 if (n, w) == (0, 1) else 41.5
-            out.append(Work(_submission(batch, layout, hit, f"W{w}", rng, seconds), n))
-    again = random.Random(f"{seed} again")
-    out.append(Work(_submission(batch, layout, batch.hits[0], "W0", again, 30.0, "2"), 0))
-    return out + list(_bad(batch, layout, seed))
-
-
-def _bad(batch: HitBatch, layout: Layout, seed: int) -> Iterator[Work]:
-    hit = batch.hits[0]
-    first = hit.items[0].id
-    for n, (what, refused) in enumerate(
-        [
-            ("missing answer", "invalid answer"),
-            ("missing item", "missing item"),
-            ("item", "unknown item"),
-            ("hit", "unknown HIT"),
-            ("batch", "unknown batch"),
-        ]
-    ):
-        rng = random.Random(f"{seed} bad {n}")
-        given = _submission(batch, layout, hit, f"B{n}", rng, 20.0)
-        match what:
-            case "missing answer":
-                required = next(
-                    k
-                    for k, a in layout.answers.items()
-                    if a.required and not a.when and not a.needs
-                )
-                for answers in given["answers"].values():
-                    del answers[required]
-            case "missing item":
-                del given["answers"][first], given["item_seconds"][first]
-            case "item":
-                for part in ("answers", "item_seconds"):
-                    forged = {"0" * 16 if k == first else k: v for k, v in given[part].items()}
-                    given[part] = forged
-            case _:
-                given[what] = "f" * 16
-        yield Work(given, 0, refused)
-
-
-def _submission(
-    batch: HitBatch,
-    layout: Layout,
-    hit: Hit,
-    worker: str,
-    rng: random.Random,
-    seconds: float,
-    more: str = "",
-) -> dict[str, Any]:
-    answers = {
-        item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
-        for item in hit.items
-    }
-    return handed_in(
-        batch.id,
-        hit.id,
-        worker,
-        answers,
-        assignment=f"A{hit.id}{worker}{more}",
-        seconds=seconds * len(hit.items),
-        item_seconds=dict.fromkeys(answers, seconds),
-    )
+    for n, worker, draw, more in [*asked, (0, "W0", "again", "2")]:
+        hit, rng = batch.hits[n], random.Random(f"{seed} {draw}")
+        answers = {
+            item.id: said(layout, item.fields, rng) if item.answers is None else {**item.answers}
+            for item in hit.items
+        }
+        seconds = 0.4 if draw == "0 1" else 41.5
+        times = {"seconds": seconds * len(answers), "item_seconds": dict.fromkeys(answers, seconds)}
+        name = f"A{hit.id}{worker}{more}"
+        out.append(handed_in(batch.id, hit.id, worker, answers, assignment=name, **times))
+    return out
 
 
 def said(layout: Layout, fields: Mapping[str, Json], rng: random.Random) -> dict[str, Any]:
@@ -253,9 +193,9 @@ def _spans(
     return sorted(found, key=lambda s: (s.get("paragraph", 0), s["start"]))
 
 
-def static_file(works: Sequence[Work], path: Path) -> None:
+def static_file(works: Sequence[Made], path: Path) -> None:
     """JSON lines, as a server that pages post to would keep them."""
-    path.write_text("".join(json.dumps(w.made) + "\n" for w in works), "utf-8")
+    path.write_text("".join(json.dumps(made) + "\n" for made in works), "utf-8")
 
 
 COLUMNS = (
@@ -273,64 +213,44 @@ def packed(made: Mapping[str, Any]) -> str:
     return base64.b64encode(json.dumps(made, ensure_ascii=False).encode()).decode()
 
 
-def mturk_csv(works: Sequence[Work], batch: HitBatch, path: Path) -> None:
+def mturk_csv(works: Sequence[Made], batch: HitBatch, path: Path) -> None:
     """A results file of the requester site."""
     with (batch.folder / "mturk" / "hits.csv").open() as file:
-        data = [row["data"] for row in csv.DictReader(file)]
+        cells = (row["data"] for row in csv.DictReader(file))
+        data = dict(zip((hit.id for hit in batch.hits), cells, strict=True))
     ends = ["Input.data", "Answer.hitId", "Answer.submission", "Answer.workerId"]
     with path.open("w", encoding="utf-8", newline="") as out:
         write = csv.DictWriter(out, [*COLUMNS, *ends, "Approve", "Reject"], quoting=csv.QUOTE_ALL)
         write.writeheader()
-        for work_ in works:
-            made = work_.made
+        for made in works:
             row = dict.fromkeys(COLUMNS, "")
-            row |= {"HITId": f"H{work_.hit}", "AssignmentId": made["assignment"]}
+            row |= {"HITId": f"H{made['hit']}", "AssignmentId": made["assignment"]}
             row |= {"WorkerId": made["worker"], "AssignmentStatus": "Submitted"}
-            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[work_.hit]}
+            row |= {"Title": '=HYPERLINK("http://x")', "Input.data": data[made["hit"]]}
             row |= {"Answer.submission": packed(made), "Answer.workerId": made["worker"]}
             write.writerow(row)
 
 
-def label_studio_export(works: Sequence[Work], batch: HitBatch, layout: Layout, path: Path) -> None:
-    """A JSON export: tasks with the annotations of all annotators; forged tasks come after."""
-    given = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
+def label_studio_export(works: Sequence[Made], batch: HitBatch, layout: Layout, path: Path) -> None:
+    """A JSON export: tasks with the annotations of all annotators."""
+    tasks = json.loads((batch.folder / "label_studio" / "tasks.json").read_text("utf-8"))
     view = ElementTree.parse(batch.folder / "label_studio" / "config.xml")
     tied = {str(one.get("name")): one.get("toName") for one in view.iter()}
-    mine = {one["data"]["factdrift"]["item"]: one for one in given}
     fields = {item.id: item.fields for item in batch.items}
-    tasks: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for hit in batch.hits:
-        for item in hit.items:
-            tasks[batch.id, hit.id, item.id] = copy.deepcopy(mine[item.id])
-    for work_ in works:
-        made, hit = work_.made, batch.hits[work_.hit]
-        real = [item.id for item in hit.items][-len(made["answers"]) :]
-        for own, (item_name, said_) in zip(real, made["answers"].items(), strict=True):
-            key = (made["batch"], made["hit"], item_name)
-            if key not in tasks:
-                tasks[key] = copy.deepcopy(mine[own])
-                meta = dict(zip(("batch", "hit", "item"), key, strict=True))
-                tasks[key]["data"]["factdrift"].update(meta)
-            found = tasks[key].setdefault("annotations", [])
-            task = tasks[key]
-            result = [*_results(layout, layout.answers, said_, "", task["data"], fields[own])]
-            for region in result:
-                region["to_name"] = tied[region["from_name"]]
-            found.append(
-                {
-                    "id": 1000 + sum(len(t.get("annotations", [])) for t in tasks.values()),
-                    "completed_by": sum(made["worker"].encode()),
-                    "result": result,
-                    "was_cancelled": False,
-                    "ground_truth": False,
-                    "lead_time": made["item_seconds"][item_name],
-                }
-            )
-    whole = [
-        {"id": n, "drafts": [], "predictions": [], "annotations": [], "project": 1, **task}
-        for n, task in enumerate(tasks.values(), 1)
-    ]
-    path.write_text(json.dumps(whole, ensure_ascii=False), "utf-8")
+    for number, task in enumerate(tasks, 1):
+        item = task["data"]["factdrift"]["item"]
+        task |= {"id": number, "drafts": [], "predictions": [], "project": 1, "annotations": []}
+        for n, made in enumerate(works):
+            if item in made["answers"]:
+                given = made["answers"][item]
+                result = [*_results(layout, layout.answers, given, "", task["data"], fields[item])]
+                for region in result:
+                    region["to_name"] = tied[region["from_name"]]
+                done = {"id": 1000 * number + n, "completed_by": sum(made["worker"].encode())}
+                done |= {"was_cancelled": False, "ground_truth": False}
+                done |= {"result": result, "lead_time": made["item_seconds"][item]}
+                task["annotations"].append(done)
+    path.write_text(json.dumps(tasks, ensure_ascii=False), "utf-8")
 
 
 def _results(

@@ -28,7 +28,7 @@ def exported(tmp: Path, name: str = "judge_question", hits: int = 3) -> tuple[Hi
     """A batch, and an export of what workers made of it."""
     batch, layout = written(tmp / "hits", name, "label_studio", hits), load_layout(name)
     path = tmp / "export.json"
-    label_studio_export([w for w in work(batch, layout) if not w.refused], batch, layout, path)
+    label_studio_export(work(batch, layout), batch, layout, path)
     return batch, path
 
 
@@ -111,6 +111,34 @@ def test_a_list_is_read_before_it_is_chosen_from() -> None:
     assert isinstance(texts, list)
     assert data["factdrift_sentences"] == "\n".join(map(str, texts))
     assert data["sentences"] == [{"value": text} for text in dict.fromkeys(texts)]
+
+
+def test_controls() -> None:
+    text = {"kind": "text", "label": "T"}
+    one = own_layout(
+        {"x": {}},
+        {
+            "short": text | {"check": {"max_length": 120}},
+            "long": text | {"check": {"max_length": 121}, "required": False, "initial": "x"},
+            "group": {
+                "kind": "group",
+                "label": "G",
+                "min_items": 1,
+                "max_items": 2,
+                "answers": {"yes": {"kind": "flag", "label": "Y"}},
+            },
+        },
+    )
+    names = ("name", "rows", "required", "value")
+    root = ElementTree.fromstring(config(one))
+    assert [tuple(n.get(k) for k in names) for n in root.iter("TextArea")] == [
+        ("short", "1", "true", None),
+        ("long", "3", None, "$x"),
+    ]
+    assert [tuple(n.get(k) for k in names[::2]) for n in root.iter("Choices")] == [
+        ("group-1-yes", "true"),
+        ("group-2-yes", None),
+    ]
 
 
 def test_worked_examples_are_in_the_instructions() -> None:
@@ -254,8 +282,7 @@ def test_a_task_of_another_batch(key: str, reason: str, tmp_path: Path) -> None:
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
     layout = load_layout("judge_question")
     batch, path = exported(tmp_path, hits=1)
-    works = [w for w in work(batch, layout) if not w.refused]
-    label_studio_export(works[:1], batch, layout, path)
+    label_studio_export(work(batch, layout)[:1], batch, layout, path)
     tasks = json.loads(path.read_text("utf-8"))
     size = len(tasks)
     assert size > 1

@@ -1,26 +1,34 @@
-"""MTurk's files: what goes to it stays within its limits, what comes back is read or refused."""
+"""MTurk's files: what goes to it stays within its limits, a browser shows it as its site does, what
+comes back is read or refused."""
 
 import base64
 import csv
+import html
 import json
 import random
 import re
 import zlib
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 
 from factdrift.annotation import page
+from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import layouts, load_layout
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.base import Verdict
-from factdrift.annotation.platforms.mturk import LARGEST, VARIABLE
+from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.errors import UserError
-from tests.simulated_workers import HOSTILE, mturk_csv, packed, work, written
+from tests.browser import Browser, Taker, browser, taker
+from tests.simulated_workers import COLUMNS, HOSTILE, mturk_csv, packed, work, written
+
+__all__ = ["browser", "taker"]  # fixtures
+ENTER = "\ue007"
 
 MTURK = PLATFORMS["mturk"]
 
@@ -118,6 +126,7 @@ def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str
 def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> None:
     batch = written(tmp_path / "hits", "judge_question", "mturk")
     works = work(batch, load_layout("judge_question"))
+    works.append({**works[0], "assignment": "broken", "answers": {}})
     path = tmp_path / "Batch_7_batch_results.csv"
     mturk_csv(works, batch, path)
     text = path.read_text("utf-8")
@@ -139,7 +148,7 @@ def test_the_review_file_is_the_results_file_with_decisions(tmp_path: Path) -> N
     assert not any(row["Reject"].endswith(("?.", "..")) for row in after)
     by_worker = {row["AssignmentId"]: (row["Approve"], row["Reject"]) for row in after}
     assert by_worker["Ahit1W0"] == ("", "")  # decided already
-    assert by_worker["Ahit0B0"] == ("", "")  # refused here: for a person to decide
+    assert by_worker["broken"] == ("", "")  # refused here: for a person to decide
     assert by_worker["Ahit1W1"] == ("x", "")
     approved = [a for a, _ in by_worker.values()].count("x")
     rejected = sum(bool(r) for _, r in by_worker.values())
@@ -164,3 +173,91 @@ def test_a_review_holds_no_formula_and_what_has_no_rows_has_none(tmp_path: Path)
     before = sorted(tmp_path.iterdir())
     assert MTURK.feedback(tmp_path / "b.csv", lambda one: Verdict(""), tmp_path) == []
     assert sorted(tmp_path.iterdir()) == before
+
+
+# What the requester site makes of a template: its form around it, its button below.
+FRAME = """<!DOCTYPE html><html><head><meta http-equiv='Content-Type'
+ content='text/html; charset=UTF-8'/></head><body>
+<form name='mturk_form' method='post' id='mturk_form' action='%s/mturk/wrong'>
+<input type='hidden' value='' name='assignmentId' id='assignmentId'/>
+%s
+<p><input type='submit' id='submitButton' value='Submit' /></p></form></body></html>"""
+
+
+def shown_template(batch: HitBatch, taker: Taker) -> str:
+    """The page of the first HIT by the requester site."""
+    folder = batch.folder / "mturk"
+    with (folder / "hits.csv").open() as file:
+        row = next(csv.DictReader(file))
+    text = (folder / "template.html").read_text()
+    for name, value in row.items():
+        text = text.replace("${" + name + "}", html.escape(value))
+    return FRAME % (taker.address, text)
+
+
+def test_a_form_posts_what_was_answered(browser: Browser, taker: Taker, tmp_path: Path) -> None:
+    batch = written(tmp_path / "hits", "answer_question", "mturk")
+    taker.pages["/hit"] = shown_template(batch, taker).replace(SITE, taker.address)
+    asked = {
+        "assignmentId": "A1",
+        "hitId": "H1",
+        "workerId": "W1",
+        "turkSubmitTo": "https://evil.example",
+    }
+    browser.size("wide")
+    browser.go(f"{taker.address}/hit?{urlencode(asked)}")
+    browser.one("#item .option")
+    assert not browser.all("#submitButton")
+    assert not browser.all("#who")
+    browser.keys("y")
+    browser.keys(ENTER)  # in a radio button: submits no outer form
+    browser.drag("succeeded Kofi Annan of Ghana")
+    browser.all(".answer.text textarea")[0].send_keys("Kofi Annan =1+1 ${data} <b>")
+    browser.press("Next")
+    assert HOSTILE.split("\u202b")[0].strip()[:25] in browser.text("#item")
+    browser.keys("n")
+    assert [m for m in browser.messages() if "favicon" not in m] == []
+    browser.press("Submit")
+    path, body = browser.until(lambda: taker.posted, "the form").pop()
+    form = {name: values[0] for name, values in parse_qs(body.decode()).items()}
+    assert path == "/mturk/externalSubmit"
+    assert {k: v for k, v in form.items() if k != "submission"} == {
+        "assignmentId": "A1",
+        "hitId": "H1",
+        "workerId": "W1",
+    }
+    assert taker.posted == []
+    results = tmp_path / "results.csv"
+    with results.open("w", newline="") as file:
+        write = csv.DictWriter(file, [*COLUMNS, "Answer.submission", "Approve", "Reject"])
+        write.writeheader()
+        row = {"AssignmentId": "A1", "WorkerId": "W1", "Answer.submission": form["submission"]}
+        write.writerow(row)
+    done = import_results([str(results)], hits=tmp_path / "hits", out=tmp_path / "out")
+    assert (done.new, done.refused) == (1, {})
+    made = json.loads(base64.b64decode(form["submission"]))
+    first, second = (made["answers"][item.id] for item in batch.hits[0].items)
+    assert second == {"answerable": "no"}
+    assert first["answer"] == "Kofi Annan =1+1 ${data} <b>"
+    assert [s["text"] for s in first["evidence"]] == ["succeeded Kofi Annan of Ghana"]
+
+
+@pytest.mark.parametrize(
+    ("to", "action"),
+    [
+        ("https://www.mturk.com/", "https://www.mturk.com"),
+        ("https://workersandbox.mturk.com", "https://workersandbox.mturk.com"),
+        ("https://evil.example", "https://www.mturk.com"),
+        ("https://www.mturk.com.evil.example", "https://www.mturk.com"),
+        ("", "https://www.mturk.com"),
+    ],
+)
+def test_a_template_submits_to_the_site_that_it_is_on(
+    to: str, action: str, browser: Browser, taker: Taker, tmp_path: Path
+) -> None:
+    batch = written(tmp_path / "hits", "paraphrase", "mturk", hits=1)
+    taker.pages["/hit"] = shown_template(batch, taker)
+    browser.go(f"{taker.address}/hit?{urlencode({'turkSubmitTo': to})}")
+    assert browser.js("return document.getElementById('form').action") == (
+        f"{action}/mturk/externalSubmit"
+    )

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from factdrift.annotation import page
 from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import layouts, load_layout
+from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.builders.core.errors import UserError
 from tests.annotation_items import FIELDS, hit, own_layout
 
@@ -129,6 +130,9 @@ def test_a_text_of_several_items_stands_in_a_hit_once() -> None:
     assert value["texts"] == [long]
     assert [item["same"] for item in value["items"]] == [{"page": 0}] * 3
     assert [item["fields"] for item in value["items"]] == [{"n": n, "short": "x"} for n in range(3)]
+    for size, texts in ((200, 0), (201, 1)):
+        two = Hit("h", tuple(Item(f"i{n}", "r", {"text": "x" * size}) for n in range(2)))
+        assert len(json.loads(page.hit_file(two)).get("texts", [])) == texts
 
 
 LAYOUT = own_layout(
@@ -181,3 +185,36 @@ def test_the_page_never_takes_text_for_markup() -> None:
         text = path.read_text("utf-8")
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, path.name
+
+
+LEAST = [
+    (("answers", "verdict", "check", "min_length"), 0),
+    (("answers", "verdict", "check", "max_length"), 1),
+    (("answers", "verdict", "min_items"), 0),
+    (("answers", "verdict", "max_items"), 1),
+    (("pay", "bonus"), 0),
+    (("qualifications", "approval_percent"), 0),
+    (("qualifications", "approved_hits"), 0),
+    (("rejects", "static", "failures"), 1),
+    (("rejects", "static", "long_failures"), 1),
+    (("rule", "sampled"), 1),
+    (("assignments",), 1),
+    (("items_per_hit",), 1),
+    (("attention_per_hit",), 1),
+    (("min_seconds",), 0),
+]
+
+
+@pytest.mark.parametrize(("place", "least"), LEAST)
+def test_the_least_of_a_figure(place: tuple[str, ...], least: int) -> None:
+    for value in (least, least - 1):
+        given = LAYOUT.model_dump(exclude_defaults=True) | {"rejects": {}}
+        inside = given
+        for name in place[:-1]:
+            inside = inside.setdefault(name, {})
+        inside[place[-1]] = value
+        if value == least:
+            Layout.model_validate(given)
+        else:
+            with pytest.raises(ValidationError, match="greater than or equal to"):
+                Layout.model_validate(given)

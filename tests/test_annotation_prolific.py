@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.layout import Qualifications, load_layout
+from factdrift.annotation.batch import HitBatch, read_batch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.layout import Pay, Qualifications
 from factdrift.annotation.page import Delivery
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.prolific import read_participants, screening
@@ -42,9 +43,6 @@ def made(tmp: Path, minutes: int = 6, **more: Any) -> HitBatch:
     pay = f"pay: {{per_hit: 1.50, minutes_per_hit: {minutes}, bonus: 0.25}}"
     text = text.replace("pay: {per_hit: 0.50, minutes_per_hit: 2}", pay)
     (tmp / "quick" / "layout.yaml").write_text(text, "utf-8")
-    from factdrift.annotation.batch import read_batch
-    from factdrift.annotation.hits import make_batch
-
     return read_batch(make_batch(asked)[0])
 
 
@@ -68,16 +66,10 @@ def export(tmp: Path, status: dict[int, str], name: str = "prolific_export.csv")
     return path
 
 
-def take(
-    tmp: Path, given: list[dict[str, Any]], people: Path | None, feedback: Path | None = None
-) -> Imported:
-    return import_results(
-        [str(hand_in(tmp, given))],
-        hits=tmp / "hits",
-        out=tmp / "judgments",
-        participants=people,
-        feedback=feedback,
-    )
+def take(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> Imported:
+    files = [str(hand_in(tmp, given))]
+    out = tmp / "judgments"
+    return import_results(files, hits=tmp / "hits", out=out, participants=people, **more)
 
 
 def rows(folder: Path, ending: str) -> list[list[str]]:
@@ -105,8 +97,8 @@ def test_links_and_figures(tmp_path: Path) -> None:
         ({"approval_percent": 97, "approved_hits": 0}, "approval rate from 97; "),
         ({"approval_percent": 0, "approved_hits": 500}, "previous submissions from 500; "),
         (
-            {"approval_percent": 97, "approved_hits": 9, "countries": ("US", "IE")},
-            "location: US, IE; approval rate from 97; previous submissions from 9; ",
+            {"approved_hits": 0, "countries": ("US", "IE")},
+            "location: US, IE; approval rate from 95; ",
         ),
     ],
 )
@@ -120,10 +112,10 @@ def test_it_needs_an_address(tmp_path: Path) -> None:
         batch_of(tmp_path, platform="prolific")
 
 
-def test_our_layouts_do_not_reject_on_prolific_for_known_answers(tmp_path: Path) -> None:
-    layout = load_layout("judge_question")
-    assert PLATFORMS["prolific"].rejection.enough(layout.pay) == 1
-    assert PLATFORMS["prolific"].rejection.enough(load_layout("verify_facts").pay) == 2
+@pytest.mark.parametrize(("minutes", "enough"), [("4.99", 1), ("5", 2)])
+def test_from_five_minutes_up_two_failures_reject(minutes: str, enough: int) -> None:
+    pay = Pay.model_validate({"per_hit": "1", "minutes_per_hit": minutes})
+    assert PLATFORMS["prolific"].rejection.enough(pay) == enough
 
 
 GIVEN = {0: 0, 1: 1, 2: 2, 3: 0, 4: 0}

@@ -2,7 +2,6 @@
 
 import json
 import random
-import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +14,15 @@ pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
 from factdrift.annotation.batch import HitBatch
+from factdrift.annotation.hits import make_batch
+from factdrift.annotation.page import Delivery
 from factdrift.annotation.receive.desk import opened
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
 from factdrift.annotation.submission import LONGEST
-from tests.annotation_workers import batch_of, refusals, take
+from factdrift.builders.core.errors import UserError
+from tests.annotation_workers import LAYOUT, batch_of, order, refusals, take
 from tests.receiving import Server, answers_of, call, received, serving
 
 
@@ -136,7 +138,7 @@ def test_from_the_page_to_the_judgments(tmp_path: Path) -> None:
         assert "100.0% received" in found
         said = server.stop()
     assert "ada" not in said
-    assert "4 received" in said
+    assert "(0 of 4 received)" in said and "stopped; 4 received" in said
     lines = received(out, batch)
     assert Counter((one["worker"], one["hit"]) for one in lines) == Counter(
         (worker, hit.id) for worker in ("ada", "bob") for hit in batch.hits
@@ -188,12 +190,15 @@ def test_what_is_not_taken(tmp_path: Path) -> None:
         (b"[]", "hit", 400),
         ({}, "hit", 400),
         (me("x" * 201), "hit", 400),
+        (me("x", "y" * 201), "hit", 400),
+        (me("x" * 200, "y" * 200), "hit", 200),
         ({"worker": ["a"]}, "hit", 400),
         (bad(batch, {"batch": "0" * 16}), "submissions", 404),
         (bad(batch, {"hit": "../../etc"}), "submissions", 404),
         (bad(batch, {"answers": {}}), "submissions", 422),
         (bad(batch, {"answers": {item: {"verdict": "<script>"}}}), "submissions", 422),
         (bad(batch, {"worker": "  "}), "submissions", 422),
+        (b" " * LONGEST, "submissions", 400),
         (b" " * (LONGEST + 1), "submissions", 413),
         (None, "submissions", 405),
         (None, "items.jsonl", 404),
@@ -234,72 +239,121 @@ def test_progress_hears_of_each_submission_once(tmp_path: Path) -> None:
     assert heard == [1]
 
 
+PROLIFIC = "https://app.prolific.com/submissions/complete?cc=A%2FB"
+
+
+@pytest.mark.parametrize(
+    ("platform", "code", "complete", "ending"),
+    [
+        ("static", "A/B", None, {"code": "A/B"}),
+        ("static", None, None, {}),
+        ("prolific", "A/B", None, {"code": "A/B", "complete": PROLIFIC}),
+        ("prolific", "A/B", "https://x.org", {"code": "A/B", "complete": "https://x.org"}),
+        ("prolific", None, None, {}),
+    ],
+)
+def test_what_is_told_at_the_end(
+    platform: str, code: str | None, complete: str | None, ending: dict[str, str], tmp_path: Path
+) -> None:
+    url = "https://x.org" if platform == "prolific" else None
+    batch = batch_of(tmp_path, platform=platform, delivery=Delivery(url=url))
+    with opened(batch.folder, tmp_path / "out", code=code, complete=complete) as desk:
+        assert desk.ending == ending
+
+
+@pytest.mark.parametrize(
+    ("paid", "minutes", "seconds"), [(2, None, 1800), (6, None, 2160), (9, 1, 60)]
+)
+def test_how_long_a_hit_stays_in_hand(
+    paid: int, minutes: float | None, seconds: float, tmp_path: Path
+) -> None:
+    asked = order(tmp_path)
+    path = tmp_path / "quick" / "layout.yaml"
+    path.write_text(LAYOUT.replace("minutes_per_hit: 2", f"minutes_per_hit: {paid}"), "utf-8")
+    folder, _ = make_batch(asked)
+    with opened(folder, tmp_path / "out", minutes=minutes) as desk:
+        assert desk.pool.seconds == seconds
+
+
+def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    passages = [{"id": "1", "text": "t"}]
+    with opened(batch.folder, tmp_path / "out", find=lambda query: passages) as desk:
+        assert desk.search(me("ada", query="x"))[0] == 409
+        assert desk.give(me("ada"))[0] == 200
+        for query, status in (
+            (" x ", 200),
+            ("x" * 300, 200),
+            ("x" * 301, 400),
+            (" ", 400),
+            (7, 400),
+        ):
+            assert desk.search(me("ada", query=query))[0] == status
+        assert desk.search(me("ada", query="x"))[1] == {"passages": passages}
+    with opened(batch.folder, tmp_path / "out") as desk:
+        assert desk.search(me("ada", query="x"))[0] == 409  # no corpus is served
+
+
 def test_one_server_at_a_time(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
-    with (
-        serving(batch.folder, tmp_path / "results"),
-        pytest.raises(AssertionError, match="it is served already"),
-    ):
-        Server(batch.folder, tmp_path / "results")
+    served = pytest.raises(UserError, match="it is served already")
+    with opened(batch.folder, tmp_path), served, opened(batch.folder, tmp_path):
+        pass
+
+
+def test_a_batch_of_another_platform_has_pages_of_its_own(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path, platform="mturk")
+    with pytest.raises(UserError, match="a batch for mturk"), opened(batch.folder, tmp_path):
+        pass
 
 
 def crowd(
-    batch: HitBatch, out: Path, *, workers: int, kills: int, most: float
-) -> tuple[list[tuple[str, str]], float]:
+    batch: HitBatch, out: Path, workers: int, kills: int, most: float = 500
+) -> list[tuple[str, str]]:
     """Workers who do HITs until there are none left, while the server is killed and restarted.
 
-    Returns the (worker, HIT) of every receipt, and the seconds that it took.
+    Returns the (worker, HIT) of every receipt.
     """
     options = ("--code", "C", "--rate", "0", "--minutes", "60")
     server = [Server(batch.folder, out, *options)]
     done: list[tuple[str, str]] = []
-    end = threading.Event()
     deadline = time.monotonic() + most
 
-    def patiently(path: str, given: dict[str, Any]) -> tuple[int, Any]:
+    def stop() -> None:
+        server[0].kill()
+        if server[0].process.stdout:
+            server[0].process.stdout.close()
+
+    def until_answered(path: str, given: dict[str, Any]) -> tuple[int, Any]:
         while True:
             assert time.monotonic() < deadline
             try:
                 return call(server[0].address, path, given)
-            except OSError:
-                time.sleep(0.05)
-            except Exception:  # a reply that was cut by the kill
+            except Exception:  # no server, or a reply that was cut by the kill
                 time.sleep(0.05)
 
     def work(worker: str) -> None:
-        while True:
-            status, given = patiently("hit", me(worker, next=True))
-            if "hit" not in given:
-                return
+        while "hit" in (given := until_answered("hit", me(worker, next=True))[1]):
             made = answers_of(given["hit"], batch.id, worker)
-            status, reply = patiently("submissions", made)
+            status, reply = until_answered("submissions", made)
             assert (status, reply["code"]) == (200, "C")
             done.append((worker, given["hit"]["id"]))
 
-    def trouble() -> None:
-        total = len(batch.hits) * 2
-        for n in range(1, kills + 1):
-            while len(done) < total * n // (kills + 1) and not end.wait(0.01):
-                pass
-            server[0].kill()
-            if server[0].process.stdout:
-                server[0].process.stdout.close()
-            server[0] = Server(batch.folder, out, *options)
-
-    start = time.monotonic()
-    troubles = threading.Thread(target=trouble)
-    troubles.start()
-    try:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, [f"w{n}" for n in range(workers)]))
-        seconds = time.monotonic() - start
-    finally:
-        end.set()
-        troubles.join()
-        server[0].kill()
-        if server[0].process.stdout:
-            server[0].process.stdout.close()
-    return done, seconds
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            working = [pool.submit(work, f"w{n}") for n in range(workers)]
+            for n in range(1, kills + 1):
+                while len(done) < len(batch.hits) * 2 * n // (kills + 1):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.01)
+                stop()
+                server[0] = Server(batch.folder, out, *options)
+            for one in working:
+                one.result()
+        finally:
+            deadline = 0.0
+            stop()
+    return done
 
 
 @pytest.mark.parametrize(
@@ -312,13 +366,10 @@ def test_nothing_is_lost_or_doubled_by_kills(
     """Each HIT is wanted twice; 10,000 submissions in the long one."""
     batch = batch_of(tmp_path, rows=3 * hits, number=3 * hits)
     assert len(batch.hits) == hits
-    done, seconds = crowd(batch, tmp_path / "results", workers=workers, kills=kills, most=500)
-    lines = received(tmp_path / "results", batch)
-    kept = [(one["worker"], one["hit"]) for one in lines]
+    done = crowd(batch, tmp_path / "results", workers, kills)
+    kept = [(one["worker"], one["hit"]) for one in received(tmp_path / "results", batch)]
     assert len(kept) == len(set(kept))  # nothing double
-    assert set(done) <= set(kept)  # nothing that was acknowledged is lost
-    assert set(kept) == set(done)
+    assert set(kept) == set(done)  # nothing that was acknowledged is lost
     counts = Counter(hit for _, hit in kept)
     assert min(counts.values()) >= 2
     assert len(counts) == hits
-    print(f"{len(kept):,} submissions of {workers} workers, {kills} kills: {seconds:.1f} s")

@@ -17,7 +17,7 @@ from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.submission import Submission, from_text
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
-from tests.receiving import call, received, serving
+from tests.receiving import received, serving
 
 __all__ = ["browser"]
 ROW = {
@@ -81,20 +81,3 @@ def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) ->
     assert [one["id"] for one in search["opened"]] == search["found"][:1]
     assert answers["other_evidence"]["text"] == words
     assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown
-
-
-@pytest.mark.slow
-def test_only_who_has_a_hit_may_search(tmp_path: Path) -> None:
-    batch = expert_batch(tmp_path)
-    me = {"worker": "ada", "assignment": "", "query": "Varadkar"}
-    with serving(batch.folder, tmp_path / "results", *options(tmp_path)) as server:
-        assert call(server.address, "search", me)[0] == 409
-        assert call(server.address, "hit", me)[0] == 200
-        status, found = call(server.address, "search", me)
-        assert status == 200
-        assert any("Varadkar" in one["text"] for one in found["passages"])
-        assert all(set(one) == {"id", "text"} for one in found["passages"])
-        assert call(server.address, "search", me | {"query": "x" * 301})[0] == 400
-    with serving(batch.folder, tmp_path / "results") as server:
-        assert call(server.address, "hit", me)[0] == 200
-        assert call(server.address, "search", me)[0] == 409  # no corpus is served

@@ -69,7 +69,7 @@ def config(layout: Layout) -> str:
     templates = environment(resource("annotation/platforms"), dollar="$\u2060")
     return templates.get_template("label_studio.xml.j2").render(
         layout=layout,
-        instructions=[*_instructions(layout)],
+        plain=any(field.marks or field.dates for field in layout.fields.values()),
         shown=shown,
         first=next(iter(shown), f"{META}_item"),
         conditions_of=conditions_of,
@@ -105,16 +105,6 @@ def _read_first(layout: Layout) -> set[str]:
     """List fields to be read before they are chosen from: no choice shows them from the start."""
     lists = [a for a in _every(layout.answers) if a.kind in ("choice", "choices") and not a.within]
     return {a.field for a in lists if a.field and a.when} - {a.field for a in lists if not a.when}
-
-
-def _instructions(layout: Layout) -> Iterator[str]:
-    yield layout.summary
-    yield from layout.instructions
-    if any(field.marks or field.dates for field in layout.fields.values()):
-        yield "The texts below are plain: no words or dates are highlighted or underlined in them."
-    for number, example in enumerate(layout.examples, 1):
-        yield f"Worked example {number}"
-        yield from (f"{label}: {text}" for label, text in example.items())
 
 
 def _every(answers: Mapping[str, LayoutAnswer]) -> Iterator[LayoutAnswer]:

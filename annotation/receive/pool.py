@@ -52,13 +52,9 @@ class HitPool:
         if visit in self.handed:
             hit: str | None = self.handed[visit].hit
         else:
-            free = {
-                hit: len(workers)
-                for hit, workers in self.busy.items()
-                if len(workers) < self.wanted and visit[0] not in workers
-            }
             hit = self._hit(named)
-            hit = hit if hit in free else max(free, key=free.__getitem__, default=None)
+            if hit is None or not self._is_free(hit, visit[0]):
+                hit = self._next(visit[0])
         if hit:
             self.hand(visit, hit, now + self.seconds)
         return hit
@@ -114,6 +110,17 @@ class HitPool:
             return False
         hit = self._hit(named)
         return bool(visit[1]) or hit is None or visit[0] in self.done[hit]
+
+    def _is_free(self, hit: str, worker: str) -> bool:
+        return len(self.busy[hit]) < self.wanted and worker not in self.busy[hit]
+
+    def _next(self, worker: str) -> str | None:
+        """Of the HITs that are free for a worker, the first of those that most have begun."""
+        found, most = None, -1
+        for hit, workers in self.busy.items():
+            if most < len(workers) < self.wanted and worker not in workers:
+                found, most = hit, len(workers)
+        return found
 
     def _hit(self, named: str) -> str | None:
         """The HIT of an id or of a number from 1."""

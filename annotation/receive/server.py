@@ -5,10 +5,12 @@ is in an address that the page asks for, nor in what the server says.
 """
 
 import asyncio
+import signal
 import socket
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -196,7 +198,10 @@ def serve(
             timeout_graceful_shutdown=30,
             lifespan="off",
         )
-        with progress(counts["wanted"], "submissions", "received") as bar:
+        # uvicorn sends the signal that ended it on: either is a polite end here
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        shown = progress(counts["wanted"], "submissions", "received")
+        with suppress(KeyboardInterrupt), shown as bar:
             bar.advance(counts["received"])
             desk.arrived = bar.advance
             uvicorn.Server(config).run(sockets=[listening])
