@@ -1,4 +1,4 @@
-"""Period diff: what rows and drops say; when what holds is said in spec_cases.tsv and the oracle."""
+"""Period diff: what rows and drops say; when what holds is in spec_cases.tsv and the oracle."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
