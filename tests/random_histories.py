@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from tests.spec_oracle import Entity, History, Relation, Snak, Statement, Time
 
@@ -38,9 +37,6 @@ RELATIONS: tuple[Relation, ...] = tuple(
 )
 """Made-up properties, one for each set of settings; more weight is given to the first two."""
 WEIGHTS = (40, 22, 8, 6, 6, 4, 9, 5)
-
-
-# ---------------------------------------------------------------- dates
 
 
 def any_day(rng: random.Random, around: date | None = None, spread: int = 400) -> date:
@@ -78,9 +74,6 @@ def snak(rng: random.Random, day: date) -> Snak:
     return rng.choice(odd)
 
 
-# ---------------------------------------------------------------- scenes
-
-
 @dataclass(frozen=True)
 class Scene:
     """What a scene draws from: the random numbers and the names of its objects."""
@@ -107,7 +100,8 @@ class Scene:
         return Statement(name, rank or self.rank(), found)
 
 
-class Chain(NamedTuple):
+@dataclass(frozen=True)
+class Chain:
     """Statements one after another: the same object again or others, touching, lacking, at once.
 
     `same`, `ended`, `preferred`: how often it is the first one's object, how often its end is told,
@@ -251,9 +245,6 @@ SCENES: tuple[tuple[Callable[[Scene], list[Statement]], int], ...] = (
     (free, 18), (succession, 18), (again, 14), (rivals, 14), (co_holders, 8), (sightings, 10),
     (several, 6), (bounded, 8), (undated, 8), (contradictory, 4),
 )  # fmt: skip
-
-
-# ---------------------------------------------------------------- entities
 
 
 def object_pool(rng: random.Random) -> dict[str, Entity]:

@@ -10,15 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.builders.ckl.lama import (
-    ExpertJudgment,
-    decide,
-    expert_judgments,
-    located,
-)
-from factdrift.builders.core.run import RecipeInput, Run, Source
+from factdrift.builders.ckl.lama import ExpertJudgment, decide, expert_judgments, located
 from factdrift.builders.core.schema import batches
-from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Gold
 from factdrift.builders.wmt.passages import shown_id, texts
 
@@ -59,32 +52,16 @@ def marked(words: str, passage: int = 0) -> dict[str, Any]:
     return {"paragraph": passage, "start": start, "end": start + len(words), "text": words}
 
 
-def run_of(folder: Path, *said: dict[str, Any], **shown: Any) -> Run:
-    """A run whose gold are these answers, in rows a, b, c…"""
+def gold_of(folder: Path, said: dict[str, Any], **shown: Any) -> Path:
+    """A table with one gold row of these answers."""
     fields = {k: v for k, v in ({**SHOWN, "results": RESULTS} | shown).items() if v is not None}
-    found = [
-        Gold(
-            chr(97 + n),
-            "ckl_expert",
-            "d 1.0.0",
-            one.pop("decision", "accepted"),
-            json.dumps(one),
-            json.dumps(fields),
-            2,
-            2,
-        )
-        for n, one in enumerate(map(dict, said))
-    ]
+    answers = dict(said)
+    decision = answers.pop("decision", "accepted")
+    texts = json.dumps(answers), json.dumps(fields)
+    found = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, 2, 2)
     path = folder / "gold.parquet"
-    pq.write_table(pa.Table.from_batches(list(batches(Gold, found))), path)
-    return run_on(folder, path)
-
-
-def run_on(folder: Path, *paths: Path) -> Run:
-    about = RecipeInput(kind="gold", licence="CC0-1.0")
-    source = Source("gold", paths, ("0",) * len(paths), date(2020, 1, 1), about)
-    store = Workspace(folder / "build", lambda _: None)
-    return Run(folder, {"gold": source}, folder, store, 0)
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, [found]))), path)
+    return path
 
 
 UNTIL = date(2020, 4, 30)
@@ -92,7 +69,7 @@ UNTIL = date(2020, 4, 30)
 
 def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **shown: Any) -> Any:
     """The judgment of a row, or the reason why there is none."""
-    found, dropped = expert_judgments(run_of(folder, answers, **shown).inputs["gold"].files, until)
+    found, dropped = expert_judgments([gold_of(folder, answers, **shown)], until)
     return found[0] if found else dropped[0].reason
 
 
@@ -189,9 +166,6 @@ def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) ->
 def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: Path) -> None:
     some = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
     said = {"statement": some, "supported": "no", "found": "no"}
-    run = run_of(tmp_path, said)
-    found, _ = expert_judgments(run.inputs["gold"].files, UNTIL)
-    assert [f.statement for f in found] == ["a [BLANK]."]
-    (path,) = run.inputs["gold"].files
-    found, dropped = expert_judgments((path, path), UNTIL)
+    assert one(tmp_path, said).statement == "a [BLANK]."
+    found, dropped = expert_judgments([gold_of(tmp_path, said)] * 2, UNTIL)
     assert (len(found), [d.reason for d in dropped]) == (1, ["duplicate"])
