@@ -101,7 +101,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Chain:
+class Spells:
     """Statements one after another: the same object again or others, touching, lacking, at once.
 
     `same`, `ended`, `preferred`: how often it is the first one's object, how often its end is told,
@@ -131,11 +131,11 @@ class Chain:
         return found
 
 
-free = Chain(4, 0.1, 0.55, 0.0, (-20, 30, 200, 700, 1400), (-2000, -900, -300, 100, 800))
-succession = Chain(4, 0.1, 0.6, 0.05, (20, 90, 365, 500, 900), (0, 0, 0, 1, 1, 30, 200, -1, -60))
-again = Chain(3, 0.8, 0.8, 0.0, (1, 40, 300, 365, 730), (0, 1, 1, 2, 50, 300, -20))
-rivals = Chain(3, 0.0, 0.1, 0.25, (10, 200, 500), (0, -10, -200, -500))
-co_holders = Chain(4, 0.0, 0.6, 0.0, (500, 900, 1200), (-800, -400, -60, 0))
+free = Spells(4, 0.1, 0.55, 0.0, (-20, 30, 200, 700, 1400), (-2000, -900, -300, 100, 800))
+succession = Spells(4, 0.1, 0.6, 0.05, (20, 90, 365, 500, 900), (0, 0, 0, 1, 1, 30, 200, -1, -60))
+again = Spells(3, 0.8, 0.8, 0.0, (1, 40, 300, 365, 730), (0, 1, 1, 2, 50, 300, -20))
+rivals = Spells(3, 0.0, 0.1, 0.25, (10, 200, 500), (0, -10, -200, -500))
+co_holders = Spells(4, 0.0, 0.6, 0.0, (500, 900, 1200), (-800, -400, -60, 0))
 
 
 def sightings(scene: Scene) -> list[Statement]:
