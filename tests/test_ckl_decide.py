@@ -1,6 +1,7 @@
 """The decision rule on every combination of answers, and what an expert's gold row comes to."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -10,7 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from factdrift.builders.ckl.lama import ExpertJudgment, decide, expert_judgments, located
+from factdrift.builders.ckl.gold import DropError
+from factdrift.builders.ckl.lama import (
+    ExpertJudgment,
+    MarkedPassage,
+    decide,
+    expert_judgments,
+    located,
+)
 from factdrift.builders.core.schema import batches
 from factdrift.builders.rows import Article, Gold
 from factdrift.builders.wmt.passages import shown_id, texts
@@ -57,8 +65,9 @@ def gold_of(folder: Path, said: dict[str, Any], **shown: Any) -> Path:
     fields = {k: v for k, v in ({**SHOWN, "results": RESULTS} | shown).items() if v is not None}
     answers = dict(said)
     decision = answers.pop("decision", "accepted")
+    numbers = answers.pop("judgments", 2), answers.pop("agreeing", 2)
     texts = json.dumps(answers), json.dumps(fields)
-    found = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, 2, 2)
+    found = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
     path = folder / "gold.parquet"
     pq.write_table(pa.Table.from_batches(list(batches(Gold, [found]))), path)
     return path
@@ -83,6 +92,34 @@ def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
         assert OLD.text[place.start : place.end] == words
         assert found.old_answer == "Ann Lee"
+
+
+DAY = str(RESULTS[0]["text"]).index("Headline")
+"""Characters of a passage before its article's words."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"article": "another"}, "no_old_article"),
+        ({"number": 9}, "bad_evidence"),
+        ({"passage": "another"}, "bad_evidence"),
+        ({"start": 0, "end": DAY}, "bad_evidence"),
+        ({"start": 0, "end": DAY + 1}, None),
+    ],
+)
+def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
+    mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
+    try:
+        found = located(replace(mark, **changes), {KEY: OLD})
+    except DropError as why:
+        assert why.reason == reason
+    else:
+        assert (reason, found.start, found.end) == (None, 0, 1)
+
+
+def test_alike_answers_that_two_experts_tell_apart(tmp_path: Path) -> None:
+    assert one(tmp_path, FOUND | {"other_answer": "Bo"}).old_answer == "Bo"
 
 
 EVIDENCE = {"evidence": marked("Ann Lee leads Acme")}
@@ -114,6 +151,8 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (SUPPORTED | EVIDENCE | {"statement": ["\ud800 leads [BLANK]."]}, {}, "damaged_gold"),
     (SUPPORTED | EVIDENCE | {"decision": "open"}, {}, "open"),
     (SUPPORTED | EVIDENCE | {"decision": "disputed"}, {}, "disputed"),
+    (SUPPORTED | EVIDENCE | {"judgments": 1}, {}, "open"),
+    (FOUND | {"other_answer": "Bo", "agreeing": 1}, {}, "answers_alike"),
     (SUPPORTED | EVIDENCE, {"results": N}, "bad_evidence"),
     (SUPPORTED | EVIDENCE, {"results": ["Ann Lee leads Acme"]}, "bad_evidence"),
     (SUPPORTED | {"evidence": marked("Ann") | {"paragraph": 9}}, {}, "bad_evidence"),
