@@ -39,9 +39,6 @@ RELATIONS: tuple[Relation, ...] = tuple(
 WEIGHTS = (40, 22, 8, 6, 6, 4, 9, 5)
 
 
-# ---------------------------------------------------------------- dates
-
-
 def any_day(rng: random.Random, around: date | None = None, spread: int = 400) -> date:
     """A day of the window, or one near another day."""
     if around is not None:
@@ -77,9 +74,6 @@ def snak(rng: random.Random, day: date) -> Snak:
     return rng.choice(odd)
 
 
-# ---------------------------------------------------------------- scenes
-
-
 @dataclass(frozen=True)
 class Scene:
     """What a scene draws from: the random numbers and the names of its objects."""
@@ -106,77 +100,42 @@ class Scene:
         return Statement(name, rank or self.rank(), found)
 
 
-def free(scene: Scene) -> list[Statement]:
-    """Statements that have nothing to do with each other."""
-    found = []
-    for _ in range(scene.rng.randint(1, 4)):
-        start = any_day(scene.rng) if scene.rng.random() < 0.8 else None
-        end = None
-        if scene.rng.random() < 0.55 or start is None:
-            end = any_day(scene.rng)
-            if start is not None:
-                end = start + timedelta(days=scene.rng.randint(-20, 1400))
-        found.append(scene.term(scene.name(), start, end))
-    return found
+@dataclass(frozen=True)
+class Spells:
+    """Statements one after another: the same object again or others, touching, lacking, at once.
+
+    `same`, `ended`, `preferred`: how often it is the first one's object, how often its end is told,
+    how often its rank is preferred; `lasts`, `steps`: days of each, and from its end to the next.
+    """
+
+    most: int
+    same: float
+    ended: float
+    preferred: float
+    lasts: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    def __call__(self, scene: Scene) -> list[Statement]:
+        rng, first = scene.rng, scene.name()
+        day = any_day(rng) - timedelta(days=rng.randint(0, 1100))
+        found = []
+        for _ in range(rng.randint(1 + (self.most < 4), self.most)):
+            end = day + timedelta(days=rng.choice(self.lasts))
+            name = first if rng.random() < self.same else scene.name()
+            until = end if rng.random() < self.ended else None
+            start = day if rng.random() < 0.93 else None
+            more: dict[str, Snak] = {} if start or until else {"P582": "novalue"}
+            rank = "preferred" if rng.random() < self.preferred else None
+            found.append(scene.term(name, start, until, rank, **more))
+            day = end + timedelta(days=rng.choice(self.steps))
+        return found
 
 
-def succession(scene: Scene) -> list[Statement]:
-    """One after another, with handovers, next days, lacks and overlaps; ends often unsaid."""
-    rng = scene.rng
-    day = any_day(rng) - timedelta(days=900)
-    found = []
-    steps = (0, 0, 0, 1, 1, 30, 200, -1, -60)
-    for _ in range(rng.randint(2, 4)):
-        end = day + timedelta(days=rng.choice((20, 90, 365, 500, 900)))
-        found.append(scene.term(scene.name(), day, end if rng.random() < 0.6 else None, "normal"))
-        day = end + timedelta(days=rng.choice(steps))
-    if rng.random() < 0.2:
-        found[-1] = replace(found[-1], rank="preferred")
-    return found
-
-
-def again(scene: Scene) -> list[Statement]:
-    """The same object twice or thrice, touching or not; another one may stand between."""
-    rng, name = scene.rng, scene.name()
-    day = any_day(rng) - timedelta(days=600)
-    found = []
-    for _ in range(rng.randint(2, 3)):
-        end = day + timedelta(days=rng.choice((1, 40, 300, 365, 730)))
-        found.append(scene.term(name, day, end if rng.random() < 0.8 else None, "normal"))
-        day = end + timedelta(days=rng.choice((0, 1, 1, 2, 50, 300, -20)))
-    if rng.random() < 0.4:  # an acting head between two terms
-        middle = any_day(rng, day - timedelta(days=300), 200)
-        found.append(scene.term(scene.name(), middle, middle + timedelta(days=rng.randint(0, 90))))
-    return found
-
-
-def rivals(scene: Scene) -> list[Statement]:
-    """Open statements whose order may not be sure, some preferred."""
-    rng, day = scene.rng, any_day(scene.rng)
-    preferred = rng.random() < 0.4
-    found = []
-    for _ in range(rng.randint(2, 3)):
-        start = any_day(rng, day, rng.choice((10, 200, 500))) if rng.random() < 0.9 else None
-        end: dict[str, Snak] = {"P582": "novalue"} if start is None or rng.random() < 0.15 else {}
-        rank = "preferred" if preferred and rng.random() < 0.5 else "normal"
-        found.append(scene.term(scene.name(), start, None, rank, **end))
-    if rng.random() < 0.3:
-        start = any_day(rng, day)
-        found.append(scene.term(scene.name(), start, start + timedelta(days=rng.randint(0, 900))))
-    return found
-
-
-def co_holders(scene: Scene) -> list[Statement]:
-    """Two chairs: stated terms that overlap, and open ones beside them."""
-    rng, day = scene.rng, any_day(scene.rng) - timedelta(days=800)
-    long = day + timedelta(days=rng.choice((500, 900, 1200)))
-    found = [scene.term(scene.name(), day, long, "normal")]
-    inner = any_day(rng, day + timedelta(days=300), 250)
-    inner_end = inner + timedelta(days=rng.randint(10, 500)) if rng.random() < 0.6 else None
-    found.append(scene.term(scene.name(), inner, inner_end, "normal"))
-    for _ in range(rng.randint(0, 2)):
-        found.append(scene.term(scene.name(), any_day(rng, long, 300), None, "normal"))
-    return found
+free = Spells(4, 0.1, 0.55, 0.0, (-20, 30, 200, 700, 1400), (-2000, -900, -300, 100, 800))
+succession = Spells(4, 0.1, 0.6, 0.05, (20, 90, 365, 500, 900), (0, 0, 0, 1, 1, 30, 200, -1, -60))
+again = Spells(3, 0.8, 0.8, 0.0, (1, 40, 300, 365, 730), (0, 1, 1, 2, 50, 300, -20))
+rivals = Spells(3, 0.0, 0.1, 0.25, (10, 200, 500), (0, -10, -200, -500))
+co_holders = Spells(4, 0.0, 0.6, 0.0, (500, 900, 1200), (-800, -400, -60, 0))
 
 
 def sightings(scene: Scene) -> list[Statement]:
@@ -286,9 +245,6 @@ SCENES: tuple[tuple[Callable[[Scene], list[Statement]], int], ...] = (
     (free, 18), (succession, 18), (again, 14), (rivals, 14), (co_holders, 8), (sightings, 10),
     (several, 6), (bounded, 8), (undated, 8), (contradictory, 4),
 )  # fmt: skip
-
-
-# ---------------------------------------------------------------- entities
 
 
 def object_pool(rng: random.Random) -> dict[str, Entity]:

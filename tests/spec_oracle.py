@@ -115,9 +115,6 @@ BIRTHS = ("P569", "P571")
 DEATHS = ("P570", "P576")
 
 
-# ---------------------------------------------------------------- what a dump says
-
-
 class Time(NamedTuple):
     """A time value as Wikidata has it; month and day are 0 where the precision has none."""
 
@@ -170,9 +167,6 @@ class History:
     relation: Relation
     statements: tuple[Statement, ...]
     objects: Mapping[str, Entity]
-
-
-# ---------------------------------------------------------------- points
 
 
 class Point(NamedTuple):
@@ -237,9 +231,6 @@ def both(*points: Point) -> Point:
 def empty(p: Point) -> bool:
     """Whether no day is left."""
     return p.first > p.last
-
-
-# ---------------------------------------------------------------- a statement's facts
 
 
 @dataclass(frozen=True)
@@ -376,9 +367,6 @@ def facts_of(history: History, of: str) -> list[Fact]:
     return rows
 
 
-# ---------------------------------------------------------------- lives
-
-
 def life_date(entity: Entity, properties: Iterable[str], later: bool) -> Point | None:
     """The date of a birth (the later of the two properties') or of a death (the earlier)."""
     dates: list[Point] = []
@@ -460,9 +448,6 @@ def lived(fact: Fact, life: Life) -> Fact | None:
         end = Point(end.first, min(end.last, life.death.last))
     left = None if empty(end) or empty(start) else narrowed(start, end)
     return None if left is None else replace(fact, start=left[0], end=left[1])
-
-
-# ---------------------------------------------------------------- timelines
 
 
 @dataclass(frozen=True)
@@ -685,9 +670,6 @@ def begun(facts: list[tuple[Fact, Life]], snapshot: int) -> list[tuple[Fact, Lif
     return [(f, life) for f, life in found if not empty(f.start)]
 
 
-# ---------------------------------------------------------------- periods
-
-
 @cache
 def periods(kind: str, first_year: int, snapshot: int) -> list[Point]:
     """The months, quarters or years from January of a year that had ended by the snapshot."""
@@ -823,9 +805,6 @@ def asked_at_end(n: int, row: Comparison, values: Sequence[Held]) -> Comparison:
         return row
     before, then = values[place].certain, values[place + 1].certain
     return replace(row, still_true=before & then) if then - before else row
-
-
-# ---------------------------------------------------------------- snapshot diff
 
 
 def snapshot_diff(old: History, new: History, t_old: int, t_new: int) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The decision rule on every combination of answers, and what an expert's gold row comes to."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -10,15 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from factdrift.builders.ckl.gold import DropError
 from factdrift.builders.ckl.lama import (
     ExpertJudgment,
+    MarkedPassage,
     decide,
     expert_judgments,
     located,
 )
-from factdrift.builders.core.run import RecipeInput, Run, Source
 from factdrift.builders.core.schema import batches
-from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Gold
 from factdrift.builders.wmt.passages import shown_id, texts
 
@@ -59,32 +60,17 @@ def marked(words: str, passage: int = 0) -> dict[str, Any]:
     return {"paragraph": passage, "start": start, "end": start + len(words), "text": words}
 
 
-def run_of(folder: Path, *said: dict[str, Any], **shown: Any) -> Run:
-    """A run whose gold are these answers, in rows a, b, c…"""
+def gold_of(folder: Path, said: dict[str, Any], **shown: Any) -> Path:
+    """A table with one gold row of these answers."""
     fields = {k: v for k, v in ({**SHOWN, "results": RESULTS} | shown).items() if v is not None}
-    found = [
-        Gold(
-            chr(97 + n),
-            "ckl_expert",
-            "d 1.0.0",
-            one.pop("decision", "accepted"),
-            json.dumps(one),
-            json.dumps(fields),
-            2,
-            2,
-        )
-        for n, one in enumerate(map(dict, said))
-    ]
+    answers = dict(said)
+    decision = answers.pop("decision", "accepted")
+    numbers = answers.pop("judgments", 2), answers.pop("agreeing", 2)
+    texts = json.dumps(answers), json.dumps(fields)
+    found = Gold("a", "ckl_expert", "d 1.0.0", decision, *texts, *numbers)
     path = folder / "gold.parquet"
-    pq.write_table(pa.Table.from_batches(list(batches(Gold, found))), path)
-    return run_on(folder, path)
-
-
-def run_on(folder: Path, *paths: Path) -> Run:
-    about = RecipeInput(kind="gold", licence="CC0-1.0")
-    source = Source("gold", paths, ("0",) * len(paths), date(2020, 1, 1), about)
-    store = Workspace(folder / "build", lambda _: None)
-    return Run(folder, {"gold": source}, folder, store, 0)
+    pq.write_table(pa.Table.from_batches(list(batches(Gold, [found]))), path)
+    return path
 
 
 UNTIL = date(2020, 4, 30)
@@ -92,7 +78,7 @@ UNTIL = date(2020, 4, 30)
 
 def one(folder: Path, answers: dict[str, Any], until: date = UNTIL, **shown: Any) -> Any:
     """The judgment of a row, or the reason why there is none."""
-    found, dropped = expert_judgments(run_of(folder, answers, **shown).inputs["gold"].files, until)
+    found, dropped = expert_judgments([gold_of(folder, answers, **shown)], until)
     return found[0] if found else dropped[0].reason
 
 
@@ -106,6 +92,34 @@ def test_evidence_is_placed_in_its_article(tmp_path: Path) -> None:
         assert (place.article, place.day) == (KEY, date(2018, 1, 15))
         assert OLD.text[place.start : place.end] == words
         assert found.old_answer == "Ann Lee"
+
+
+DAY = str(RESULTS[0]["text"]).index("Headline")
+"""Characters of a passage before its article's words."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"article": "another"}, "no_old_article"),
+        ({"number": 9}, "bad_evidence"),
+        ({"passage": "another"}, "bad_evidence"),
+        ({"start": 0, "end": DAY}, "bad_evidence"),
+        ({"start": 0, "end": DAY + 1}, None),
+    ],
+)
+def test_evidence_that_is_not_in_its_article(changes: dict[str, Any], reason: str | None) -> None:
+    mark = MarkedPassage(KEY, OLD.day, 0, str(RESULTS[0]["text"]), DAY, DAY + 4)
+    try:
+        found = located(replace(mark, **changes), {KEY: OLD})
+    except DropError as why:
+        assert why.reason == reason
+    else:
+        assert (reason, found.start, found.end) == (None, 0, 1)
+
+
+def test_alike_answers_that_two_experts_tell_apart(tmp_path: Path) -> None:
+    assert one(tmp_path, FOUND | {"other_answer": "Bo"}).old_answer == "Bo"
 
 
 EVIDENCE = {"evidence": marked("Ann Lee leads Acme")}
@@ -137,6 +151,8 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (SUPPORTED | EVIDENCE | {"statement": ["\ud800 leads [BLANK]."]}, {}, "damaged_gold"),
     (SUPPORTED | EVIDENCE | {"decision": "open"}, {}, "open"),
     (SUPPORTED | EVIDENCE | {"decision": "disputed"}, {}, "disputed"),
+    (SUPPORTED | EVIDENCE | {"judgments": 1}, {}, "open"),
+    (FOUND | {"other_answer": "Bo", "agreeing": 1}, {}, "answers_alike"),
     (SUPPORTED | EVIDENCE, {"results": N}, "bad_evidence"),
     (SUPPORTED | EVIDENCE, {"results": ["Ann Lee leads Acme"]}, "bad_evidence"),
     (SUPPORTED | {"evidence": marked("Ann") | {"paragraph": 9}}, {}, "bad_evidence"),
@@ -189,9 +205,6 @@ def test_an_expert_marks_in_a_passage_that_a_search_has_found(tmp_path: Path) ->
 def test_the_statement_that_an_expert_has_corrected_and_one_row_once(tmp_path: Path) -> None:
     some = ["b [BLANK].", "a [BLANK].", "a [BLANK]."]
     said = {"statement": some, "supported": "no", "found": "no"}
-    run = run_of(tmp_path, said)
-    found, _ = expert_judgments(run.inputs["gold"].files, UNTIL)
-    assert [f.statement for f in found] == ["a [BLANK]."]
-    (path,) = run.inputs["gold"].files
-    found, dropped = expert_judgments((path, path), UNTIL)
+    assert one(tmp_path, said).statement == "a [BLANK]."
+    found, dropped = expert_judgments([gold_of(tmp_path, said)] * 2, UNTIL)
     assert (len(found), [d.reason for d in dropped]) == (1, ["duplicate"])

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -107,40 +108,6 @@ def test_names_come_from_the_entities(eng: Engine, tmp_path: Path) -> None:
     assert [named[c] for c in columns] == ["Laos", "Vientiane", 7, 5, "Laos (country)"]
 
 
-ANSWERS = [
-    ("P36", "Laos", "Vientiane", None),
-    ("P36", "Djibouti", "Djibouti", "overlap"),
-    ("P36", "Kuwait", "Kuwait City", "overlap"),
-    ("P37", "Mongolia", "Mongolian", "overlap"),
-    ("P178", "ADOBE Photoshop", "Adobe", "overlap"),
-    ("P138", "Ohio State University", "Ohio River", "overlap"),
-    ("P19", "Rose of Lima", "Lim", "overlap"),
-    ("P740", "U2", "Dublin", None),
-    ("P140", "Bertrand Russell", "atheism", "non_entity"),
-    ("P279", "violin", "string instrument", None),
-    ("P527", "atom", "proton", None),
-    ("P279", "violin", "1998", "non_entity"),
-    ("P361", "a Tuesday", "12 March 2020", "non_entity"),
-    ("P361", "a Tuesday", "March 2020", "non_entity"),
-    ("P361", "a Tuesday", "March 12, 2020", "non_entity"),
-    ("P361", "a war", "5th century BC", "non_entity"),
-    ("P361", "a war", "1990s", "non_entity"),
-    ("P178", "A game", "id Software", None),
-    ("P178", "A game", "3DO", None),
-    ("P178", "A game", "March Entertainment", None),
-    ("P449", "A show", "日本テレビ", None),
-]
-
-
-def test_overlap_and_answers_that_are_no_entity(eng: Engine, tmp_path: Path) -> None:
-    pairs = [one(f"Q{n}", *row[:3]) for n, row in enumerate(ANSWERS)]
-    named = pairs_of(eng, tmp_path, pairs)
-    found = reasons(eng, invariant.judged(named, ("P279", "P361", "P527")))
-    assert [(*row[:3], found[f"Q{n}"]) for n, row in enumerate(ANSWERS)] == ANSWERS
-    proton = next(f"Q{n}" for n, row in enumerate(ANSWERS) if row[2] == "proton")
-    assert reasons(eng, invariant.judged(named, ()))[proton] == "non_entity"
-
-
 def pairs_of(eng: Engine, folder: Path, pairs: list[dict[str, Any]], name: str = "n") -> Any:
     """Pairs of `one`, with their pages and reasons."""
     named = table(eng, folder, name, NamedInvariant, pairs)
@@ -152,82 +119,24 @@ def pairs_of(eng: Engine, folder: Path, pairs: list[dict[str, Any]], name: str =
     return named.mutate(reason=several, page=pages)
 
 
-ALIKE = {"P17": "P131"}
-SUBJECTS = [
-    # the pairs, and what of them is left out
-    ("one alone", [("Q1", "P36", "Laos", "Q10", {})], {}),
-    ("no page", [("Q1", "P36", "Laos", "Q10", {"page": None})], {"Q1": "no_sitelink"}),
-    (
-        "a page that says more than the label",
-        [
-            ("Q1", "P17", "Trinity College", "Q10", {"page": "Trinity College, Oxford"}),
-            ("Q2", "P36", "georgia", "Q10", {"page": "Georgia (country)"}),
-            ("Q3", "P36", "Georgian Bay", "Q10", {"page": "Georgian Bay Islands"}),
-            ("Q4", "P36", "Town, Kent", "Q10", {"page": "Town, Kent"}),
-        ],
-        {"Q1": "ambiguous_name", "Q2": "common_subject"},
-    ),
-    (
-        "Amsterdam is in six countries",
-        [
-            ("Q1", "P17", "Amsterdam", "Q10", {}),
-            ("Q2", "P17", "AMSTERDAM", "Q11", {}),
-            ("Q3", "P36", "Amsterdam", "Q10", {}),  # another question
-            ("Q4", "P17", "Rotterdam", "Q10", {}),
-        ],
-        {"Q1": "same_query", "Q2": "same_query"},
-    ),
-    (
-        "the same answer twice is no harm",
-        [("Q1", "P17", "Amsterdam", "Q10", {}), ("Q2", "P17", "Amsterdam", "Q10", {})],
-        {},
-    ),
-    (
-        "who is known to none makes nothing unclear",
-        [("Q1", "P17", "Amsterdam", "Q10", {}), ("Q2", "P17", "Amsterdam", "Q11", {"page": None})],
-        {"Q2": "no_sitelink"},
-    ),
-    (
-        "another one with several answers does",
-        [
-            ("Q1", "P36", "Georgia", "Q10", {}),
-            ("Q2", "P36", "Georgia", "Q10", {"reason": "several_objects"}),
-        ],
-        {"Q1": "same_query", "Q2": "several_objects"},
-    ),
-    (
-        "relations that are asked about in the same words",
-        [("Q1", "P17", "Paris", "Q10", {}), ("Q1", "P131", "Paris", "Q11", {})],
-        {"Q1": "same_query"},
-    ),
-    (
-        "a country where a town is asked for",
-        [
-            ("Q1", "P19", "Ann", "Q10", {}),
-            ("Q2", "P17", "Athens", "Q10", {}),
-            ("Q3", "P17", "Sparta", "Q10", {}),
-            # Q11 is a country by one mistake, and a town by two births
-            ("Q4", "P17", "Corfu", "Q11", {}),
-            ("Q5", "P19", "Bob", "Q11", {}),
-            ("Q6", "P20", "Bob", "Q11", {}),
-        ],
-        {"Q1": "whole_country"},
-    ),
-    ("one of many", [("Q1", "P190", "Paris", "Q10", {"page": None})], {"Q1": "not_functional"}),
-]
+TABLE = Path(__file__).with_name("invariant_cases.tsv").read_text("utf-8").splitlines()[1:]
+CASES = {case: [*rows] for case, rows in groupby((x.split("\t") for x in TABLE), lambda x: x[0])}
+NOUNS = ("P279", "P361", "P527")
 
 
-@pytest.mark.parametrize(("given", "expected"), [row[1:] for row in SUBJECTS], ids=lambda _: "")
-def test_which_subjects_are_asked_about(
-    eng: Engine, tmp_path: Path, given: list[tuple[Any, ...]], expected: dict[str, str]
-) -> None:
-    pairs = [
-        one(subject, relation, label, f"Answer{thing}") | {"object": thing, "page": label, **more}
-        for subject, relation, label, thing, more in given
-    ]
+@pytest.mark.parametrize("case", CASES)
+def test_which_pairs_are_asked_about(eng: Engine, tmp_path: Path, case: str) -> None:
+    pairs = []
+    for _, subject, relation, label, thing, answer, page, reason, _ in CASES[case]:
+        more = {"object": thing, "page": None if page == "-" else page or label}
+        pairs.append(one(subject, relation, label, answer) | more | {"reason": reason or None})
     named = pairs_of(eng, tmp_path, pairs)
-    judged = invariant.judged(named, (), many=("P190",), pages=True, alike=ALIKE)
-    assert reasons(eng, judged) == {row[0]: expected.get(row[0]) for row in given}
+    how: dict[str, Any] = {"many": ("P190",), "pages": True, "alike": {"P17": "P131"}}
+    found = reasons(eng, invariant.judged(named, NOUNS, **how))
+    assert found == {row[1]: row[-1] or None for row in CASES[case]}
+    if case == "answers":
+        (proton,) = (row[1] for row in CASES[case] if row[5] == "proton")
+        assert reasons(eng, invariant.judged(named, ()))[proton] == "non_entity"
 
 
 def test_which_relations_read_alike() -> None:

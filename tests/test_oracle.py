@@ -1,4 +1,4 @@
-"""The oracle of SPEC sections 1 and 2: SPEC's examples, the named hard cases, and enumeration."""
+"""The oracle of SPEC sections 1 and 2 against enumeration; cases by hand are in spec_cases.tsv."""
 
 import random
 from collections import Counter
@@ -9,130 +9,13 @@ import pytest
 
 from tests import random_histories, spec_oracle
 from tests.spec_oracle import (
-    Entity,
     Fact,
-    History,
     Life,
     Point,
     Reading,
-    Relation,
     Segment,
-    Snak,
     Stated,
-    Statement,
-    Time,
-    Timeline,
 )
-
-SNAPSHOT = date(2026, 2, 2)
-
-
-def snak(text: str) -> Snak:
-    """`2020`, `2020-09`, `2020-09-01`."""
-    year, month, day = (int(p) for p in [*text.split("-"), "0", "0"][:3])
-    return Time(year, month, day, 9 + (month > 0) + (day > 0))
-
-
-SHORT = {"start": "P580", "end": "P582", "at": "P585"}
-
-
-def says(name: str, **dates: str) -> Statement:
-    """A statement with one value of a qualifier."""
-    return Statement(name, "normal", {SHORT[q]: (snak(text),) for q, text in dates.items()})
-
-
-def line(*statements: Statement, **settings: bool) -> Timeline:
-    """The timeline of a pair."""
-    named = {s.object: Entity(s.object) for s in statements}
-    history = History(Entity("subject"), Relation("P1", **settings), statements, named)  # type: ignore[arg-type]
-    return spec_oracle.timeline(history, SNAPSHOT.toordinal())
-
-
-SPD = (
-    says("Esken", start="2019-12-06", end="2025-06-27"),
-    says("Walter-Borjans", start="2019-12-06", end="2021-12-11"),
-    says("Klingbeil", start="2021-12-11"),
-    says("Bas", start="2025-06-27"),
-)
-
-
-@pytest.mark.parametrize(
-    ("time", "first", "last"),
-    [
-        (Time(1582, 10, 4, 11, True), "1582-10-14", "1582-10-14"),
-        (Time(1900, 2, 29, 11, True), "1900-03-13", "1900-03-13"),
-        (Time(1917, 10, 25, 11, True), "1917-11-07", "1917-11-07"),
-        (Time(1385, 0, 0, 9, True), "1385-01-01", "1385-12-31"),
-        (Time(2015, 0, 0, 8), "2010-01-01", "2019-12-31"),
-        (Time(2020, 2, 0, 10), "2020-02-01", "2020-02-29"),
-        (Time(-44, 3, 15, 11), "0001-01-01", "0001-01-01"),
-        (Time(12000), "9999-12-31", "9999-12-31"),
-        (Time(1900, 0, 0, 7), "0001-01-01", "9999-12-31"),
-    ],
-)
-def test_points(time: Time, first: str, last: str) -> None:
-    """Julian days, and Julian years, which keep their year."""
-    assert [str(date.fromordinal(day)) for day in spec_oracle.point(time)] == [first, last]
-
-
-def test_segments() -> None:
-    """Merging needs every reading; inferred ends are told; sightings inside a state go."""
-    touching = line(says("A", start="2010-01-01", end="2012-03-31"), says("A", start="2012-04-01"))
-    assert len(touching.segments) == 1
-    assert touching.segments[0].end_open
-    apart = line(says("A", start="2010-01-01", end="2012-03-31"), says("A", start="2012-04-02"))
-    assert len(apart.segments) == 2
-    assert len(line(says("A", start="2010", end="2012"), says("A", start="2012")).segments) == 2
-    assert len(line(says("A", at="2015"), says("A", start="2010", end="2020")).segments) == 1
-    assert len(line(says("A", at="2010"), says("A", start="2010", end="2020")).segments) == 2
-    closed = line(says("A", start="2015"), says("B", start="2020-09-01"), exclusive=True)
-    assert [(s.end_inferred, s.end_open) for s in closed.segments] == [(True, False), (False, True)]
-    assert closed.segments[0].end == (date(2015, 1, 1).toordinal(), date(2020, 9, 1).toordinal())
-    assert line(*SPD, exclusive=True).co_held
-
-
-def test_preferred_life_dates() -> None:
-    """ "Of several dates of birth or death the preferred rank counts, else their hull"."""
-    one: tuple[str, Snak] = ("normal", Time(1950))
-    other: tuple[str, Snak] = ("preferred", Time(1954))
-    best = spec_oracle.life_date(Entity("Q1", True, {"P570": (one, other)}), ("P570",), False)
-    assert best == spec_oracle.point(Time(1954))
-    hull = Entity("Q1", True, {"P570": (one, ("normal", Time(1954)), ("deprecated", Time(1960)))})
-    both = spec_oracle.life_date(hull, ("P570",), False)
-    assert both == (date(1950, 1, 1).toordinal(), date(1954, 12, 31).toordinal())
-
-
-T_OLD = date(2023, 1, 2)
-CHANGES = [
-    (None, says("A", start="2024"), "new"),
-    (None, says("A", start="2023"), "added"),  # it may have begun on the first of January
-    (None, says("A", start="2010"), "added"),
-    (None, says("A"), "added"),
-    (says("A", start="2010"), None, "removed"),
-    (says("A", start="2010", end="2024"), None, "obsolete"),
-    (says("A", start="2010", end="2012"), None, "removed"),
-    (says("A", start="2010"), says("A", start="2010"), "static"),
-    (says("A", start="2010"), says("A", start="2010", end="2024"), "obsolete"),
-    (says("A", start="2010"), says("A", start="2010", end="2015"), "corrected"),
-    (says("A", start="2010", end="2012"), says("A", start="2010", end="2012"), "static"),
-    (says("A", start="2010", end="2012"), says("A", start="2010", end="2013"), "corrected"),
-    (says("A"), says("A"), "static"),
-]
-
-
-@pytest.mark.parametrize(("before", "after", "kind"), CHANGES)
-def test_snapshot_diff(before: Statement | None, after: Statement | None, kind: str) -> None:
-    def dump(statement: Statement | None) -> History:
-        stated = () if statement is None else (statement,)
-        return History(Entity("Q1"), Relation(), stated, {"A": Entity("A")})
-
-    found = spec_oracle.snapshot_diff(
-        dump(before), dump(after), T_OLD.toordinal(), SNAPSHOT.toordinal()
-    )
-    assert found == {"A": kind}
-
-
-# ---------------------------------------------------------------- every reading, enumerated
 
 DAYS = range(1, 9)
 """A toy calendar: what lies beyond its last day is read as its last day."""
@@ -265,9 +148,6 @@ def test_sighting_is_every_reading() -> None:
             holds = {s <= p.last and e >= p.first for s, e in every}
             assert spec_oracle.certain(segment, p) == (holds == {True})
             assert spec_oracle.possible(fact.start.first, fact.end.last, p) == (True in holds)
-
-
-# ---------------------------------------------------------------- the generator
 
 
 def test_random_histories() -> None:

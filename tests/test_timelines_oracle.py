@@ -16,8 +16,8 @@ from factdrift.builders.facts.period_diff import Undated
 from factdrift.builders.facts.timeline import REASONS
 from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
-from tests.history_tables import tables
-from tests.spec_oracle import MAX_DAY, MIN_DAY, History, Point, Segment
+from tests.history_tables import segment_rows, tables
+from tests.spec_oracle import History
 
 SNAPSHOT = random_histories.SNAPSHOT
 SOME, MANY = 700, 20_000
@@ -30,11 +30,8 @@ RUNS: list[tuple[Granularity, Undated, timeline.At]] = [
     ("quarter", "accept", "during"),
 ]
 CAUSES = {
-    "rival": REASONS["rival"],
-    "possible": REASONS["possible"],
-    "contradictory": REASONS["contradictory"],
+    **{cause: REASONS[cause] for cause in ("rival", "possible", "contradictory", "undated")},
     "unlabelled": REASONS["unlabelled_object"],
-    "undated": REASONS["undated"],
     "nothing_added": "nothing_added",
 }
 
@@ -71,31 +68,18 @@ def both(
     return Both(duck, tmp_path_factory.mktemp("tables"), 7 if count == SOME else 11, count)
 
 
-Told = tuple[str, str, date | None, date | None, date | None, date | None, bool, bool, bool]
-
-
-def as_row(subject: str, s: Segment) -> Told:
-    days = (*_days(s.start), *_days(s.end))
-    return (subject, s.object, *days, s.end_open, s.end_inferred, s.doubtful)
-
-
-def _days(point: Point) -> tuple[date | None, date | None]:
-    first, last = point
-    return (
-        None if first == MIN_DAY else date.fromordinal(first),
-        None if last == MAX_DAY else date.fromordinal(last),
-    )
-
-
 _COLUMNS = ["subject", "object", *timeline.DATES, "end_open", "end_inferred", "rival"]
 
 
 def test_segments(both: Both) -> None:
     """Every segment with its days and flags."""
-    found = Counter(
-        tuple(row.values()) for row in both.duck.rows(both.line.segments.select(_COLUMNS))
+    made = both.duck.rows(both.line.segments.select(_COLUMNS))
+    found = Counter(tuple(row.values()) for row in made)
+    expected = Counter(
+        tuple(getattr(segment, c) for c in _COLUMNS)
+        for history in both.histories
+        for segment in segment_rows(history, both.lines[history.subject.id], SNAPSHOT)
     )
-    expected = Counter(as_row(q, s) for q, line in both.lines.items() for s in line.segments)
     assert sorted((found - expected).items(), key=repr)[:5] == []
     assert sorted((expected - found).items(), key=repr)[:5] == []
 

@@ -18,8 +18,12 @@ def labelled(table: ir.Table, entities: ir.Table, relation_labels: Mapping[str, 
 def identified(table: ir.Table, named_by: Sequence[str]) -> ir.Table:
     """Add `id`: a hash of the columns that name a row, 16 hex digits."""
     parts = [table[c].cast("string").fill_null("") for c in named_by]
-    text = ibis.literal("\t").join(parts)
-    return table.mutate(id=text.hexdigest("sha256").substr(0, 16))
+    return table.mutate(id=drawn(*parts).substr(0, 16))
+
+
+def drawn(*names: str | ir.StringValue) -> ir.StringValue:
+    """A hash of what is named, usually the seed first: an order drawn for it."""
+    return ibis.literal("\t").join(names).hexdigest("sha256")
 
 
 def dated(table: ir.Table) -> ir.Table:
@@ -39,7 +43,7 @@ def written(first: ir.DateColumn, last: ir.DateColumn) -> ir.StringValue:
     """
     decade = (first.year() % 10 == 0) & (last.year() == first.year() + 9)
     same_month = (first.year() == last.year()) & (first.month() == last.month())
-    whole = (first.day() == 1) & _ends_month(last)
+    whole = (first.day() == 1) & ((last + ibis.interval(days=1)).cast("date").day() == 1)
     years = whole & (first.month() == 1) & (last.month() == 12)
     return ibis.cases(
         (first.isnull() & last.isnull(), ibis.null("string")),
@@ -49,15 +53,6 @@ def written(first: ir.DateColumn, last: ir.DateColumn) -> ir.StringValue:
         (years & decade, _padded(first.year() // 10, 3) + "X"),
         else_=_day(first).fill_null("..") + "/" + _day(last).fill_null(".."),
     )
-
-
-def _ends_month(day: ir.DateColumn) -> ir.BooleanValue:
-    year, month = day.year(), day.month()
-    leap = ((year % 4 == 0) & (year % 100 != 0)) | (year % 400 == 0)
-    length = ibis.cases(
-        ((month == 2) & leap, 29), (month == 2, 28), (month.isin([4, 6, 9, 11]), 30), else_=31
-    )
-    return day.day() == length
 
 
 def _day(day: ir.DateColumn) -> ir.StringValue:

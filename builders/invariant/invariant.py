@@ -13,6 +13,7 @@ import ibis.expr.types as ir
 from factdrift.builders import rows
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.facts import names
+from factdrift.builders.facts.present import drawn
 from factdrift.builders.facts.relations import ClozeTemplates
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.text import dates
@@ -214,7 +215,7 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     the popularity (T-REx). Ties by the hash of seed and pair.
     """
     found = found.mutate(
-        chance=_chance(found, str(seed)),
+        chance=drawn(str(seed), found.subject, found.relation),
         kept=found.reason.isnull(),
         **{f"by_{c}": -found[c].fill_null(0) for c in ("sitelinks", "statements")},
     )
@@ -226,18 +227,15 @@ def capped(found: ir.Table, cap: int, seed: int) -> ir.Table:
     return found.mutate(reason=ibis.ifelse(over, why, found.reason))
 
 
-def _chance(found: ir.Table, seed: str) -> ir.StringValue:
-    """An order of the pairs, drawn by the seed."""
-    return ibis.literal("\t").join([seed, found.subject, found.relation]).hexdigest("sha256")
-
-
 def held_out(found: ir.Table, seed: int) -> ir.Table:
     """The pairs with `example` as the reason of those that prompts show, and of their subjects.
 
     Of each relation up to `SHOWN` pairs, but no more than a tenth: those whose subject has the
     fewest, then by the hash of seed and pair.
     """
-    found = found.mutate(chance=_chance(found, f"{seed}\texample"), kept=found.reason.isnull())
+    found = found.mutate(
+        chance=drawn(f"{seed}\texample", found.subject, found.relation), kept=found.reason.isnull()
+    )
     of_subject = ibis.window(group_by="subject")
     found = found.mutate(others=found.kept.cast("int64").sum().over(of_subject))
     by = ibis.window(group_by=["relation", "kept"], order_by=["others", "chance", "subject"])

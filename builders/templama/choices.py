@@ -25,17 +25,16 @@ from factdrift.builders.core.dates import Granularity
 from factdrift.builders.core.hashing import bits, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
-from factdrift.builders.facts.timeline import At
+from factdrift.builders.facts.present import drawn
+from factdrift.builders.facts.timeline import PAIR, PERIODS_PER_YEAR, At
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
 
 _ORDER = ("split", "period", "relation", "subject")
-_PAIR = ["subject", "relation"]
 _KINDS = ("stale", "other_time", "shared_holder", "same_relation")
 _MAX_CANDIDATES = 24
 """Objects of each of the last two kinds that are looked at for an answer; some fall away."""
-_MONTHS: Mapping[Granularity, int] = {"month": 1, "quarter": 3, "year": 12}
 
 
 class ChoiceRows(Step):
@@ -87,12 +86,12 @@ def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> i
     """
     own = _own(asked, segments)
     others = _shared(asked, segments, seed).union(_same_relation(asked, seed))
-    stated = segments.select(*_PAIR, "object").distinct()
-    others = others.anti_join(stated, [*_PAIR, "object"])
+    stated = segments.select(*PAIR, "object").distinct()
+    others = others.anti_join(stated, [*PAIR, "object"])
     others = others.filter(others.object != others.subject)
     found = own.union(others.select(own.columns))
-    unsure = gaps.filter(gaps.object.notnull()).select(*_PAIR, "object").distinct()
-    found = found.anti_join(unsure, [*_PAIR, "object"])
+    unsure = gaps.filter(gaps.object.notnull()).select(*PAIR, "object").distinct()
+    found = found.anti_join(unsure, [*PAIR, "object"])
     by = ibis.window(group_by=["id", "object"], order_by=["kind", "place"])
     found = found.mutate(nth=ibis.row_number().over(by))
     return found.filter(found.nth == 0).select("id", "object", "kind", "place")
@@ -101,13 +100,13 @@ def offered(asked: ir.Table, segments: ir.Table, gaps: ir.Table, seed: int) -> i
 def asked_days(cloze: ir.Table, granularity: Granularity, at: At) -> ir.Table:
     """The rows with the first and last day that they ask about; at the end of a period, one."""
     deleted = cloze.split == "deleted"  # asked about the period before
-    before = cloze.period_first - ibis.interval(months=_MONTHS[granularity])
+    before = cloze.period_first - ibis.interval(months=12 // PERIODS_PER_YEAR[granularity])
     day_before = cloze.period_first - ibis.interval(days=1)
     last = ibis.ifelse(deleted, day_before.cast("date"), cloze.period_last)
     first = ibis.ifelse(deleted, before.cast("date"), cloze.period_first)
     return cloze.select(
         "id",
-        *_PAIR,
+        *PAIR,
         "period",
         first=last if at == "end" else first,
         last=last,
@@ -118,7 +117,7 @@ def asked_days(cloze: ir.Table, granularity: Granularity, at: At) -> ir.Table:
 
 def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
     """Kinds 0 and 1: objects of the same subject and relation that surely did not hold then."""
-    met = asked.join(segments.select(*_PAIR, "object", "start_first", "end_last"), _PAIR)
+    met = asked.join(segments.select(*PAIR, "object", "start_first", "end_last"), PAIR)
     after = (met.start_first > met.last).fill_null(False)
     before = (met.end_last < met.first).fill_null(False)
     days = ibis.ifelse(
@@ -127,53 +126,48 @@ def _own(asked: ir.Table, segments: ir.Table) -> ir.Table:
         met.first.delta(met.end_last, unit="day"),
     )
     met = met.mutate(outside=after | before, days=days, stale=met.previous.contains(met.object))
-    found = met.group_by(["id", *_PAIR, "object"]).agg(
+    found = met.group_by(["id", *PAIR, "object"]).agg(
         outside=met.outside.all(), days=met.days.min(), stale=met.stale.any()
     )
     found = found.filter(found.outside)
     found = found.mutate(kind=ibis.ifelse(found.stale, 0, 1).cast("int64"))
     by = ibis.window(group_by=["id", "kind"], order_by=["days", "object"])
     return found.select(
-        "id", *_PAIR, "object", "kind", place=(ibis.row_number().over(by) + 1).cast("int64")
+        "id", *PAIR, "object", "kind", place=(ibis.row_number().over(by) + 1).cast("int64")
     )
 
 
 def _shared(asked: ir.Table, segments: ir.Table, seed: int) -> ir.Table:
     """Kind 2: what others had who also had an answer; those with the most such others first."""
-    held = segments.select(*_PAIR, "object").distinct()
+    held = segments.select(*PAIR, "object").distinct()
     other = held.view().rename(other="object")
-    both = held.join(other, _PAIR)
+    both = held.join(other, PAIR)
     both = both.filter(both.object != both.other)
     near = both.group_by(["relation", "object", "other"]).agg(holders=both.count())
-    drawn = _drawn(seed, near.object, near.other)
-    by = ibis.window(group_by=["relation", "object"], order_by=[near.holders.desc(), drawn])
+    order = [near.holders.desc(), drawn(str(seed), near.object, near.other)]
+    by = ibis.window(group_by=["relation", "object"], order_by=order)
     near = near.mutate(place=(ibis.row_number().over(by) + 1).cast("int64"))
     near = near.filter(near.place <= _MAX_CANDIDATES)
-    right = asked.select("id", *_PAIR, object=asked.answers.unnest())
+    right = asked.select("id", *PAIR, object=asked.answers.unnest())
     met = right.join(near, ["relation", "object"])
-    return met.select("id", *_PAIR, object="other", kind=ibis.literal(2, "int64"), place="place")
+    return met.select("id", *PAIR, object="other", kind=ibis.literal(2, "int64"), place="place")
 
 
 def _same_relation(asked: ir.Table, seed: int) -> ir.Table:
     """Kind 3: of all answers of a relation and period, in a drawn order, those after the own."""
     group = ["relation", "period"]
-    right = asked.select("id", *_PAIR, "period", object=asked.answers.unnest())
+    right = asked.select("id", *PAIR, "period", object=asked.answers.unnest())
     pool = right.select(*group, "object").distinct()
-    by = ibis.window(group_by=group, order_by=_drawn(seed, pool.period, pool.object))
+    by = ibis.window(group_by=group, order_by=drawn(str(seed), pool.period, pool.object))
     whole = ibis.window(group_by=group)
     pool = pool.mutate(
         nth=ibis.row_number().over(by).cast("int64"), size=pool.count().over(whole).cast("int64")
     )
     own = right.join(pool, [*group, "object"])
     own = own.mutate(place=ibis.range(1, _MAX_CANDIDATES + 1).unnest().cast("int64"))
-    own = own.select("id", *_PAIR, "period", "place", nth=(own.nth + own.place) % own.size)
+    own = own.select("id", *PAIR, "period", "place", nth=(own.nth + own.place) % own.size)
     met = own.join(pool.select(*group, "object", "nth"), [*group, "nth"])
-    return met.select("id", *_PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
-
-
-def _drawn(seed: int, *columns: ir.StringColumn) -> ir.StringValue:
-    """An order drawn for what is named."""
-    return ibis.literal("\t").join([ibis.literal(str(seed)), *columns]).hexdigest("sha256")
+    return met.select("id", *PAIR, "object", kind=ibis.literal(3, "int64"), place="place")
 
 
 def _named(cloze: ir.Table, found: ir.Table, entities: ir.Table) -> ir.Table:

@@ -13,15 +13,15 @@ from factdrift.builders import rows
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
+from factdrift.builders.facts.present import drawn
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.facts.timeline import At
+from factdrift.builders.facts.timeline import PAIR, At
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.templama.steps import PeriodChanges
 from factdrift.builders.text.given_away import overlaps
 from factdrift.builders.text.prompts import in_period, on_day
 from factdrift.builders.text.render import query
 
-_PAIR = ["subject", "relation"]
 _LOOKED_AT = 40
 """Segments of a relation that are drawn; some fall away."""
 
@@ -51,27 +51,27 @@ class ClozeExamples(Step):
             gaps = eng.read(lines / "gaps.parquet", rows.Gap)
             first = self.changes.periods()[0].first
             ended = segments.filter(~segments.end_open, segments.end_last < first)
-            ended = ended.anti_join(asked, "subject").anti_join(gaps, _PAIR)
+            ended = ended.anti_join(asked, "subject").anti_join(gaps, PAIR)
             if self.changes.require_pages:
                 pages = entities.filter(entities.enwiki.notnull())
                 ended = ended.semi_join(pages, ended.subject == pages.id)
-            drawn = eng.keep(_drawn(ended, self.seed))
-            of_pairs = segments.semi_join(drawn, _PAIR)
-            found = eng.rows(_named(drawn, entities))
+            chosen = eng.keep(_drawn(ended, self.seed))
+            of_pairs = segments.semi_join(chosen, PAIR)
+            found = eng.rows(_named(chosen, entities))
             held = eng.rows(of_pairs)
         with writing(out / "examples.parquet", rows.PromptFact) as kept:
             for example in self._chosen(found, held):
                 kept.append(example)
 
     def _chosen(
-        self, drawn: Iterable[Mapping[str, Any]], held: Iterable[Mapping[str, Any]]
+        self, some: Iterable[Mapping[str, Any]], held: Iterable[Mapping[str, Any]]
     ) -> Iterator[rows.PromptFact]:
         """The first segments of each relation that had no rival, each answer and subject once."""
         of_pair: defaultdict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
         for one in held:
             of_pair[one["subject"], one["relation"]].append(one)
         shown: defaultdict[str, set[str]] = defaultdict(set)
-        order = sorted(drawn, key=lambda one: (one["relation"], one["chance"], one["object"]))
+        order = sorted(some, key=lambda one: (one["relation"], one["chance"], one["object"]))
         for one in order:
             used, subject, answer = shown[one["relation"]], one["subject_label"], one["answer"]
             period = _last_before(one["end_first"], self.changes.granularity)
@@ -94,22 +94,21 @@ class ClozeExamples(Step):
 
 def _drawn(segments: ir.Table, seed: int) -> ir.Table:
     """Some segments of each relation by the hash of seed and what they say, in no order."""
-    text = ibis.literal(f"{seed}\t") + segments.subject + "\t" + segments.relation
     sure = segments.filter(
         segments.start_last.notnull(), segments.end_first.notnull(), ~segments.rival
     )
-    sure = sure.mutate(chance=text.hexdigest("sha256"))
+    sure = sure.mutate(chance=drawn(str(seed), sure.subject, sure.relation))
     by = ibis.window(group_by="relation", order_by=["chance", "object", "start_last"])
     sure = sure.mutate(place=ibis.row_number().over(by))
     return sure.filter(sure.place < _LOOKED_AT)
 
 
-def _named(drawn: ir.Table, entities: ir.Table) -> ir.Table:
+def _named(some: ir.Table, entities: ir.Table) -> ir.Table:
     subjects = entities.select(subject="id", subject_label="label")
     objects = entities.select(object="id", answer="label")
-    met = drawn.join(subjects, "subject").join(objects, "object")
+    met = some.join(subjects, "subject").join(objects, "object")
     return met.filter(met.subject_label != "", met.answer != "").select(
-        *_PAIR, "object", "start_last", "end_first", "chance", "subject_label", "answer"
+        *PAIR, "object", "start_last", "end_first", "chance", "subject_label", "answer"
     )
 
 
