@@ -65,7 +65,6 @@ class PageMention(NamedTuple):
     start: int
     end: int
     linked: bool = False
-    weak: bool = False
     score: float | None = None
 
     def overlaps(self, other: "PageMention") -> bool:
@@ -169,8 +168,8 @@ class PageText:
                     start, end = self._span(paragraph, *place)
                     if self._counts(name, paragraph, start, end, title, known):
                         end = self._with_mark(name, paragraph, end)
-                        found.append(PageMention(paragraph, start, end, weak=name.weak))
-        found.sort(key=lambda m: (m.paragraph, m.start, -m.end, m.weak))
+                        found.append(PageMention(paragraph, start, end))
+        found.sort(key=lambda m: (m.paragraph, m.start, -m.end))
         kept: list[PageMention] = []
         for one in found:
             last = kept[-1] if kept else None
