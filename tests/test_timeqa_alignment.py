@@ -513,25 +513,9 @@ def test_sentences() -> None:
     assert [text[s:].split()[0] for s in starts] == ["He", "Then", "It"]
 
 
-def named(subject: str, of: str, label: str, relation: str = "P54") -> rows.NamedSegment:
-    start, end = days("2003"), days("2009")
-    return rows.NamedSegment(
-        subject=subject,
-        relation=relation,
-        object=of,
-        start_first=start[0],
-        start_last=start[1],
-        end_first=end[0],
-        end_last=end[1],
-        end_open=False,
-        end_inferred=False,
-        rival=False,
-        statements=(f"{subject}${of}",),
-        snapshot=days("2022-09-15")[0] or pytest.fail(),
-        object_label=label,
-        aliases=(),
-        object_title=None,
-    )
+def named(subject: str, of: str, label: str) -> rows.NamedSegment:
+    one = _named(segment("2003", "2009", of), Names(label, (), None))
+    return replace(one, subject=subject, statements=(f"{subject}${of}",))
 
 
 def write(path: Path, row: Any, some: Sequence[Any], group: int = 7) -> Path:
@@ -562,28 +546,6 @@ def made(folder: Path, count: int) -> tuple[Path, Path]:
     )
 
 
-def test_subjects_meet_their_pages(tmp_path: Path) -> None:
-    pages, segments = made(tmp_path, 150)
-    align_file(pages, segments, tmp_path / "out", Alignment())
-    found, dropped = (read(tmp_path / "out" / f"{n}.parquet") for n in ("aligned", "dropped"))
-    known = {p["item"] for p in read(pages)}
-    wanted = read(segments)
-    assert [{n: r[n] for n in BASE} for r in found] == [
-        {n: s[n] for n in BASE} for s in wanted if s["subject"] in known
-    ]
-    assert [(d["item"], d["subject"], d["relation"]) for d in dropped] == [
-        (f"{s['subject']}/P54/{s['object']}", s["subject"], "P54")
-        for s in wanted
-        if s["subject"] not in known
-    ]
-    assert {(d["step"], d["reason"]) for d in dropped} == {("align", "no_page")}
-    assert min(len(found), len(dropped)) > 20
-    assert [r["rule"] for r in found] == ["name", "name", "none"] * (len(found) // 3)
-    assert {r["paragraph"] for r in found} == {1, 2, None}
-    schema = pq.read_schema(tmp_path / "out" / "aligned.parquet")
-    assert schema.equals(arrow_schema(rows.AlignedSegment))
-
-
 def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
     pages, segments = made(tmp_path, 120)
     for jobs in (1, 2):
@@ -591,6 +553,17 @@ def test_the_same_bytes_in_two_processes(tmp_path: Path) -> None:
     for name in ("aligned.parquet", "dropped.parquet"):
         one, two = ((tmp_path / str(j) / name).read_bytes() for j in (1, 2))
         assert one == two
+    found, dropped = (read(tmp_path / "1" / f"{n}.parquet") for n in ("aligned", "dropped"))
+    known, wanted = {p["item"] for p in read(pages)}, read(segments)
+    assert [{n: r[n] for n in BASE} for r in found] == [
+        {n: s[n] for n in BASE} for s in wanted if s["subject"] in known
+    ]
+    left = [s for s in wanted if s["subject"] not in known]
+    assert [(d["step"], d["reason"], d["item"], d["detail"]) for d in dropped] == [
+        ("align", "no_page", f"{s['subject']}/P54/{s['object']}", s["statements"][0]) for s in left
+    ]
+    assert min(len(found), len(dropped)) > 20
+    assert [r["rule"] for r in found] == ["name", "name", "none"] * (len(found) // 3)
 
 
 EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
@@ -626,21 +599,12 @@ def kept(
     """Pairs that stay and drops, of pairs given by the first letters of their segments' rules."""
     names = {"l": "link", "n": "name", "s": "similar", "-": "none"}
     path = folder / "aligned.parquet"
-    some = []
-    for (subject, relation), rules in pairs.items():
-        for k, letter in enumerate(rules):
-            one = named(subject, f"Q{k}", "A", relation)
-            base = {n: getattr(one, n) for n in BASE}
-            gone = dict.fromkeys(("paragraph", "start", "end", "mention", "score"))
-            stated = {
-                "start_stated": None,
-                "end_stated": None,
-                "evidence": "none",
-                "contradicted": False,
-            }
-            more = {"object_label": "A", "aliases": (), "page": 1, "revision": 1}
-            rest = {"rule": names[letter], "verification": "automatic"}
-            some.append(rows.AlignedSegment(**base, **more, **gone, **stated, **rest))  # type: ignore[arg-type]
+    [bare] = align("Nothing.", [(segment(), LEEDS)])
+    some = [
+        replace(bare, subject=subject, relation=relation, object=f"Q{k}", rule=names[letter])  # type: ignore[arg-type]
+        for (subject, relation), rules in pairs.items()
+        for k, letter in enumerate(rules)
+    ]
     write(path, rows.AlignedSegment, some)
     settings = Alignment(pairs_per_relation=cap)
     segments, dropped = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)

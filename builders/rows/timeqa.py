@@ -55,7 +55,7 @@ class AlignedSegment(Segment):
         EvidenceTier, "which boundaries the page states near the mention: both, one or none of them"
     ]
     contradicted: Annotated[
-        bool, "the dates beside the mention are of another time, or share one boundary alone"
+        bool, "whether dates stand beside the mention and none has the year of a boundary"
     ]
     verification: Annotated[Verification, "automatic, or human: people checked it"]
 
@@ -115,7 +115,7 @@ class TimeQuestion:
         tuple[str, ...],
         "accepted answers, best first: the labels of `objects`, then the page's words for them, "
         "then aliases, each once whatever its case; those that the page names first, of them first "
-        "the object of `segment`, then what holds longer in the time; empty: unanswerable from it",
+        "the object of `segment`; empty: unanswerable from it",
         RENDERED,
     ]
     title: Annotated[str, "title of the page"]

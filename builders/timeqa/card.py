@@ -17,7 +17,6 @@ _STATED = (
     "Boundaries of the segments of kept histories that the page states near the mention, and "
     "whether the dates directly beside it are others."
 )
-_PROOF = "Boundaries that the page states near the mention of the segment that a question is about."
 _CHANGES = {
     "object": "another object",
     "place": "the same object, other words of the page",
@@ -73,10 +72,7 @@ def statistics(asked: Path, aligned: Path) -> tuple[Statistics, ...]:
         _shares(questions, _ANSWERABLE, "answerable", "What answers them", _PAPER),
         _mix(questions),
         _shares(segments, ("rule",), "rules", found, _RULES),
-        _shares(
-            segments, ("evidence", "contradicted"), "evidence", "What the page states", _STATED
-        ),
-        _shares(questions, ("difficulty", "evidence"), "proof", "What proves the answers", _PROOF),
+        _shares(segments, _PROVED, "evidence", "What the page states", _STATED),
         shortcuts(questions, segments),
     )
 

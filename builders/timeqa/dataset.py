@@ -22,7 +22,7 @@ from factdrift.builders.facts.relations import Relation, select
 from factdrift.builders.rows.gold import outcomes
 from factdrift.builders.timeqa import annotations, card
 from factdrift.builders.timeqa.alignment import Alignment
-from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings, Splits
+from factdrift.builders.timeqa.question_tables import GROUP, SPLITS, AskSettings
 from factdrift.builders.timeqa.questions import Questions, QuestionTemplates
 from factdrift.builders.timeqa.steps import (
     Alignments,
@@ -72,7 +72,6 @@ class TimeQA(DatasetBuilder):
     min_segments: int = Field(default=2, ge=1)
     align: Alignment = Alignment()
     questions: Questions = Questions()
-    splits: Splits = Splits()
     text: bool = True
     context: Literal["page"] | PoolContext = "page"
 
@@ -104,7 +103,6 @@ class TimeQA(DatasetBuilder):
             asking=AskSettings(
                 relations={r: QuestionTemplates.of(relation) for r, relation in relations.items()},
                 questions=self.questions,
-                splits=self.splits,
                 text=self.text,
                 seed=run.seed,
                 pool=0 if self.context == "page" else self.context.pool,

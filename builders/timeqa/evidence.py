@@ -1,7 +1,7 @@
 """Which mention of an object is the evidence of a segment, and what the page states beside it.
 
 A mention is scored for a segment by what stands around it (`_score`): the years of its boundaries
-in its sentence, list item, table row or infobox pair, less in its paragraph or in the title of its
+in its sentence, list item, table row or infobox pair, less in one beside it or in the title of its
 section; where in the page it stands; and whether it is the page's first one of the object. The
 best mention is the evidence. What the page states of the segment (`stated`) is read from the dates
 of the mention's sentence, item, row or pair; where these have none, from those of the sentences
@@ -27,7 +27,7 @@ _PLACE: Final = {"text": 0.0, "list": 0.75, "infobox": 0.75, "table": 1.0}
 _START, _END = 2.25, 0.5
 """What the year of the start and of the end count in the sentence of a mention."""
 _ELSEWHERE = 0.75
-"""Times these where it stands in another sentence of the paragraph, or in a title."""
+"""Times these where it stands in a sentence beside it, or in a title."""
 _FIRST, _LINKED = 1.75, 0.75
 _CONTRADICTED = 2.0
 """What a mention loses that stands beside the dates of another time alone."""
@@ -44,13 +44,12 @@ _TELLING = 4
 class Near(NamedTuple):
     """The dates around a mention, without births.
 
-    `sentence`: of its sentence, item, row or pair, and the stretches of time there; `around`: of
-    the sentences before and after it, and of the title of its section; `paragraph`: all of these.
+    `sentence`: of its sentence, item, row or pair, and the stretches of time there; `around`: also
+    of the sentences before and after it, and of the title of its section.
     """
 
     sentence: Dates
     around: Dates
-    paragraph: Sequence[Written]
 
 
 def dates_of(page: PageText, paragraph: int) -> Dates:
@@ -78,8 +77,7 @@ def near(page: PageText, mention: PageMention) -> Near:
 
     wider = within(starts[max(0, first - 2)], ends[min(len(ends), last + 1) - 1])
     around = Dates(wider.written + title.written, wider.stretches + title.stretches)
-    sentence = within(starts[first - 1], ends[last - 1])
-    return Near(sentence, around, [*dates.written, *title.written])
+    return Near(within(starts[first - 1], ends[last - 1]), around)
 
 
 def boundaries(segment: rows.Segment) -> tuple[DayInterval | None, DayInterval | None]:
@@ -128,21 +126,24 @@ def _written(boundary: DayInterval | None, dates: Near) -> float:
     year = _year(boundary)
     if touches(dates.sentence.written, year):
         return 1.0
-    return _ELSEWHERE * touches((*dates.paragraph, *dates.around.written), year)
+    return _ELSEWHERE * touches(dates.around.written, year)
 
 
 def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None]:
     """Whether start and end are written near; None where there is no such boundary.
 
     Their year is enough; a month or a day has to be theirs. What ends a stretch (`1990-1995`)
-    states no start, and what begins one no end; a stretch that shares one boundary alone states
-    neither. The end of an open segment is stated by a stretch without an end (`since 2003`).
+    states no start, and what begins one no end; a stretch that has the one boundary and is over
+    before the other, or begins after it, states neither. The end of an open segment is stated by
+    a stretch without an end (`since 2003`).
     """
     start, end = boundaries(segment)
     written, stretches = dates.sentence if dates.sentence.written else dates.around
     if start and end:
-        of_others = [s for s in stretches if _shares_one(s, start, end)]
-        written = tuple(w for w in written if not _is_part(w, of_others))
+        shorter = [s for s in stretches if _is_shorter(s, _year(start), _year(end))]
+        written = tuple(
+            w for w in written if not any(s.start <= w.start and w.end <= s.end for s in shorter)
+        )
     starts = [w for w in written if all(s.end != w.end or s.start == w.start for s in stretches)]
     ends = [w for w in written if all(s.start != w.start or s.end == w.end for s in stretches)]
     ended = _states(ends, end) if end else None
@@ -152,16 +153,11 @@ def stated(dates: Near, segment: rows.Segment) -> tuple[bool | None, bool | None
     return (_states(starts, start) if start else None), ended
 
 
-def _shares_one(stretch: Written, start: DayInterval, end: DayInterval) -> bool:
-    """Whether a closed stretch has the year of one boundary and not that of the other."""
-    if stretch.first == date.min or stretch.last == date.max:
-        return False
-    (a, b), (c, d) = _year(start), _year(end)
-    return (a <= stretch.first <= b) != (c <= stretch.last <= d)
-
-
-def _is_part(one: Written, of: Sequence[Written]) -> bool:
-    return any(s.start <= one.start and one.end <= s.end for s in of)
+def _is_shorter(stretch: Written, start: DayInterval, end: DayInterval) -> bool:
+    """Whether a stretch begins as a segment does and ends earlier, or the other way round."""
+    if start[0] <= stretch.first <= start[1]:
+        return stretch.last < end[0]
+    return end[0] <= stretch.last <= end[1] and stretch.first > start[1]
 
 
 def _states(written: Sequence[Written], boundary: DayInterval) -> bool:

@@ -22,7 +22,7 @@ A passage is a sentence of a paragraph, or a list item or row. Its terms are its
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -65,7 +65,6 @@ class PageMention(NamedTuple):
     start: int
     end: int
     linked: bool = False
-    weak: bool = False
     score: float | None = None
 
     def overlaps(self, other: "PageMention") -> bool:
@@ -164,36 +163,19 @@ class PageText:
         found: list[PageMention] = []
         for name in names:
             if "".join(name.words) in self._squeezed:
-                for place in self._places_of(name):
-                    paragraph = bisect_right(self.starts, place[0]) - 1
-                    start, end = self._span(paragraph, *place)
+                for place in pattern(name.text).finditer(self.folded):
+                    paragraph = bisect_right(self.starts, place.start()) - 1
+                    start, end = self._span(paragraph, *place.span())
                     if self._counts(name, paragraph, start, end, title, known):
                         end = self._with_mark(name, paragraph, end)
-                        found.append(PageMention(paragraph, start, end, weak=name.weak))
-        found.sort(key=lambda m: (m.paragraph, m.start, -m.end, m.weak))
+                        found.append(PageMention(paragraph, start, end))
+        found.sort(key=lambda m: (m.paragraph, m.start, -m.end))
         kept: list[PageMention] = []
         for one in found:
             last = kept[-1] if kept else None
             if not last or last.paragraph != one.paragraph or last.end <= one.start:
                 kept.append(one)
         return kept
-
-    def _places_of(self, name: Name) -> Iterator[tuple[int, int]]:
-        """First character of a name in the folded page and the one after its last, each time.
-
-        A plain search for the first word comes before the pattern, which is slow to scan with.
-        """
-        found = pattern(name.text)
-        first = name.words[0]
-        if len(first) <= 4 or first not in self.folded:  # perhaps initials, or an `&`
-            yield from (m.span() for m in found.finditer(self.folded))
-            return
-        at = self.folded.find(first)
-        while at >= 0:
-            place = found.match(self.folded, at)
-            if place:
-                yield place.span()
-            at = self.folded.find(first, place.end() if place else at + 1)
 
     def _span(self, paragraph: int, start: int, end: int) -> tuple[int, int]:
         """A span of the folded page as one of the paragraph, without a sentence's full stop."""

@@ -8,8 +8,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import Field, model_validator
-
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import share, text_sha256
@@ -37,28 +35,10 @@ LINE_END = "\n"
 """What stands between the paragraphs of a context."""
 
 
-class Splits(Strict):
-    """Shares of the subjects; a subject is in one split with all its questions.
-
-    `train`, `dev`, `test`: the share of subjects in this split; the three are 1 together.
-    """
-
-    train: float = Field(default=0.70, ge=0, le=1)
-    dev: float = Field(default=0.15, ge=0, le=1)
-    test: float = Field(default=0.15, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _add_up(self) -> "Splits":
-        if abs(self.train + self.dev + self.test - 1) > 1e-9:
-            raise ValueError(f"the shares add up to {self.train + self.dev + self.test}, not 1")
-        return self
-
-    def of(self, subject: str, seed: int) -> str:
-        """The split of a subject: by its own hash, whatever else there is."""
-        chance = share(seed, "split", subject)
-        return (
-            "train" if chance < self.train else "dev" if chance < self.train + self.dev else "test"
-        )
+def split_of(subject: str, seed: int) -> str:
+    """The split of a subject, with all its questions: 70, 15 and 15 of 100, by its own hash."""
+    chance = share(seed, "split", subject)
+    return "train" if chance < 0.70 else "dev" if chance < 0.85 else "test"
 
 
 class AskSettings(Strict):
@@ -70,7 +50,6 @@ class AskSettings(Strict):
 
     relations: Mapping[str, QuestionTemplates]
     questions: Questions
-    splits: Splits
     text: bool
     seed: int
     pool: int = 0
@@ -105,7 +84,7 @@ def write_questions(
         pool = stack.enter_context(pool_of(sources.pages, asking.pool))
         for pairs, page in _pairs(sources):
             context = PageContext(page, asking.text, pool, asking.pool)
-            split = asking.splits.of(page.item, seed)
+            split = split_of(page.item, seed)
             for pair in pairs:
                 relation = asking.relations[pair.relation]
                 found = ask_pair(pair, relation, settings, seed)

@@ -470,9 +470,8 @@ class _Asker:
         """Whether the page may name others of the kind of the pair's objects at this time.
 
         `before` and `after`: it has dates before the first day of the pair, or after the last, in
-        the sections of the evidence. Else it has, in a list or table beside the evidence, an entry
-        that names no object of the pair, with a date inside the time or a stretch that goes on in
-        it.
+        the sections of the evidence. Else, of what happens at one time, it has an entry that names
+        no object of the pair, in a list or table beside the evidence, with a date inside the time.
         """
         kind, a, b = time
         line, near = self.line, self.pair.near_evidence
@@ -481,13 +480,8 @@ class _Asker:
         if kind == "after":
             return mode == "hard" and any(s.toordinal() > line.last + _SEASON for s, _ in near)
         assert a and b
-        first, last = (a.last, b.first) if mode == "easy" and a != b else (a.first, b.last)
-        for begins, ends in self.pair.of_others:
-            begin, end = begins.toordinal(), ends.toordinal()
-            is_point = end - begin < _SEASON
-            if first <= begin and end <= last if is_point else begin < last and first < end:
-                return True
-        return False
+        days = ((s.toordinal(), e.toordinal()) for s, e in self.pair.of_others)
+        return self.pointwise and any(a.first <= s and e <= b.last for s, e in days)
 
     def drop(self, reason: str, i: int, detail: str | None) -> None:
         """Count a segment that is not asked about."""

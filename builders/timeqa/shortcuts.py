@@ -1,7 +1,6 @@
 """What readers score that mind no time: the shortcuts on the card, by difficulty."""
 
 from collections import Counter
-from math import log, sqrt
 from pathlib import Path
 
 from factdrift.builders.core import duck
@@ -9,6 +8,7 @@ from factdrift.builders.core.dataset import Scalar, Statistics
 from factdrift.builders.core.schema import reading
 from factdrift.builders.text.sentences import sentence_starts
 from factdrift.builders.text.words import word_tokens
+from factdrift.builders.timeqa.similarity import TfIdf
 
 _READ = 1_000
 """Questions of a difficulty, at most, that the best sentence is looked for of."""
@@ -90,24 +90,13 @@ def _best_sentence(questions: Path, mode: str) -> float | None:
 
 
 def most_similar(question: str, context: str) -> str:
-    """The sentence of a context with the greatest TF-IDF cosine to a question, the first of these.
-
-    IDF over the sentences of the context.
-    """
+    """The sentence of a context with the greatest TF-IDF cosine to a question, the first one."""
     sentences = [
         line[start:end]
         for line in context.split("\n")
         for starts in [sentence_starts(line)]
         for start, end in zip(starts, [*starts[1:], len(line)], strict=True)
     ]
-    counts = [Counter(word_tokens(s)) for s in sentences]
-    holding = Counter(word for words in counts for word in words)
-    weights = {word: log(len(counts) / n) + 1 for word, n in holding.items()}
-    wanted = Counter(word_tokens(question))
-
-    def score(words: Counter[str]) -> float:
-        dot = sum(weights.get(w, 0.0) ** 2 * c * words[w] for w, c in wanted.items())
-        return dot / sqrt(sum((weights[w] * c) ** 2 for w, c in words.items()) or 1.0)
-
-    scores = [round(score(words), 9) for words in counts]
+    known, wanted = TfIdf([word_tokens(s) for s in sentences]), Counter(word_tokens(question))
+    scores = [known.cosine(n, wanted) for n in range(len(sentences))]
     return sentences[scores.index(max(scores))]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from factdrift.builders.wikipedia.files import LONGEST
 
@@ -161,36 +161,6 @@ def plain(text: str) -> str:
     return _REFERENCE.sub(lambda m: _XML[m[0]], text) if "&" in text else text
 
 
-class _RevisionHandler:
-    """Collects the last revision of a page from the events of the XML parser."""
-
-    def __init__(self) -> None:
-        self.path: list[str] = []
-        self.revisions = 0
-        self.texts = 0
-        self.text: list[str] = []
-        self.number: list[str] = []
-        self.deleted = False
-
-    def start(self, name: str, given: dict[str, str]) -> None:
-        self.path.append(name)
-        if self.path == ["page", "revision"]:
-            self.revisions += 1
-            self.texts, self.text, self.number, self.deleted = 0, [], [], False
-        elif self.path == ["page", "revision", "text"]:
-            self.texts += 1
-            self.deleted = "deleted" in given
-
-    def end(self, name: str) -> None:
-        self.path.pop()
-
-    def characters(self, data: str) -> None:
-        if self.path == ["page", "revision", "text"]:
-            self.text.append(data)
-        elif self.path == ["page", "revision", "id"]:
-            self.number.append(data)
-
-
 def revision_of(data: bytes) -> PageRevision:
     """The last revision of a page. `BadPageError`: not XML, not UTF-8, no revision, no text.
 
@@ -198,24 +168,17 @@ def revision_of(data: bytes) -> PageRevision:
     """
     try:
         data.decode()
+        revisions = ElementTree.fromstring(data).findall("revision")  # noqa: S314
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the page") from None
-    found = _RevisionHandler()
-    parser = expat.ParserCreate("UTF-8")
-    parser.buffer_text = True
-    parser.StartElementHandler = found.start
-    parser.EndElementHandler = found.end
-    parser.CharacterDataHandler = found.characters
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as error:
+    except ElementTree.ParseError as error:
         raise BadPageError("bad_xml", str(error)) from None
-    if not found.revisions:
+    if not revisions:
         raise BadPageError("no_revision")
-    number = "".join(found.number).strip()
-    if found.deleted:
-        raise BadPageError("deleted_text")
-    if not found.texts:
+    text, number = revisions[-1].find("text"), (revisions[-1].findtext("id") or "").strip()
+    if text is None:
         raise BadPageError("no_text")
+    if "deleted" in text.attrib:
+        raise BadPageError("deleted_text")
     known = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
-    return PageRevision(known, "".join(found.text))
+    return PageRevision(known, text.text or "")

@@ -28,7 +28,7 @@ from factdrift.builders.wikipedia.parts import (
     part_name,
     summary_of,
 )
-from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, pages_among
+from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, hashes_of, pages_among
 from factdrift.builders.wikipedia.wikitext import namespaces_of
 
 GROUP = 16 << 20
@@ -39,12 +39,12 @@ ROWS = 1000
 
 def read_pages(
     files: str | Path | Sequence[str | Path],
-    wanted: Titles | Mapping[str, str] | Iterable[tuple[str, str]],
+    wanted: Mapping[str, str] | Iterable[tuple[str, str]],
     out: Path,
     *,
     jobs: int = 1,
     work: Path | None = None,
-    targets: Titles | Iterable[str] = (),
+    targets: Iterable[str] = (),
 ) -> dict[str, int]:
     """Write `out/pages.parquet` (`rows.Page`, sorted by item) and `out/dropped.parquet`.
 
@@ -61,7 +61,7 @@ def read_pages(
     their units. `UserError`: no such file, no pages in it, cut short or damaged.
     """
     sources = [page_file(path) for path in find_pages(files)]
-    titles, objects = Titles.of(wanted), Titles.without_items(targets)
+    titles, objects = Titles.of(wanted), hashes_of(targets)
     parts = work or out / "build"
     try:
         with disk_errors(out):
@@ -127,7 +127,7 @@ def _finish(
     sources: Sequence[PageFile],
     task: ReadingTask,
     wanted: Titles,
-    targets: Titles,
+    targets: Any,
     out: Path,
     jobs: int,
 ) -> dict[str, int]:

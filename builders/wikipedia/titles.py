@@ -4,6 +4,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -69,25 +70,21 @@ class Titles:
 
     def __init__(self, hashes: Hashes, items: Any) -> None:
         self.hashes, self.items = hashes, items
-        self._sorted_items: Any = None
         self.doubled: list[int] = []
         """Items whose title is also that of another item, which keeps it."""
         self.unusable: list[int] = []
         """Items whose title no page can have."""
 
     @classmethod
-    def of(cls, given: "Titles | Mapping[str, str] | Iterable[tuple[str, str]]") -> "Titles":
+    def of(cls, given: Mapping[str, str] | Iterable[tuple[str, str]]) -> "Titles":
         """From pairs of title and item id, gone through once.
 
         Of two items with one title the smaller id is kept, the other is in `doubled`.
         `UserError`: no id of an item.
         """
-        if isinstance(given, Titles):
-            return given
-        pairs = given.items() if isinstance(given, Mapping) else given
         hashes, items = array("Q"), array("Q")
         unusable: list[int] = []
-        for title, item in pairs:
+        for title, item in given.items() if isinstance(given, Mapping) else given:
             if not (number := number_of(item)):
                 raise UserError(f"not the id of a Wikidata item: {item!r} (of {title!r})")
             if not (name := normalise(title)):
@@ -95,20 +92,6 @@ class Titles:
                 continue
             hashes.append(hash_of(name))
             items.append(number)
-        made = cls._sorted(hashes, items)
-        made.unusable = unusable
-        return made
-
-    @classmethod
-    def without_items(cls, titles: "Titles | Iterable[str]") -> "Titles":
-        """From titles alone; those that no page can have are passed over."""
-        if isinstance(titles, Titles):
-            return titles
-        hashes = array("Q", (hash_of(n) for n in map(normalise, titles) if n))
-        return cls._sorted(hashes, array("Q", bytes(8 * len(hashes))))
-
-    @classmethod
-    def _sorted(cls, hashes: "array[int]", items: "array[int]") -> "Titles":
         keys, numbers = np.frombuffer(hashes, np.uint64), np.frombuffer(items, np.uint64)
         order = np.lexsort((numbers, keys))
         keys, numbers = keys[order], numbers[order]
@@ -117,10 +100,8 @@ class Titles:
         made = cls(keys[first], numbers[first])
         lost = np.unique(numbers[~first])
         made.doubled = lost[~np.isin(lost, made.items)].tolist()
+        made.unusable = unusable
         return made
-
-    def __len__(self) -> int:
-        return len(self.hashes)
 
     def find(self, key: int) -> int:
         """The item of a hash; -1 where it is not among the titles."""
@@ -128,16 +109,13 @@ class Titles:
         found = at < len(self.hashes) and int(self.hashes[at]) == key
         return int(self.items[at]) if found else -1
 
-    def has(self, keys: Hashes) -> Any:
-        """Which of an array of hashes are among the titles."""
-        return member(keys, self.hashes)
+    @cached_property
+    def _sorted_items(self) -> Any:
+        return np.sort(self.items)
 
     def has_item(self, number: int) -> bool:
         """Whether a title's item has this number."""
-        if self._sorted_items is None:
-            self._sorted_items = np.sort(self.items)
-        at = int(self._sorted_items.searchsorted(np.uint64(number)))
-        return at < len(self.items) and int(self._sorted_items[at]) == number
+        return bool(member(np.array([number], np.uint64), self._sorted_items)[0])
 
     def save(self, path: Path) -> None:
         """Write both columns as one `.npy` array of two rows."""
@@ -148,6 +126,11 @@ class Titles:
         """Map what `save` wrote: its pages in memory are shared by all processes."""
         both = np.load(path, mmap_mode="r")
         return cls(np.asarray(both[0]), np.asarray(both[1]))
+
+
+def hashes_of(titles: Iterable[str]) -> Hashes:
+    """The sorted hashes of titles; those that no page can have are passed over."""
+    return np.unique(np.array([hash_of(n) for n in map(normalise, titles) if n], np.uint64))
 
 
 def member(keys: Hashes, among: Hashes) -> Any:
@@ -191,7 +174,7 @@ class Resolver:
     one title the first is.
     """
 
-    def __init__(self, parts: Sequence[Path], targets: Titles) -> None:
+    def __init__(self, parts: Sequence[Path], targets: Hashes) -> None:
         empty = np.empty(0, np.uint64)
         self._of: Hashes = empty
         self._title = np.empty(0, np.uint32)
@@ -201,7 +184,7 @@ class Resolver:
         number: dict[str, int] = {}
         direct: list[tuple[Hashes, Any]] = []
         for found in _redirects_of(parts):
-            kept = found.where(targets.has(found.to) & ~targets.has(found.of))
+            kept = found.where(member(found.to, targets) & ~member(found.of, targets))
             ids = [number.setdefault(t, len(number)) for t in kept.titles]
             direct.append((kept.of, np.array(ids, np.uint32)))
         self._titles = list(number)
@@ -209,7 +192,7 @@ class Resolver:
         double_of, double_title = [self._of], [self._title]
         for found in _redirects_of(parts):
             mask = member(found.to, self._of) & ~member(found.of, self._of)
-            mask &= ~targets.has(found.of)
+            mask &= ~member(found.of, targets)
             of, to = found.of[mask], found.to[mask]
             double_of.append(of)
             double_title.append(self._title[np.searchsorted(self._of, to)] if len(of) else [])
