@@ -32,9 +32,7 @@ class LMJudge(Strict):
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
         """Drop what the model says no to, and what it says neither yes nor no to."""
-        model = context.answering
-        if self.backend is not None and context.model is not None:
-            model = context.model(self.backend)
+        model = context.asked(self.backend)
         if not isinstance(model, Cached):
             raise needed("model", "a language model", self.filter)
         if not items:

@@ -97,7 +97,7 @@ def test_length_of_the_answer() -> None:
 
 
 SOURCE, CONTEXT, UNDATED, RELATIVE = (
-    "refers_to_article",
+    "refers_to_context",
     "refers_to_context",
     "undated_day",
     "relative_day",

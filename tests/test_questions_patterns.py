@@ -8,7 +8,7 @@ from factdrift.builders.generate.patterns import questions
 from factdrift.builders.rows import Article
 
 ASKED = [
-    ("Jim Yong Kim was born in Seoul in 1959.", {"Where was Jim Yong Kim born in 1959?": "Seoul"}),
+    ("Jim Yong Kim was born in Seoul in 1959.", {"Where was Jim Yong Kim born?": "Seoul"}),
     (
         "In 1972, Norway discovered oil in the North Sea.",
         {"Which country discovered oil in the North Sea in 1972?": "Norway"},
@@ -82,7 +82,8 @@ def test_what_is_asked(text: str, wanted: dict[str, str]) -> None:
     assert {q: found[q].answer.text for q in wanted if q in found} == wanted, list(found)
     for one in found.values():
         assert made.text[one.answer.start : one.answer.end] == one.answer.text
-        assert one.has_time != one.question.startswith("When")
+        timeless = one.question.startswith("When") or "born" in one.question
+        assert one.has_time != timeless
 
 
 @pytest.mark.parametrize("text", NOTHING)

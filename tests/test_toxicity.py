@@ -1,15 +1,12 @@
 """Toxicity: the filter, thresholds, bands, the local scorer and its false positives."""
 
 import random
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import TypeAdapter, ValidationError, model_validator
+from pydantic import TypeAdapter, ValidationError
 
-from factdrift.builders.core.config import Strict, load
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
 from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
@@ -31,50 +28,6 @@ from tests.test_toxicity_server import serve
 
 TABLE = resource("filters/toxicity/calibration.yaml")
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-
-
-class Calibration(Strict):
-    """Questions that a reader should be spared, and harmless ones that look like them."""
-
-    toxic: tuple[str, ...]
-    clean: tuple[str, ...]
-
-    @model_validator(mode="after")
-    def _once(self) -> "Calibration":
-        seen: set[str] = set()
-        for text in (*self.toxic, *self.clean):
-            if text in seen:
-                raise ValueError(f"{text!r} is there twice")
-            seen.add(text)
-        return self
-
-    @classmethod
-    def read(cls, path: Path = TABLE) -> "Calibration":
-        """The table of a YAML file; `UserError` says what is wrong with it and where."""
-        return load(path, cls)
-
-
-def calibrate(
-    scorer: AnyScorer, table: Calibration, *, ordinary: Iterable[str] = ()
-) -> dict[str, BandThreshold]:
-    """What the band rule finds for each attribute that the scorer gives.
-
-    `ordinary` are texts known to be clean, as many as make the mixture that of a release: nearly
-    all of its questions are. Without them the threshold is too low, as half the table is toxic.
-    Texts without scores say nothing. `UserError`: the scorer cannot start.
-    """
-    texts = [*table.toxic, *table.clean, *ordinary]
-    scored = scorer.start(None, print).score(texts)
-    found = {}
-    for name in ATTRIBUTES:
-        judged = [
-            BandJudgment(score, place < len(table.toxic))
-            for place, score in enumerate(getattr(one, name) for one in scored)
-            if score is not None
-        ]
-        if judged:
-            found[name] = threshold_by_bands(judged)
-    return found
 
 
 HARMLESS = """
@@ -133,21 +86,22 @@ def test_local_false_positives() -> None:
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
-    table = Calibration.read()
-    assert (len(table.toxic), len(table.clean)) == (40, 48)
-    assert not {*table.toxic, *table.clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
-    found = calibrate(Local(), table, ordinary=news())
-    print(found["profanity"])
-    assert list(found) == ["profanity"]
-    assert found["profanity"].threshold == 0.35, "in bands of five rows: the default stays higher"
+    table = yaml.safe_load(TABLE.read_text("utf-8"))
+    toxic, clean = table["toxic"], table["clean"]
+    assert (len(toxic), len(clean)) == (40, 48)
+    assert not {*toxic, *clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
+
+    def rule(*ordinary: str) -> BandThreshold:
+        texts = [*toxic, *clean, *ordinary]
+        scored = [one.profanity or 0 for one in Local().start(None, print).score(texts)]
+        return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
+
+    found = rule(*news())
+    assert found.threshold == 0.35, "in bands of five rows: the default stays higher"
     assert Local().thresholds.profanity == 0.5
-    thin = [b for b in found["profanity"].bands if b.low >= 0.5 and b.is_thin]
-    assert len(thin) == 7, "each band has fewer than 50 rows: too few"
-    alone = calibrate(Local(), table)["profanity"].threshold
-    assert alone == 0.1, "half of the table is toxic, so alone it ends too low"
-    gone = dropped(Local(), [*table.toxic, *table.clean])
-    assert len([t for t in gone if t in table.toxic]) == 33
-    assert len([t for t in gone if t in table.clean]) == 2
+    assert len([b for b in found.bands if b.low >= 0.5 and b.is_thin]) == 7, "too few rows"
+    assert rule().threshold == 0.1, "half of the table is toxic, so alone it ends too low"
+    assert len(dropped(Local(), toxic)) == 33 and len(dropped(Local(), clean)) == 2
     assert dropped(Local(), news()) == []
 
 
@@ -170,13 +124,6 @@ def test_what_the_local_scorer_gets_wrong() -> None:
     seen = {kind: wrong[kind] for kind in table["clean"] if wrong[kind]}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
     assert (wrong["hate"], wrong["threats"]) == (6, 5)
-
-
-def test_a_table_with_a_mistake(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("toxic: [Who won]\nclean: [Who won]\n", "utf-8")
-    with pytest.raises(UserError, match="'Who won' is there twice"):
-        Calibration.read(path)
 
 
 def test_local_fills_one_score() -> None:

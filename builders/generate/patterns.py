@@ -197,7 +197,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     late = [p for p in clause.parts if p[0].i > root.i]
     early = _text([t for p in clause.parts if p[-1].i < root.i for t in p if t.i > subject.i])
     when = _text(clause.time)
-    when = when[:1].lower() + when[1:]
+    when = when[:1].lower() + when[1:] if root.lemma_ != "bear" else ""  # nobody is born twice
     verb = f"{clause.helper.text if clause.helper else ''} {early} {root.text}"
     did = f"{clause.helper.text} <who>" if clause.helper else "did <who>"
     base = f"{early} {root.text if clause.passive else root.lemma_}"
@@ -217,12 +217,13 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
         start, end = span[0].idx, span[-1].idx + len(span[-1])
         first, place = clause.sentence.start, clause.sentence.text[start:end]
         answer = Candidate(first + start, first + end, place, kind, label, clause.sentence.line)
-        yield PatternQuestion(question, answer, clause.written, kind != "date")
+        yield PatternQuestion(question, answer, clause.written, bool(when) and kind != "date")
 
     if root.lemma_ in _ONE_DOER and not clause.passive and bare:
-        if _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
-            yield from ask(f"who {verb} <rest> {when}", bare, "entity", "PERSON", *late)
-        if _text(bare) in COUNTRIES:
+        if _text(bare) not in COUNTRIES:
+            if _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
+                yield from ask(f"who {verb} <rest> {when}", bare, "entity", "PERSON", *late)
+        else:
             yield from ask(f"which country {verb} <rest> {when}", bare, "entity", "GPE", *late)
     if clause.time[0].lower_ in ("in", "on") and root.lemma_ not in _AGAIN:
         yield from ask(f"when {did} {base} <rest>", clause.time[1:], "date", "DATE", *late)
@@ -252,8 +253,11 @@ def _said(tokens: Sequence[Any], article: str) -> str | None:
     """Words inside a sentence, people by their full names; None where the article has not one."""
     names: dict[int, str] = {}
     for t in tokens:
-        near = [n for n in (t.i - 1, t.i + 1) if 0 <= n < len(t.doc)]
-        alone = not any(t.doc[n].text[0].isupper() and t.doc[n].text not in TITLES for n in near)
+        near = [t.doc[n] for n in (t.i - 1, t.i + 1) if 0 <= n < len(t.doc)]
+        one = ("ORG", "GPE") if t.ent_type_ in ("ORG", "GPE") else ()
+        alone = not any(
+            w.text[0].isupper() and (w.text not in TITLES or w.ent_type_ in one) for w in near
+        )
         if t.text[0].isupper() and alone and t.text not in COUNTRIES and t.ent_type_ != "DATE":
             full = _full_names(t.text, article)
             person = t.ent_type_ == "PERSON" or (not t.ent_type_ and t.dep_.startswith("nsubj"))

@@ -9,8 +9,9 @@ from pydantic import Field
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import one_of, row_id
 from factdrift.builders.generate.backends import AnyModel, BackendSettings, Grounded, Parsed
-from factdrift.builders.generate.candidates import CandidateSettings, Finder
-from factdrift.builders.generate.protocol import WAITING, Backend, Request, Result
+from factdrift.builders.generate.candidates import CandidateSettings, SpacyFinder
+from factdrift.builders.generate.prompts import PromptedModel
+from factdrift.builders.generate.protocol import WAITING, Request, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 
 STEP = "generate"
@@ -76,8 +77,8 @@ def generate_questions(
     settings: GenerateSettings,
     seed: int,
     *,
-    finder: Finder,
-    backend: Backend,
+    finder: SpacyFinder,
+    backend: PromptedModel,
     accept: Accept = lambda question, article: None,
 ) -> Iterator[Question | Dropped]:
     """Questions of every draw, in the order of the articles and of each article's draws.
@@ -95,7 +96,7 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            tries = _TRIES_AT_ONCE if getattr(backend, "waits", False) else _TRIES
+            tries = _TRIES_AT_ONCE if backend.waits else _TRIES
             chosen = rank(found, article, draw, settings.tried or tries * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
@@ -168,10 +169,10 @@ def is_answer(candidate: Candidate) -> bool:
 
 
 def _ask(
-    work: Sequence[_Work], kept: int, backend: Backend, accept: Accept
+    work: Sequence[_Work], kept: int, backend: PromptedModel, accept: Accept
 ) -> Iterator[Question | Dropped]:
     """What comes of each draw, after as many rounds as are needed."""
-    going, waits = list(work), getattr(backend, "waits", False)
+    going, waits = list(work), backend.waits
     while going:
         most = {id(w): None if waits else kept - w.kept for w in going}
         now = [(w, c) for w in going for c in w.chosen[w.asked :][: most[id(w)]]]
