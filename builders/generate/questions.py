@@ -19,6 +19,8 @@ _TRIES = 3
 """Candidates of a draw that a language model is given at most, by default, for each one kept."""
 _TRIES_AT_ONCE = 2
 """The same where they are all asked in one round."""
+_AT_ONCE = 2048
+"""Requests in memory."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
 _ON_ITS_DAY = "RELATIVE"
@@ -37,13 +39,7 @@ class GenerateSettings(Strict):
 
     candidates: CandidateSettings = CandidateSettings()
     backend: BackendSettings = Grounded()
-    tried: int | None = Field(
-        default=None,
-        ge=1,
-        description="candidates of a draw that a model is given; else three for each one kept",
-    )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
-    requests: int = Field(default=2048, ge=1, description="requests in memory at a time")
 
     @property
     def model(self) -> AnyModel | None:
@@ -97,13 +93,13 @@ def generate_questions(
         found = finder.find(article)
         for draw in mine:
             tries = _TRIES_AT_ONCE if backend.waits else _TRIES
-            chosen = rank(found, article, draw, settings.tried or tries * settings.kept, seed)
+            chosen = rank(found, article, draw, tries * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
                 continue
             waiting.append(_Work(draw, chosen, article))
             size += len(chosen)
-        if size >= settings.requests:
+        if size >= _AT_ONCE:
             yield from _ask(waiting, settings.kept, backend, accept)
             waiting, size = [], 0
     yield from _ask(waiting, settings.kept, backend, accept)
