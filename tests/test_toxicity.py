@@ -24,7 +24,7 @@ from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
 from tests.test_filters_run import item
-from tests.test_toxicity_server import serve
+from tests.test_toxicity_perspective import serve
 
 TABLE = resource("filters/toxicity/calibration.yaml")
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
@@ -132,16 +132,6 @@ def test_local_fills_one_score() -> None:
     assert Local().start(None, print).score([]) == []
 
 
-def test_perspective_false_positives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Played by a list of bad words: this tests the way, the service's own errors it cannot."""
-    with serve() as service:
-        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
-        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
-        scorer = Perspective(endpoint=service.url, rate=1000)
-        assert dropped(scorer, HARMLESS) == []
-        assert dropped(scorer, ["Who is this idiot ?"]) == ["Who is this idiot ?"]
-
-
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A classifier with two labels, made here: `insult` reads the first token's vector."""
@@ -195,36 +185,16 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
         TransformersScorer.model_validate(given | settings).start(None, print)
 
 
-def test_presets(tiny: Path, tmp_path: Path) -> None:
-    """Detoxify's labels, on a model made here that has them: each score is of its own label."""
-    torch = pytest.importorskip("torch")
-    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
-
-    names = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
-    words = AutoTokenizer.from_pretrained(tiny)
-    words.save_pretrained(tmp_path)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=16, id2label=dict(enumerate(names)),
-    )  # fmt: skip
-    model = BertForSequenceClassification(config)
-    with torch.no_grad():
-        model.classifier.weight.zero_()
-        model.classifier.bias.copy_(torch.arange(6.0) - 3)
-    model.save_pretrained(tmp_path)
+def test_presets(tmp_path: Path) -> None:
+    """Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
     hub = recipe.validate_python(given)
     assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
-    assert len(hub.revision or "") == 40
+    assert len(hub.revision or "") == 40 and hub.labels["profanity"] == "obscene"
+    assert set(hub.labels) == set(ATTRIBUTES) - {"sexually_explicit"}
     here = recipe.validate_python(given | {"model": str(tmp_path)})
     assert isinstance(here, TransformersScorer) and here.revision is None
-    (score,) = here.start(None, print).score(["Who won the vote?"])
-    wanted = [torch.sigmoid(torch.tensor(float(n - 3))).item() for n in range(6)]
-    found = (score.severe_toxicity, score.profanity, score.threat, score.insult)
-    assert found == pytest.approx(tuple(wanted[1:5]), abs=1e-3)
-    assert score.identity_attack == pytest.approx(wanted[5], abs=1e-3)
-    assert score.sexually_explicit is None
     unbiased = recipe.validate_python(given | {"preset": "detoxify-unbiased"})
     assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
 
@@ -252,20 +222,18 @@ def test_thresholds(scores: dict[str, float], over: str | None) -> None:
     assert PAPER.over(ToxicityScores(**scores)) == over
 
 
-def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_keeps_scores() -> None:
     with serve() as service:
-        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
-        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
         one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
         said: list[str] = []
         context = FilterContext(say=said.append)
         items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
         fine, bad, none, answer = one.judge(items, context)
-        assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
-        assert none.reason == "no_scores" and answer.keep
-        assert bad.detail and "insult=0.95" in bad.detail
-        assert fine.scores and fine.scores.insult == 0.05 and bad.scores
-        assert len(said) == 1 and "31 December 2026" in said[0]
+    assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
+    assert none.reason == "no_scores" and answer.keep
+    assert bad.detail and "insult=0.95" in bad.detail
+    assert fine.scores and fine.scores.insult == 0.05 and bad.scores
+    assert len(said) == 1 and "31 December 2026" in said[0]
 
 
 def bands(*shares: float) -> list[BandJudgment]:
