@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel, Cached
 from factdrift.builders.generate.prompts import YES
-from factdrift.builders.generate.protocol import Judging, Result
+from factdrift.builders.generate.protocol import Query, Result
 from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Need, QuestionItem, needed
 
 _REASONS = {
@@ -38,7 +38,7 @@ class LMJudge(Strict):
         if not items:
             return []
         asked = [
-            Judging(i.article, q.question, q.answer, q.draw.question_day)
+            Query(i.article, q.question, q.draw.question_day, q.answer)
             for i in items
             for q in [i.question]
         ]

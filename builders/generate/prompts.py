@@ -16,7 +16,7 @@ from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mist
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath, resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.generate.protocol import Done, Judging, Query, Request, Result, Shape, Usage
+from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import written
 
@@ -165,10 +165,12 @@ def answer_prompt(prompts: Prompts, query: Query, most: int) -> str:
     return _whole(prompts, "answer", values | {"question": query.question})
 
 
-def judge_prompt(prompts: Prompts, one: Judging, most: int) -> str:
+def judge_prompt(prompts: Prompts, one: Query, most: int) -> str:
     """The whole prompt to judge a question; of the article at most `most` characters."""
-    values = _values(one.article, one.question_day, one.answer.sentence, most)
-    return _whole(prompts, "judge", values | {"question": one.question, "answer": one.answer.text})
+    answer = one.answer
+    assert answer is not None
+    values = _values(one.article, one.question_day, answer.sentence, most)
+    return _whole(prompts, "judge", values | {"question": one.question, "answer": answer.text})
 
 
 def _values(article: Article, today: date, sentence: int | None, most: int) -> dict[str, str]:
@@ -440,7 +442,7 @@ class PromptedModel(ABC):
         texts = [answer_prompt(self.prompts, q, self.characters) for q in queries]
         return self._read(texts, "answer", lambda t: as_result(t, self.prompts, question=False))
 
-    def judge(self, judged: Sequence[Judging]) -> list[Result]:
+    def judge(self, judged: Sequence[Query]) -> list[Result]:
         """`yes` or `no: …` for each question (see `as_verdict`)."""
         texts = [judge_prompt(self.prompts, one, self.characters) for one in judged]
         return self._read(texts, "verdict", as_verdict)

@@ -23,21 +23,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Answer `question`, asked on `question_day`, from `article`."""
+    """Answer `question`, asked on `question_day`, from `article`; or judge it, with its answer."""
 
     article: Article
     question: str
     question_day: date
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """Say whether `question`, asked on `question_day`, is a good one for `answer` in `article`."""
-
-    article: Article
-    question: str
-    answer: Candidate
-    question_day: date
+    answer: Candidate | None = None
 
 
 @dataclass(frozen=True, slots=True)
