@@ -23,8 +23,8 @@ _LONG = 25
 _STATED = (
     "Without a language model. `facts`: a sentence that names both sides of a dated fact and its "
     "relation is the evidence; the timeline gives the answers, and says whether they still hold. "
-    "`parse`: seven patterns over the parse of sentences that say their own time; on real news one "
-    "article in seventy gives a question, so that it fills up where facts are few."
+    "`parse`: patterns over the parse of sentences that say their own time; on real news one "
+    "article in 250 gives a question, so that it fills up where facts are few."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
