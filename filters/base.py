@@ -89,6 +89,12 @@ class FilterContext:
         default_factory=dict
     )
 
+    def asked(self, own: AnyModel | None) -> Answering | None:
+        """The model that a filter asks: its own, or the one that wrote the questions."""
+        if own is None:
+            return self.answering
+        return self.model(own) if self.model else None
+
 
 Need = Literal["answering", "search", "names", "model", "nothing"]
 """What a filter takes of its context: a field of `FilterContext`; `nothing`: it is free."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from factdrift.builders.core.config import Strict
 from factdrift.builders.generate.backends import AnyModel, Cached
 from factdrift.builders.generate.prompts import YES
-from factdrift.builders.generate.protocol import Judging, Result
+from factdrift.builders.generate.protocol import Query, Result
 from factdrift.filters.base import KEEP, FilterContext, FilterVerdict, Need, QuestionItem, needed
 
 _REASONS = {
@@ -32,15 +32,13 @@ class LMJudge(Strict):
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
         """Drop what the model says no to, and what it says neither yes nor no to."""
-        model = context.answering
-        if self.backend is not None and context.model is not None:
-            model = context.model(self.backend)
+        model = context.asked(self.backend)
         if not isinstance(model, Cached):
             raise needed("model", "a language model", self.filter)
         if not items:
             return []
         asked = [
-            Judging(i.article, q.question, q.answer, q.draw.question_day)
+            Query(i.article, q.question, q.draw.question_day, q.answer)
             for i in items
             for q in [i.question]
         ]

@@ -36,14 +36,11 @@ class RoundTrip(Strict):
         self, items: Sequence[QuestionItem], context: FilterContext
     ) -> Sequence[FilterVerdict]:
         """Drop where the backend answers otherwise; `detail` has its answer."""
-        if (context.answering if self.backend is None else context.model) is None:
+        answering = context.asked(self.backend)
+        if answering is None:
             raise needed("answering", "a backend that answers questions", self.filter)
         if not items:
             return []
-        answering = context.answering
-        if self.backend is not None and context.model is not None:
-            answering = context.model(self.backend)
-        assert answering is not None
         queries = [
             Query(i.article, i.question.question, i.question.draw.question_day) for i in items
         ]

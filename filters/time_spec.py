@@ -37,7 +37,7 @@ def specify(question: Question, seed: int) -> Specified:
         return Specified(text, "none")
     before = ago(draw.article_day, draw.question_day)
     code = first_byte(seed, "time_spec", question.id)
-    if code % 2 or _LENGTH.search(text) or (before and asks_state(text)):
+    if code % 2 or (before and asks_state(text)):
         month = asked("in", written(draw.article_day, "month"))
         return Specified(told(text, month), "absolute")
     return Specified(told(text, before), "relative") if before else Specified(text, "none")
@@ -48,8 +48,6 @@ def told(question: str, time: str) -> str:
     return put(in_past(question), time)
 
 
-_LENGTH = re.compile(r"\d\W*$|\b(?:year|month|week|day|time)s?\b")
-"""What `9 years ago` reads badly behind: `at the age of 41`, `for the first time in 8 years`."""
 _AGO = re.compile(r"\bago$|^[Ll]ast\b")
 _IN_YEAR = re.compile(r"^(?:in|on|during|at)\b.*?\b((?:1\d|20)\d\d)s?$", re.IGNORECASE)
 

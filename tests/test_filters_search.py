@@ -1,20 +1,15 @@
-"""The search index and the filters that need a service: search, round trip."""
+"""The search index: ranks, days, kills."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.generate.protocol import Query, Result
 from factdrift.builders.rows import Article
-from factdrift.filters.base import FilterContext
-from factdrift.filters.round_trip import RoundTrip
-from factdrift.filters.search import SearchFinds
 from factdrift.filters.search_index import Index
-from tests.test_filters_run import item
 
 FIRST = date(2019, 1, 1)
 WORDS = [f"word{n}" for n in range(300)]
@@ -93,47 +88,3 @@ def test_other_articles(tmp_path: Path) -> None:
 
 def test_empty_corpus(tmp_path: Path) -> None:
     assert Index.build([], tmp_path / "index").search("word", FIRST, 3) == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [("Ivo Josipović", ""), ("Josip", "answer_not_found"), ("Zoran", "answer_not_found")],
-)
-def test_search_filter(tmp_path: Path, answer: str, reason: str) -> None:
-    said = article(5, "Ivo Josipovic won the election in Croatia.")
-    later = article(400, "Zoran won the election in Croatia.")
-    index = Index.build([article(1, "Croatia votes"), said, later], tmp_path / "index")
-    (verdict,) = SearchFinds().judge([item(answer=answer)], FilterContext(search=index))
-    assert (verdict.keep, verdict.reason) == (not reason, reason)
-    (other,) = SearchFinds().judge([item("Zzz?", answer=answer)], FilterContext(search=index))
-    found = other.keep, other.reason
-    assert found == (not reason, reason), "the words of the article's day find it, too"
-
-
-class Says:
-    """An answering backend with one answer for all."""
-
-    def __init__(self, text: str | None) -> None:
-        self.text = text
-
-    def answer(self, queries: Sequence[Query]) -> Sequence[Result]:
-        return [Result(self.text, None if self.text else "unsure") for _ in queries]
-
-
-@pytest.mark.parametrize(
-    ("kind", "answer", "said", "reason"),
-    [
-        ("entity", "Ivo Josipović", "ivo josipovic", ""),
-        ("entity", "Ivo Josipović", "Josipović", ""),
-        ("entity", "Ivo Josipović", None, "no_answer"),
-        ("entity", "Ivo Josipović", " ", "no_answer"),
-        ("date", "4 June", "June 4th", ""),
-        ("phrase", "after a long strike", "after the strike", ""),
-        ("phrase", "after a long dull hard strike", "the strike", "other_answer"),
-    ],
-)
-def test_round_trip(kind: str, answer: str, said: str | None, reason: str) -> None:
-    made = item(answer=answer, kind=kind)
-    (verdict,) = RoundTrip().judge([made], FilterContext(answering=Says(said)))
-    assert (verdict.keep, verdict.reason) == (not reason, reason)
-    assert verdict.score is not None

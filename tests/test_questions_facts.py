@@ -156,13 +156,13 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
     # an event within sixty days, told as one
     ("2021-02-14", DRAGHI, "2021-02-20", "past", {
         "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
-        "Where did Mario Draghi become prime minister in February 2021?": ("Italy",),
-        "Where was Mario Draghi prime minister on 14 February 2021?": ("Italy",),
+        "Of which country did Mario Draghi become prime minister in February 2021?": ("Italy",),
+        "Of which country was Mario Draghi prime minister on 14 February 2021?": ("Italy",),
     }),
     # the day of the handover: two held it, nobody is asked for
     ("2021-02-13", DRAGHI, "2021-02-20", "past", {
         "Who became the prime minister of Italy in February 2021?": ("Mario Draghi",),
-        "Where did Mario Draghi become prime minister in February 2021?": ("Italy",),
+        "Of which country did Mario Draghi become prime minister in February 2021?": ("Italy",),
     }),
     ("2021-06-14", "Prime Minister of Italy Mario Draghi spoke.", "2023-01-01", "past", {
         "Which office did Mario Draghi hold in June 2021?": ("Prime Minister of Italy",),
@@ -170,7 +170,6 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
     }),
     ("2021-06-14", "Italian prime minister Mario Draghi spoke.", "2023-01-01", "past", {
         "Who was the prime minister of Italy in June 2021?": ("Mario Draghi",),
-        "Where was Mario Draghi prime minister in June 2021?": ("Italy",),
     }),
     ("2021-06-14", "The Italian Mario Draghi met the prime minister.", "2023-01-01", "past", {}),
     # nobody knows the day: certain for no day of that year

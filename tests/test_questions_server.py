@@ -1,12 +1,9 @@
 """The backend `openai` against a real server process that speaks the chat protocol badly."""
 
-import multiprocessing
 import sqlite3
 import subprocess
 import sys
-import time
-import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -17,8 +14,7 @@ import requests
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
-from factdrift.builders.generate.prompts import PromptedModel, Read, read
-from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
+from factdrift.builders.generate.protocol import Query, Request
 from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
 
@@ -72,8 +68,6 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "garbage": return self.reply(200, "not json")
         if fault == "down": return self.reply(503, "no")
         if fault == "dies" and total > 10: return self.reply(503, "no")
-        if fault == "crawl": time.sleep(0.1)
-        if fault == "someslow": time.sleep(0.3 * (n % 2))
         if fault == "strict" and "May 2011" in prompt[-40:]:
             return self.reply(400, json.dumps({"error": {"message": "content filter"}}))
         question = "Who is asked in call of " + prompt[-40:-10].replace(chr(10), " ") + "?"
@@ -264,73 +258,9 @@ def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None
         again.answer([answer])
 
 
-def crawl(server: str, folder: Path) -> None:
-    Cached(backend(server, "crawl", concurrency=2), folder).generate(REQUESTS)
-
-
-def test_killed_processes_resume(server: str, tmp_path: Path) -> None:
-    """Two processes share a cache, both are killed: what they kept is there, each key once."""
-    fork = multiprocessing.get_context("fork")
-    children = [fork.Process(target=crawl, args=(server, tmp_path), daemon=True) for _ in range(2)]
-    for child in children:
-        child.start()
-    own = Cached(backend(server, "crawl", concurrency=20), tmp_path)
-    end = time.monotonic() + 300
-    while len(kept_in(own.path)) < 6:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    for child in children:
-        child.kill()
-        child.join()
-    results = own.generate(REQUESTS)
-    assert own.hits >= 6 and own.misses < len(REQUESTS) and all(r.text for r in results)
-    assert len({key for key, _ in kept_in(own.path)}) == own.asked["writing"] > 20
-
-
 def test_a_file_that_is_no_cache(tmp_path: Path) -> None:
     b = backend("http://127.0.0.1:9", "x")
     path = tmp_path / Cached(b, tmp_path / "other").path.name
     path.write_bytes(b"something else, and more of it than a header" * 9)
     with pytest.raises(UserError, match="cache cannot be opened: file is not a database"):
         Cached(b, tmp_path)
-
-
-class Parrot(PromptedModel):
-    """Answers with the end of the prompt."""
-
-    name = identity = "parrot"
-    prompts, characters = read(None), 4000
-    usage = Usage()
-
-    def complete(
-        self,
-        texts: Sequence[str],
-        done: Done | None = None,
-        *,
-        shape: Shape | None = None,
-        read: Read | None = None,
-    ) -> list[Result]:
-        results = [Result(text.splitlines()[-2] * 8) for text in texts]
-        for n, result in enumerate(results):
-            done(n, result) if done else None
-        return results
-
-
-def test_a_cache_holds_nothing_in_memory(tmp_path: Path) -> None:
-    short = article("One.")
-    queries = [Query(short, f"Question {n}?", date(2020, 1, 9)) for n in range(200)]
-    kept = Cached(Parrot(), tmp_path)
-    tracemalloc.start()
-    try:
-        kept.answer(queries[:20])
-        before = tracemalloc.get_traced_memory()[0]
-        for at in range(20, 200, 20):
-            kept.answer(queries[at : at + 20])
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 180 * 100 and kept.misses == 200
-    assert (
-        Cached(Parrot(), tmp_path, offline=True).answer(queries)[7].text
-        == "Question 7?" + 7 * "Question: Question 7?"
-    )

@@ -213,32 +213,6 @@ def test_judged_and_answered_rows_are_what_changes(done: Run) -> None:
 
 
 @pytest.mark.slow
-def test_the_card_counts_reviews_and_scores_people(done: Run) -> None:
-    outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.c, "gold")}
-    open_ = sum(decision == "open" for decision in done.judged.values())
-    assert outcomes["judge_question", "taken"] == len(done.judged) - open_
-    assert outcomes["judge_question", "open"] == open_
-    assert outcomes["judge_question", "changed"] == 1
-    assert outcomes["judge_question", "no_such_row"] == 1
-    assert outcomes["answer_question", "taken"] == len(done.answered)
-    assert outcomes["answer_question", "no_such_row"] == 1
-    baseline = config(done.c, "human_baseline")
-    scores = figure(done.c, "human_baseline")
-    assert sum(row["rows"] for row in scores) == len(baseline)
-    for name, column in (("share exact match", "exact_match"), ("share f1", "f1")):
-        whole = sum(row[name] * row["rows"] for row in scores)
-        assert whole == pytest.approx(sum(row[column] for row in baseline))
-    manifest = json.loads((done.c / "manifest.json").read_text("utf-8"))
-    drops = {d["reason"]: d["rows"] for d in manifest["drops"] if d["step"] == "people"}
-    judged = {(r["question"], r["outcome"]): r["rows"] for r in figure(done.c, "judged")}
-    for reason in ("judged_bad", "unanswerable"):
-        both = (judged.get((kind, reason), 0) for kind in ("written", "generated"))
-        assert drops[reason] == sum(both) > 0
-    kept = sum(n for (_, what), n in judged.items() if what in ("good", "kept unjudged"))
-    assert kept == len(config(done.c, "all"))
-
-
-@pytest.mark.slow
 def test_the_same_bytes_with_one_process_and_only_judged_rows_where_asked(
     done: Run, tmp_path: Path
 ) -> None:
@@ -261,8 +235,3 @@ def test_the_same_bytes_with_one_process_and_only_judged_rows_where_asked(
     assert {done.judged.get(r["id"]) for r in rows} == {"accepted"}
     generated = [r for r in config(done.c, "all") if r["written_or_generated"] == "generated"]
     assert generated == [r for r in config(two, "all") if r["written_or_generated"] == "generated"]
-    recipe.write_text(
-        text.replace("context_reference, round_trip", "context_reference, round_trop"), "utf-8"
-    )
-    said = run("release", recipe, *words, "--out", tmp_path / "no", ok=False)
-    assert "no filter 'round_trop', did you mean" in said.stderr

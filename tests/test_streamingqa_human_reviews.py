@@ -19,13 +19,13 @@ from factdrift.builders.rows import (
     NewsQuestion,
 )
 from factdrift.builders.streamingqa.annotators import (
+    AnnotatorSettings,
     Kind,
     Reviews,
     placed,
     read_written,
     written_items,
 )
-from factdrift.builders.text.squad import exact_match, f1
 from tests.filter_cases import FINDER
 from tests.gold_rows import gold
 
@@ -211,29 +211,12 @@ def test_one_text_stands_for_all_who_agree_on_it() -> None:
     assert (own.answer, after.answers_additional) == ("Annan", ("Annan", "Annan"))
 
 
-# Answer, references -> exact match and F1, worked out by hand.
-SCORES: list[tuple[str | None, list[str], float, float]] = [
-    ("The Annan!", ["annan"], 1, 1),
-    ("Kofi Annan", ["Annan", "Ban Ki-moon"], 0, 2 / 3),
-    ("Annan Annan", ["Kofi Annan"], 0, 0.5),
-    ("Ban", ["Annan"], 0, 0),
-    (None, ["Annan"], 0, 0),
-    ("the", ["a"], 1, 1),
-    ("the", ["Annan"], 0, 0),
-    ("3,000 men", ["3000 men"], 1, 1),
-    ("Annan", [], 0, 0),
-]
-
-
-@pytest.mark.parametrize(("answer", "references", "same", "like"), SCORES)
-def test_answers_are_scored_as_squad_does(
-    answer: str | None, references: list[str], same: float, like: float
-) -> None:
-    assert exact_match(answer, references) == same
-    assert f1(answer, references) == pytest.approx(like)
-
-
 def test_answers_are_json_that_judgments_wrote() -> None:
     one = answered(["Kofi Annan"], judgments=1, agreeing=1)
     assert json.loads(one.answers)["answer"] == ["Kofi Annan"]
     assert read_written(one) is None
+
+
+def test_filters_that_are_skipped_are_known() -> None:
+    with pytest.raises(ValueError, match="no filter 'round_trop', did you mean"):
+        AnnotatorSettings(skip=("search", "round_trop"))

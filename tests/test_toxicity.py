@@ -1,15 +1,12 @@
 """Toxicity: the filter, thresholds, bands, the local scorer and its false positives."""
 
 import random
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import TypeAdapter, ValidationError, model_validator
+from pydantic import TypeAdapter, ValidationError
 
-from factdrift.builders.core.config import Strict, load
-from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
 from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
@@ -27,54 +24,10 @@ from factdrift.filters.toxicity.scores import PAPER, Thresholds, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.conftest import ROOT
 from tests.test_filters_run import item
-from tests.test_toxicity_server import serve
+from tests.test_toxicity_perspective import serve
 
 TABLE = resource("filters/toxicity/calibration.yaml")
 """The project's own table: 88 questions of one writer, judged by that writer alone."""
-
-
-class Calibration(Strict):
-    """Questions that a reader should be spared, and harmless ones that look like them."""
-
-    toxic: tuple[str, ...]
-    clean: tuple[str, ...]
-
-    @model_validator(mode="after")
-    def _once(self) -> "Calibration":
-        seen: set[str] = set()
-        for text in (*self.toxic, *self.clean):
-            if text in seen:
-                raise ValueError(f"{text!r} is there twice")
-            seen.add(text)
-        return self
-
-    @classmethod
-    def read(cls, path: Path = TABLE) -> "Calibration":
-        """The table of a YAML file; `UserError` says what is wrong with it and where."""
-        return load(path, cls)
-
-
-def calibrate(
-    scorer: AnyScorer, table: Calibration, *, ordinary: Iterable[str] = ()
-) -> dict[str, BandThreshold]:
-    """What the band rule finds for each attribute that the scorer gives.
-
-    `ordinary` are texts known to be clean, as many as make the mixture that of a release: nearly
-    all of its questions are. Without them the threshold is too low, as half the table is toxic.
-    Texts without scores say nothing. `UserError`: the scorer cannot start.
-    """
-    texts = [*table.toxic, *table.clean, *ordinary]
-    scored = scorer.start(None, print).score(texts)
-    found = {}
-    for name in ATTRIBUTES:
-        judged = [
-            BandJudgment(score, place < len(table.toxic))
-            for place, score in enumerate(getattr(one, name) for one in scored)
-            if score is not None
-        ]
-        if judged:
-            found[name] = threshold_by_bands(judged)
-    return found
 
 
 HARMLESS = """
@@ -133,21 +86,22 @@ def test_local_false_positives() -> None:
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
-    table = Calibration.read()
-    assert (len(table.toxic), len(table.clean)) == (40, 48)
-    assert not {*table.toxic, *table.clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
-    found = calibrate(Local(), table, ordinary=news())
-    print(found["profanity"])
-    assert list(found) == ["profanity"]
-    assert found["profanity"].threshold == 0.35, "in bands of five rows: the default stays higher"
+    table = yaml.safe_load(TABLE.read_text("utf-8"))
+    toxic, clean = table["toxic"], table["clean"]
+    assert (len(toxic), len(clean)) == (40, 48)
+    assert not {*toxic, *clean} & {*HARMLESS, *TOXIC}, "what is held out is not judged"
+
+    def rule(*ordinary: str) -> BandThreshold:
+        texts = [*toxic, *clean, *ordinary]
+        scored = [one.profanity or 0 for one in Local().start(None, print).score(texts)]
+        return threshold_by_bands((s, n < len(toxic)) for n, s in enumerate(scored))
+
+    found = rule(*news())
+    assert found.threshold == 0.35, "in bands of five rows: the default stays higher"
     assert Local().thresholds.profanity == 0.5
-    thin = [b for b in found["profanity"].bands if b.low >= 0.5 and b.is_thin]
-    assert len(thin) == 7, "each band has fewer than 50 rows: too few"
-    alone = calibrate(Local(), table)["profanity"].threshold
-    assert alone == 0.1, "half of the table is toxic, so alone it ends too low"
-    gone = dropped(Local(), [*table.toxic, *table.clean])
-    assert len([t for t in gone if t in table.toxic]) == 33
-    assert len([t for t in gone if t in table.clean]) == 2
+    assert len([b for b in found.bands if b.low >= 0.5 and b.is_thin]) == 7, "too few rows"
+    assert rule().threshold == 0.1, "half of the table is toxic, so alone it ends too low"
+    assert len(dropped(Local(), toxic)) == 33 and len(dropped(Local(), clean)) == 2
     assert dropped(Local(), news()) == []
 
 
@@ -172,27 +126,10 @@ def test_what_the_local_scorer_gets_wrong() -> None:
     assert (wrong["hate"], wrong["threats"]) == (6, 5)
 
 
-def test_a_table_with_a_mistake(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("toxic: [Who won]\nclean: [Who won]\n", "utf-8")
-    with pytest.raises(UserError, match="'Who won' is there twice"):
-        Calibration.read(path)
-
-
 def test_local_fills_one_score() -> None:
     (score,) = Local().start(None, print).score(["Who leads Italy?"])
     assert score.profanity is not None and score.insult is None and not score.empty
     assert Local().start(None, print).score([]) == []
-
-
-def test_perspective_false_positives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Played by a list of bad words: this tests the way, the service's own errors it cannot."""
-    with serve() as service:
-        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
-        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
-        scorer = Perspective(endpoint=service.url, rate=1000)
-        assert dropped(scorer, HARMLESS) == []
-        assert dropped(scorer, ["Who is this idiot ?"]) == ["Who is this idiot ?"]
 
 
 @pytest.fixture(scope="session")
@@ -248,36 +185,16 @@ def test_transformers_mistakes(tiny: Path, settings: dict[str, object], said: st
         TransformersScorer.model_validate(given | settings).start(None, print)
 
 
-def test_presets(tiny: Path, tmp_path: Path) -> None:
-    """Detoxify's labels, on a model made here that has them: each score is of its own label."""
-    torch = pytest.importorskip("torch")
-    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
-
-    names = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
-    words = AutoTokenizer.from_pretrained(tiny)
-    words.save_pretrained(tmp_path)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=16, id2label=dict(enumerate(names)),
-    )  # fmt: skip
-    model = BertForSequenceClassification(config)
-    with torch.no_grad():
-        model.classifier.weight.zero_()
-        model.classifier.bias.copy_(torch.arange(6.0) - 3)
-    model.save_pretrained(tmp_path)
+def test_presets(tmp_path: Path) -> None:
+    """Detoxify's labels, and a copy of the model in a folder."""
     recipe: TypeAdapter[AnyScorer] = TypeAdapter(AnyScorer)
     given = {"scorer": "transformers", "preset": "detoxify", "thresholds": {"insult": 0.5}}
     hub = recipe.validate_python(given)
     assert isinstance(hub, TransformersScorer) and hub.model == "unitary/toxic-bert"
-    assert len(hub.revision or "") == 40
+    assert len(hub.revision or "") == 40 and hub.labels["profanity"] == "obscene"
+    assert set(hub.labels) == set(ATTRIBUTES) - {"sexually_explicit"}
     here = recipe.validate_python(given | {"model": str(tmp_path)})
     assert isinstance(here, TransformersScorer) and here.revision is None
-    (score,) = here.start(None, print).score(["Who won the vote?"])
-    wanted = [torch.sigmoid(torch.tensor(float(n - 3))).item() for n in range(6)]
-    found = (score.severe_toxicity, score.profanity, score.threat, score.insult)
-    assert found == pytest.approx(tuple(wanted[1:5]), abs=1e-3)
-    assert score.identity_attack == pytest.approx(wanted[5], abs=1e-3)
-    assert score.sexually_explicit is None
     unbiased = recipe.validate_python(given | {"preset": "detoxify-unbiased"})
     assert isinstance(unbiased, TransformersScorer) and set(unbiased.labels) == set(ATTRIBUTES)
 
@@ -305,20 +222,18 @@ def test_thresholds(scores: dict[str, float], over: str | None) -> None:
     assert PAPER.over(ToxicityScores(**scores)) == over
 
 
-def test_filter_keeps_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_keeps_scores() -> None:
     with serve() as service:
-        monkeypatch.setenv("PERSPECTIVE_API_KEY", service.key)
-        monkeypatch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
         one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
         said: list[str] = []
         context = FilterContext(say=said.append)
         items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
         fine, bad, none, answer = one.judge(items, context)
-        assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
-        assert none.reason == "no_scores" and answer.keep
-        assert bad.detail and "insult=0.95" in bad.detail
-        assert fine.scores and fine.scores.insult == 0.05 and bad.scores
-        assert len(said) == 1 and "31 December 2026" in said[0]
+    assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
+    assert none.reason == "no_scores" and answer.keep
+    assert bad.detail and "insult=0.95" in bad.detail
+    assert fine.scores and fine.scores.insult == 0.05 and bad.scores
+    assert len(said) == 1 and "31 December 2026" in said[0]
 
 
 def bands(*shares: float) -> list[BandJudgment]:

@@ -22,7 +22,7 @@ from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import NOT_IN_KEY, Step, Workspace
 from factdrift.builders.generate.backends import Cached, Parsed, open_model
 from factdrift.builders.generate.batch_files import BatchChat
-from factdrift.builders.generate.candidates import Finder, open_finder
+from factdrift.builders.generate.candidates import SpacyFinder, open_finder
 from factdrift.builders.generate.mentions import sentences
 from factdrift.builders.generate.questions import GenerateSettings, generate_questions
 from factdrift.builders.wmt.steps import Articles, articles
@@ -123,7 +123,7 @@ class RecentArticles(Step):
     def _questions(
         self,
         articles: list[rows.Article],
-        finder: Finder,
+        finder: SpacyFinder,
         backend: Cached,
         counts: Counter[str],
     ) -> Iterator[rows.ArticleQuestions | rows.Dropped]:
@@ -143,7 +143,7 @@ class RecentArticles(Step):
 
 
 def _drafts(
-    article: rows.Article, finder: Finder, most: int, counts: Counter[str]
+    article: rows.Article, finder: SpacyFinder, most: int, counts: Counter[str]
 ) -> rows.ArticleQuestions | rows.Dropped:
     """Sentences of an article, each with its first name left out."""
     news = {one.line: one for one in sentences(article)}
@@ -188,7 +188,7 @@ def _draw(article: rows.Article) -> rows.Draw:
     return rows.Draw(name, article.id, "eval", "recent", article.day, article.day, quarter)
 
 
-def _words(article: rows.Article, finder: Finder) -> rows.ArticleWords | rows.Dropped:
+def _words(article: rows.Article, finder: SpacyFinder) -> rows.ArticleWords | rows.Dropped:
     kinds = ("entity", "date")
     spans = sorted(finder.find(article), key=lambda c: (c.start, -c.end))
     texts = (c.text for c in spans if c.type in kinds)

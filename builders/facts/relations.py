@@ -119,7 +119,7 @@ Cue = Annotated[str, Field(pattern=r"^\w(?:.*\w)?$")]
 
 
 def _office(text: str) -> str:
-    parse_phrase(text.replace("<cue>", "cue"))
+    parse_phrase(text.replace("<cue>", "cue").replace("<where>", "where"))
     return text
 
 
@@ -130,7 +130,8 @@ class NewsPhrases(Strict):
     """How news states a relation, and what is asked of a fact that a sentence of it states.
 
     Questions are in the past tense, without time and question mark; those about today are made of
-    them, and one that is missing is not asked. <cue> is the word that the sentence has.
+    them, and one that is missing is not asked. <cue> is the word that the sentence has, <where> is
+    "of which country" where the subject is one.
     """
 
     cues: tuple[Cue, ...] = Field(

@@ -28,7 +28,7 @@ AnyModel = Annotated[Transformers | OpenAI | BatchChat, Field(discriminator="bac
 
 
 class Parsed(Strict):
-    """Questions by seven patterns over the parse of sentences that say their own time: few."""
+    """Questions by patterns over the parse of sentences that say their own time: few."""
 
     backend: Literal["parse"] = "parse"
 

@@ -1,7 +1,7 @@
 """Answer candidates for language models: names, dates and phrases as spans of an article."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import Field
 
@@ -29,17 +29,7 @@ class CandidateSettings(Strict):
     )
 
 
-class Finder(Protocol):
-    """Finds the answer candidates of one article."""
-
-    def find(self, article: Article) -> Sequence[Candidate]:
-        """Candidates in the order of their spans; `article.text[start:end]` is their text."""
-
-    def names(self, texts: Sequence[str]) -> list[list[str]]:
-        """The named entities of each text, in order; dates and numbers are none."""
-
-
-def open_finder(settings: CandidateSettings) -> Finder:
+def open_finder(settings: CandidateSettings) -> "SpacyFinder":
     """The finder that the settings name; `UserError` where its pipeline is not installed."""
     return SpacyFinder(settings.pipeline)
 
@@ -51,15 +41,6 @@ def sentence_starts(article: Article) -> list[int]:
         starts.append(at)
         at += len(sentence) + 1
     return starts
-
-
-def _located(article: Article, index: int, offset: int, spans: Sequence[Span]) -> list[Candidate]:
-    """The spans of one sentence as candidates, each once, in the order of their places."""
-    out = []
-    for start, end, kind, label in sorted(set(spans), key=lambda s: (s[0], -s[1], s[2])):
-        a, b = offset + start, offset + end
-        out.append(Candidate(a, b, article.text[a:b], kind, label, index))
-    return out
 
 
 class SpacyFinder:
@@ -84,7 +65,10 @@ class SpacyFinder:
         starts = sentence_starts(article)
         with self.nlp.memory_zone():
             for index, doc in enumerate(self.nlp.pipe(article.sentences[1:]), 1):
-                out += _located(article, index, starts[index], list(self._spans(doc)))
+                spans = sorted(set(self._spans(doc)), key=lambda s: (s[0], -s[1], s[2]))
+                for start, end, kind, label in spans:
+                    a, b = starts[index] + start, starts[index] + end
+                    out.append(Candidate(a, b, article.text[a:b], kind, label, index))
         return out
 
     def names(self, texts: Sequence[str]) -> list[list[str]]:

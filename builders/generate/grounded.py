@@ -39,7 +39,7 @@ from factdrift.builders.rows import (
     TimeSpec,
 )
 from factdrift.builders.text.dates import Written, asked, dates_in, written
-from factdrift.builders.text.en.lexicon import TITLES
+from factdrift.builders.text.en.lexicon import ADJECTIVES, COUNTRIES, DEMONYMS, TITLES
 from factdrift.builders.text.render import phrase
 
 _DATES = ("start_first", "start_last", "end_first", "end_last")
@@ -50,6 +50,12 @@ _EVENT = timedelta(60)
 _RECENT = timedelta(365)
 """Days before an article since when a state is recent."""
 _DAY = timedelta(1)
+_PEOPLES = frozenset(adjective for adjective, _ in ADJECTIVES)
+_OF_SOMEBODY = re.compile(
+    rf"\b(?:{'|'.join(sorted(_PEOPLES | COUNTRIES | DEMONYMS))}|United (?:States|Kingdom|Nations)"
+    r"|European|[A-Z]\w+ (?:Union|Republic))\b"
+)
+"""What an office's name has that tells whose it is."""
 _LONGEST = 60
 """Words of a sentence that can be evidence."""
 _ANSWERS = 3
@@ -376,34 +382,26 @@ class _Asking(NamedTuple):
         )
         for side, of, span, ask, became in sides:
             line = self.known.terms.get((side, fact.relation, of), [])
+            if fact.sentence.text[slice(*span)] in _PEOPLES:
+                continue  # `British` names the United Kingdom, but answers nothing
+            office = self.known.entities[of].label if of in self.known.entities else ""
+            if side == "subject" and not self.cues and not _OF_SOMEBODY.search(office):
+                continue  # many countries have a Leader of the Opposition
             if became and new and mine.start_last <= month.last:
                 time = asked("in", written(month.first, "month"))
                 began = _began(line, month.first, month.last)
                 yield from self._about("event", became, time, began, line, span, recent=True)
             if ask:
                 time, holders = self._state(line, recent=recent)
-                if time or present(ask) != ask:
-                    template = ask if time else present(ask)
-                    yield from self._about(
-                        "state", template, time, holders, line, span, recent=recent
-                    )
-        if phrases.when and fact.changes and len([t for t in terms if t.id == fact.object]) == 1:
-            said = _date_of(fact.sentence.text, mine)
-            if said is not None:
-                spot = said.start, said.end
-                text = self._text(phrases.when, "")
-                yield self._question(
-                    text,
-                    "event",
-                    spot,
-                    _day_forms(mine),
-                    (),
-                    mine.statements,
-                    True,
-                    "date",
-                    "none",
-                    recent=new,
-                )
+                text = ask if time else present(ask)
+                if time or text != ask:
+                    yield from self._about("state", text, time, holders, line, span, recent=recent)
+        once = len([t for t in terms if t.id == fact.object]) == 1
+        said = _date_of(fact.sentence.text, mine) if fact.changes and once else None
+        if phrases.when and said is not None:
+            text, forms = self._text(phrases.when, ""), _day_forms(mine)
+            of_event = Grounding(*fact[:3], "event", forms, (), mine.statements, True)
+            yield self._question(text, (said.start, said.end), of_event, "none", recent=new)
 
     def _about(
         self,
@@ -421,54 +419,34 @@ class _Asking(NamedTuple):
         names = self.known.entities
         if not 0 < len(ids) <= _ANSWERS or any(i not in names for i in ids):
             return
-        stated = {self.fact.object, self.fact.subject}
-        ids.sort(key=lambda i: i not in stated)
+        ids.sort(key=lambda i: i not in self.fact[1:3])
         labels = tuple(dict.fromkeys(names[i].label for i in ids))
         aliases = dict.fromkeys(a for i in ids for a in names[i].aliases if a not in labels)
         statements = tuple(sorted({s for t in holders for s in t.statements}))
         later = self.draw.question_day
         now = _holders(line, later, later) if later <= self.snapshot else None
         holds = None if now is None else {t.id for t in now} == {*ids}
-        yield self._question(
-            self._text(template, time),
-            about,
-            span,
-            labels,
-            tuple(aliases),
-            statements,
-            holds,
-            "entity",
-            "absolute" if time else "none",
-            recent=recent,
-        )
+        of = Grounding(*self.fact[:3], about, labels, tuple(aliases), statements, holds)
+        spec: TimeSpec = "absolute" if time else "none"
+        yield self._question(self._text(template, time), span, of, spec, recent=recent)
 
     def _text(self, template: str, time: str) -> str:
         names = (self.known.entities[i].label for i in (self.fact.subject, self.fact.object))
         cue = next((c for c in self.cues if c.lower() == self.fact.cue.lower()), self.fact.cue)
-        text = phrase(template.replace("<cue>", cue), *names)
+        subject, thing = names
+        where = "of which country" if subject in COUNTRIES else "where"
+        text = phrase(template.replace("<cue>", cue).replace("<where>", where), subject, thing)
         return f"{text[:1].upper()}{text[1:]}{' ' if time else ''}{time}?"
 
     def _question(
-        self,
-        text: str,
-        about: About,
-        span: tuple[int, int],
-        answers: tuple[str, ...],
-        aliases: tuple[str, ...],
-        statements: tuple[str, ...],
-        holds: bool | None,
-        kind: AnswerType,
-        spec: TimeSpec,
-        *,
-        recent: bool,
+        self, text: str, span: tuple[int, int], of: Grounding, spec: TimeSpec, *, recent: bool
     ) -> Question:
-        fact, place = self.fact, self.fact.sentence
+        place = self.fact.sentence
         start, end = place.start + span[0], place.start + span[1]
+        kind: AnswerType = "date" if text.startswith("When ") else "entity"
         answer = Candidate(start, end, self.article.text[start:end], kind, None, place.line)
-        ids = fact.relation, fact.subject, fact.object
-        grounding = Grounding(*ids, about, answers, aliases, statements, holds)
         id_ = row_id(self.draw.id, FACTS, text, start)
-        return Question(id_, self.draw, text, answer, FACTS, spec, recent, grounding)
+        return Question(id_, self.draw, text, answer, FACTS, spec, recent, of)
 
     def _state(self, line: Sequence[HeldTerm], *, recent: bool) -> tuple[str, Sequence[HeldTerm]]:
         """When a state is asked for, and who is in it then; nobody where no time is certain.

@@ -16,6 +16,7 @@ from factdrift.builders.core.http import JsonClient, Reply, RetryError, RetryPol
 from factdrift.builders.generate import prompts as p
 from factdrift.builders.generate.protocol import Done, Result, Shape, Usage
 
+_HINT = "what was answered is kept; run again to go on"
 _FIRST_WAIT = 0.5
 """Seconds before the second attempt."""
 _VENDOR = "https://api.openai.com/v1"
@@ -138,7 +139,10 @@ class OpenAI(Chat):
 
 
 class OpenAIBackend(p.PromptedModel):
-    """Calls in parallel; every result is handed to `done` at once, so a run that dies resumes."""
+    """Calls in parallel; every result is handed to `done` at once, so a run that dies resumes.
+
+    The key is in a header, in no message.
+    """
 
     def __init__(self, settings: OpenAI, seed: int) -> None:
         self.settings = settings
@@ -150,7 +154,7 @@ class OpenAIBackend(p.PromptedModel):
         self.seed = seed
         self.usage = Usage()
         self._lock = Lock()
-        self._structured = settings.structured
+        self._held = settings.structured
         self._first = p.FirstAnswers(settings.stop_after, self._url)
 
     def complete(
@@ -163,10 +167,11 @@ class OpenAIBackend(p.PromptedModel):
     ) -> list[Result]:
         """What the server says to each text."""
         out: list[Result | None] = [None] * len(texts)
-        chat = _Chat(self)
+        stopped = Event()
+        client = self._client(stopped)
 
         def call(n: int) -> None:
-            result = chat.ask(texts[n], shape, strict=read is None)
+            result = self._ask(client, texts[n], shape, strict=read is None)
 
             def hand_on() -> None:
                 out[n] = result
@@ -182,84 +187,61 @@ class OpenAIBackend(p.PromptedModel):
             for ended in wait(calls, return_when=FIRST_EXCEPTION).done:
                 ended.result()
         finally:  # after an error, or Ctrl-C: calls under way end, no other begins
-            chat.stop()
+            stopped.set()
             pool.shutdown(cancel_futures=True)
         self._first.end()
         return [r for r in out if r is not None]
 
-    def holds(self) -> bool:
-        """Whether the server is still asked for JSON by a schema."""
-        return self._structured
+    def _client(self, stopped: Event) -> JsonClient:
+        """A client whose waiting ends where the run is stopped."""
+        s = self.settings
 
-    def let_go(self) -> None:
-        """The server does not take schemas."""
-        self._structured = False
+        def sleep(seconds: float) -> None:
+            if stopped.wait(seconds):
+                raise UserError("stopped", where=self._url)
 
+        policy = RetryPolicy(s.timeout, s.retries + 1, _FIRST_WAIT, s.longest_wait)
+        address = f"{self._url}/{'' if s.completion else 'chat/'}completions"
+        return JsonClient(address, policy, key=s.key(), hint=_HINT, sleep=sleep)
 
-class _Chat:
-    """Calls to one server; many threads may use it. The key is in a header, in no message."""
-
-    def __init__(self, backend: OpenAIBackend) -> None:
-        self.backend, self.settings = backend, backend.settings
-        settings = backend.settings
-        self._url = settings.base_url.rstrip("/")
-        self._hint = "what was answered is kept; run again to go on"
-        self._stopped = Event()
-        policy = RetryPolicy(
-            settings.timeout, settings.retries + 1, _FIRST_WAIT, settings.longest_wait
-        )
-        address = f"{self._url}/{'' if settings.completion else 'chat/'}completions"
-        key = settings.key()
-        self._client = JsonClient(address, policy, key=key, hint=self._hint, sleep=self._sleep)
-
-    def stop(self) -> None:
-        """End all waiting; calls under way finish."""
-        self._stopped.set()
-
-    def ask(self, text: str, shape: Shape | None, *, strict: bool) -> Result:
+    def _ask(self, client: JsonClient, text: str, shape: Shape | None, *, strict: bool) -> Result:
         """The text that the server writes after `text`, or why there is none.
 
         `UserError` when the server refuses or keeps failing; what it refuses about one prompt is
         a result, unless `strict`. A server that does not take the schema is asked without it.
         """
-        held = shape if self.backend.holds() else None
-        reply = self._post(text, held)
-        if reply.status in _OF_ONE and held and self.settings.structured:
-            free = self._post(text, None)
+        held = shape if self._held else None
+        reply = self._post(client, text, held)
+        if reply.status in _OF_ONE and held:
+            free = self._post(client, text, None)
             if free.status == 200:
-                self.backend.let_go()
+                self._held = False
                 reply = free
         if reply.status == 200:
-            return _read(reply, self._client, whole=shape is not None)
-        said = f"HTTP {reply.status}: {self._client.words(reply)}"
+            said = _text_of(reply)
+            return said.result(client.shown(said.text), whole=shape is not None)
+        told = f"HTTP {reply.status}: {client.words(reply)}"
         if reply.status in _NOT_ALLOWED:
             hint = f"{self.settings.key_variable} has to hold a key that this server takes"
-            raise UserError(said, where=self._url, hint=hint)
+            raise UserError(told, where=self._url, hint=hint)
         if strict or reply.status not in _OF_ONE:
-            raise UserError(said, where=self._url, hint=self._hint)
-        return Result(None, "server_refused", said)
+            raise UserError(told, where=self._url, hint=_HINT)
+        return Result(None, "server_refused", told)
 
-    def _post(self, text: str, shape: Shape | None) -> Reply:
+    def _post(self, client: JsonClient, text: str, shape: Shape | None) -> Reply:
         def read(reply: Reply, attempt: int) -> Reply:
-            last = attempt > self.settings.retries
             if reply.status == 200:
                 said = _text_of(reply)
-                self.backend.usage.add(  # what is asked again is paid for, too
+                self.usage.add(  # what is asked again is paid for, too
                     read=_count(said.tokens.get("prompt_tokens")),
                     written=_count(said.tokens.get("completion_tokens")),
                 )
-                if said.bad and not last:
+                if said.bad and attempt <= self.settings.retries:
                     raise RetryError(said.bad)
             return reply
 
         spread = 0.5 + share("wait", text)  # so that calls that failed together part
-        return self._client.post(
-            self.settings.body(text, self.backend.seed, shape), read, spread=spread
-        )
-
-    def _sleep(self, seconds: float) -> None:
-        if self._stopped.wait(seconds):
-            raise UserError("stopped", where=self._url)
+        return client.post(self.settings.body(text, self.seed, shape), read, spread=spread)
 
 
 class Completion(NamedTuple):
@@ -311,11 +293,6 @@ def _text_of(reply: Reply) -> Completion:
         html = "html" in reply.headers.get("Content-Type", "") or "<html" in text[:200]
         return Completion(text, "html" if html else "not_json", {})
     return content_of(data) or Completion(message_in(reply.body) or str(data), "no_choice", {})
-
-
-def _read(reply: Reply, client: JsonClient, *, whole: bool) -> Result:
-    said = _text_of(reply)
-    return said.result(client.shown(said.text), whole=whole)
 
 
 def _count(told: object) -> int:

@@ -39,6 +39,7 @@ _GENERAL = words(
 """Verbs whose clause tells nothing by itself."""
 _ALONE = words("die found bear launch discover write publish")
 """Verbs whose clause needs no more than its subject: `When did Fidel Castro die?`"""
+_FINITE = ("VBD", "VBZ", "VBP", "MD")
 _OF_WHAT = ("attr", "oprd")
 """What somebody becomes or is elected: without a name nobody knows of which country."""
 _ONE_DOER = words("""
@@ -150,8 +151,12 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     if subject.tag_ not in ("NNP", "NNPS"):
         return None  # `a plan of`, or half a noun phrase: "VECO chief executive pleaded guilty"
-    if any(t.lower_ in ("a", "an") and t.head.dep_ == "dobj" for t in doc):
-        return None  # one of many: "suffered a stroke"
+    if any(_vague(t) for t in doc):
+        return None
+    if any(t.tag_ in _FINITE and t not in (root, *helpers) for t in doc) or any(
+        t.lower_ == "and" and t.nbor().pos_ in ("VERB", "AUX") for t in doc[:-1]
+    ):
+        return None  # another deed: "was born in 1920 and studied law"
     rest = [p for p in parts if p is not time]
     every = [t for p in (tuple(subject.subtree), *rest) for t in p]
     if not _stands_alone(every, subject) or not (rest or root.lemma_ in _ALONE):
@@ -161,6 +166,16 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     helper = helpers[0] if helpers else None
     return _Clause(sentence, root, subject, passive, helper, tuple(rest), time, dates[0])
+
+
+def _vague(t: Any) -> bool:
+    """Whether a word is the object, one of many or nobody knows of whom: `suffered a stroke`."""
+    if t.dep_ != "dobj":
+        return False
+    before = [c.dep_ for c in t.children if c.i < t.i]
+    named = any(c.tag_ in ("NNP", "NNPS", "CD") for c in t.subtree)
+    bare = t.tag_ == "NNS" and not named and not {"det", "poss", "nummod"} & {*before}
+    return bare or any(c.lower_ in ("a", "an") for c in t.children)
 
 
 def _stands_alone(tokens: Sequence[Any], subject: Any) -> bool:
@@ -197,7 +212,7 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
     late = [p for p in clause.parts if p[0].i > root.i]
     early = _text([t for p in clause.parts if p[-1].i < root.i for t in p if t.i > subject.i])
     when = _text(clause.time)
-    when = when[:1].lower() + when[1:]
+    when = when[:1].lower() + when[1:] if root.lemma_ != "bear" else ""  # nobody is born twice
     verb = f"{clause.helper.text if clause.helper else ''} {early} {root.text}"
     did = f"{clause.helper.text} <who>" if clause.helper else "did <who>"
     base = f"{early} {root.text if clause.passive else root.lemma_}"
@@ -217,12 +232,13 @@ def _forms(clause: _Clause, article: Article) -> Iterator[PatternQuestion]:
         start, end = span[0].idx, span[-1].idx + len(span[-1])
         first, place = clause.sentence.start, clause.sentence.text[start:end]
         answer = Candidate(first + start, first + end, place, kind, label, clause.sentence.line)
-        yield PatternQuestion(question, answer, clause.written, kind != "date")
+        yield PatternQuestion(question, answer, clause.written, bool(when) and kind != "date")
 
     if root.lemma_ in _ONE_DOER and not clause.passive and bare:
-        if _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
-            yield from ask(f"who {verb} <rest> {when}", bare, "entity", "PERSON", *late)
-        if _text(bare) in COUNTRIES:
+        if _text(bare) not in COUNTRIES:
+            if _is(bare, "PERSON") and len(bare) > 1 and len(name) - len(bare) <= 2:
+                yield from ask(f"who {verb} <rest> {when}", bare, "entity", "PERSON", *late)
+        else:
             yield from ask(f"which country {verb} <rest> {when}", bare, "entity", "GPE", *late)
     if clause.time[0].lower_ in ("in", "on") and root.lemma_ not in _AGAIN:
         yield from ask(f"when {did} {base} <rest>", clause.time[1:], "date", "DATE", *late)
@@ -252,12 +268,16 @@ def _said(tokens: Sequence[Any], article: str) -> str | None:
     """Words inside a sentence, people by their full names; None where the article has not one."""
     names: dict[int, str] = {}
     for t in tokens:
-        near = [n for n in (t.i - 1, t.i + 1) if 0 <= n < len(t.doc)]
-        alone = not any(t.doc[n].text[0].isupper() and t.doc[n].text not in TITLES for n in near)
+        near = [t.doc[n] for n in (t.i - 1, t.i + 1) if 0 <= n < len(t.doc)]
+        one = ("ORG", "GPE") if t.ent_type_ in ("ORG", "GPE") else ()
+        alone = not any(
+            w.text[0].isupper() and (w.text not in TITLES or w.ent_type_ in one) for w in near
+        )
         if t.text[0].isupper() and alone and t.text not in COUNTRIES and t.ent_type_ != "DATE":
             full = _full_names(t.text, article)
             person = t.ent_type_ == "PERSON" or (not t.ent_type_ and t.dep_.startswith("nsubj"))
-            if len(full) > 1 or full == {t.text} or (not full and person):
+            asked = t.dep_ in ("nsubj", "nsubjpass", "dobj", "conj")
+            if len(full) > 1 or full == {t.text} or (not full and person) or (full and not asked):
                 return None
             names[t.i] = full.pop() if full else t.text
     if not tokens:
@@ -279,7 +299,11 @@ def _full_names(last: str, article: str) -> set[str]:
 def _text(tokens: Sequence[Any], names: Mapping[int, str] = MappingProxyType({})) -> str:
     """The text of tokens with the blanks that they had, in order; of some the names in place."""
     ordered = sorted(tokens, key=lambda t: t.i)
-    return "".join(names.get(t.i, t.text) + t.whitespace_ for t in ordered).strip(" ,")
+    text = ""
+    for n, t in enumerate(ordered, 1):
+        parted = n < len(ordered) and ordered[n].i > t.i + 1
+        text += names.get(t.i, t.text) + (" " if parted else t.whitespace_)
+    return text.strip(" ,")
 
 
 def _covers(question: str, clause: _Clause, answer: Sequence[Any]) -> bool:

@@ -16,7 +16,7 @@ from factdrift.builders.core.config import Loc, Strict, did_you_mean, load, mist
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import RecipePath, resource
 from factdrift.builders.core.hashing import digest
-from factdrift.builders.generate.protocol import Done, Judging, Query, Request, Result, Shape, Usage
+from factdrift.builders.generate.protocol import Done, Query, Request, Result, Shape, Usage
 from factdrift.builders.rows import Article
 from factdrift.builders.text.dates import written
 
@@ -156,29 +156,21 @@ def question_prompt(prompts: Prompts, requests: Sequence[Request], most: int) ->
     numbered = "".join(f"\n{n}. {text}" for n, text in enumerate(answers, 1))
     values = _values(first.article, first.question_day, first.candidate.sentence, most)
     values["answer"] = answers[0] if len(answers) == 1 else numbered
-    solutions = [e.question for e in prompts.generate.examples]
-    return _whole(prompts.generate, values, solutions, several=len(answers) > 1)
+    return _whole(prompts, "generate", values, several=len(answers) > 1)
 
 
 def answer_prompt(prompts: Prompts, query: Query, most: int) -> str:
     """The whole prompt to answer a question; of the article at most `most` characters."""
     values = _values(query.article, query.question_day, None, most)
-    values["question"] = query.question
-    return _whole(prompts.answer, values, [e.answer for e in prompts.answer.examples])
+    return _whole(prompts, "answer", values | {"question": query.question})
 
 
-def judge_prompt(prompts: Prompts, one: Judging, most: int) -> str:
+def judge_prompt(prompts: Prompts, one: Query, most: int) -> str:
     """The whole prompt to judge a question; of the article at most `most` characters."""
-    prompt = prompts.judge or _own_judge()
-    values = _values(one.article, one.question_day, one.answer.sentence, most)
-    values |= {"question": one.question, "answer": one.answer.text}
-    return _whole(prompt, values, [e.verdict for e in prompt.examples])
-
-
-def _own_judge() -> Prompt:
-    prompt = read(None).judge
-    assert prompt is not None
-    return prompt
+    answer = one.answer
+    assert answer is not None
+    values = _values(one.article, one.question_day, answer.sentence, most)
+    return _whole(prompts, "judge", values | {"question": one.question, "answer": answer.text})
 
 
 def _values(article: Article, today: date, sentence: int | None, most: int) -> dict[str, str]:
@@ -186,28 +178,32 @@ def _values(article: Article, today: date, sentence: int | None, most: int) -> d
     return {"article": shown, "date": spelled(article.day), "today": spelled(today)}
 
 
+_SOLUTION: Mapping[Task, str] = {"generate": "question", "answer": "answer", "judge": "verdict"}
+"""What of an example a model is to write."""
+
+
 def _whole(
-    prompt: Prompt, values: Mapping[str, str], solutions: Sequence[str], *, several: bool = False
+    prompts: Prompts, task: Task, values: Mapping[str, str] | None, *, several: bool = False
 ) -> str:
-    """The instruction, the examples with their solutions, and what the model has to continue."""
+    """The instruction, the examples with their solutions, and what the model has to continue.
+
+    Without values, the slots stand unfilled.
+    """
+    prompt: Prompt | None = getattr(prompts, task) or read(None).judge
+    assert prompt is not None
     examples = [
-        f"{_fill(prompt.layout, example.model_dump())} {solution}"
-        for example, solution in zip(prompt.examples, solutions, strict=True)
+        f"{_fill(prompt.layout, example.model_dump())} {getattr(example, _SOLUTION[task])}"
+        for example in prompt.examples
     ]
     told = [prompt.instruction, *([prompt.several] if several else [])]
-    return "\n\n".join([" ".join(told), *examples, _fill(prompt.layout, values)])
+    asked = prompt.layout if values is None else _fill(prompt.layout, values)
+    return "\n\n".join([" ".join(told), *examples, asked])
 
 
-def shown_prompt(prompts: Prompts, task: str) -> str:
+def shown_prompt(prompts: Prompts, does: str) -> str:
     """The prompt of what a model does (`writes questions`, `filter …`), its slots unfilled."""
-    prompt, solutions = prompts.answer, [e.answer for e in prompts.answer.examples]
-    if task == "writes questions":
-        prompt, solutions = prompts.generate, [e.question for e in prompts.generate.examples]
-    elif task == "filter lm_judge":
-        prompt = prompts.judge or _own_judge()
-        solutions = [e.verdict for e in prompt.examples]
-    slots = dict.fromkeys(_SLOT.findall(prompt.layout))
-    return _whole(prompt, {name: f"<{name}>" for name in slots}, solutions)
+    tasks: Mapping[str, Task] = {"writes questions": "generate", "filter lm_judge": "judge"}
+    return _whole(prompts, tasks.get(does, "answer"), None)
 
 
 # --- What a model wrote ---------------------------------------------------------------------------
@@ -418,24 +414,23 @@ class PromptedModel(ABC):
     def generate(self, requests: Sequence[Request]) -> list[Result]:
         """A question for each request; those of one article stand together in calls."""
         groups = list(self._groups(requests))
-        texts = [question_prompt(self.prompts, group, self.characters) for group in groups]
-        found: list[Result] = []
-        said: dict[int, Result] = {}
+        replies: dict[int, Result] = {}
         shapes: tuple[tuple[Shape, int], ...] = (("question", 1), ("questions", self.at_once))
         for shape, number in shapes:
-            places = [n for n, g in enumerate(groups) if (len(g) > 1) == (number > 1)]
+            places = [n for n, g in enumerate(groups) if (len(g) > 1) == (shape == "questions")]
             read = partial(_best, prompts=self.prompts, number=number)
-            asked = [texts[n] for n in places] if number > 1 or shape == "question" else []
-            replies = self.complete(asked, shape=shape, read=read) if asked else []
-            said |= dict(zip(places, replies, strict=True)) if asked else {}
+            texts = [question_prompt(self.prompts, groups[n], self.characters) for n in places]
+            found = self.complete(texts, shape=shape, read=read) if texts else []
+            replies |= dict(zip(places, found, strict=True))
+        results: list[Result] = []
         for n, group in enumerate(groups):
-            text = said[n].text
-            found += (
-                [said[n]] * len(group)
+            text = replies[n].text
+            results += (
+                [replies[n]] * len(group)
                 if text is None
                 else as_results(text, self.prompts, len(group))
             )
-        return found
+        return results
 
     def _groups(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
         for _, alike in groupby(requests, lambda r: (r.article.id, r.question_day)):
@@ -447,7 +442,7 @@ class PromptedModel(ABC):
         texts = [answer_prompt(self.prompts, q, self.characters) for q in queries]
         return self._read(texts, "answer", lambda t: as_result(t, self.prompts, question=False))
 
-    def judge(self, judged: Sequence[Judging]) -> list[Result]:
+    def judge(self, judged: Sequence[Query]) -> list[Result]:
         """`yes` or `no: …` for each question (see `as_verdict`)."""
         texts = [judge_prompt(self.prompts, one, self.characters) for one in judged]
         return self._read(texts, "verdict", as_verdict)

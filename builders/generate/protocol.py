@@ -1,10 +1,10 @@
-"""What a question backend is: two batched calls, whose results depend on the requests alone."""
+"""What language models are asked, and what comes back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from threading import Lock
-from typing import Literal, Protocol
+from typing import Literal
 
 from factdrift.builders.rows import Article, Candidate
 
@@ -23,21 +23,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Answer `question`, asked on `question_day`, from `article`."""
+    """Answer `question`, asked on `question_day`, from `article`; or judge it, with its answer."""
 
     article: Article
     question: str
     question_day: date
-
-
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """Say whether `question`, asked on `question_day`, is a good one for `answer` in `article`."""
-
-    article: Article
-    question: str
-    answer: Candidate
-    question_day: date
+    answer: Candidate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +69,3 @@ class Usage:
             self.tokens_read += read
             self.tokens_written += written
             self.cut += cut
-
-
-class Backend(Protocol):
-    """Writes questions and answers them; results stand in the order of the requests."""
-
-    @property
-    def name(self) -> str:
-        """Backend and model, as the column `generator` names them: `transformers:gpt2`."""
-
-    @property
-    def identity(self) -> str:
-        """All that a result depends on besides its request: model, prompt, parameters, seed."""
-
-    def generate(self, requests: Sequence[Request]) -> list[Result]:
-        """A question for each request."""
-
-    def answer(self, queries: Sequence[Query]) -> list[Result]:
-        """An answer for each query, as short as the article allows."""

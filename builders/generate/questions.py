@@ -9,8 +9,9 @@ from pydantic import Field
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.hashing import one_of, row_id
 from factdrift.builders.generate.backends import AnyModel, BackendSettings, Grounded, Parsed
-from factdrift.builders.generate.candidates import CandidateSettings, Finder
-from factdrift.builders.generate.protocol import WAITING, Backend, Request, Result
+from factdrift.builders.generate.candidates import CandidateSettings, SpacyFinder
+from factdrift.builders.generate.prompts import PromptedModel
+from factdrift.builders.generate.protocol import WAITING, Request, Result
 from factdrift.builders.rows import AnswerType, Article, Candidate, Draw, Dropped, Question
 
 STEP = "generate"
@@ -18,6 +19,8 @@ _TRIES = 3
 """Candidates of a draw that a language model is given at most, by default, for each one kept."""
 _TRIES_AT_ONCE = 2
 """The same where they are all asked in one round."""
+_AT_ONCE = 2048
+"""Requests in memory."""
 _SHARES: Mapping[AnswerType, int] = {"entity": 469, "phrase": 406, "date": 124}
 """Answer types of the paper's written questions, per mille (StreamingQA, appendix A.2)."""
 _ON_ITS_DAY = "RELATIVE"
@@ -36,13 +39,7 @@ class GenerateSettings(Strict):
 
     candidates: CandidateSettings = CandidateSettings()
     backend: BackendSettings = Grounded()
-    tried: int | None = Field(
-        default=None,
-        ge=1,
-        description="candidates of a draw that a model is given; else three for each one kept",
-    )
     kept: int = Field(default=4, ge=1, description="questions of a draw that go on to the filters")
-    requests: int = Field(default=2048, ge=1, description="requests in memory at a time")
 
     @property
     def model(self) -> AnyModel | None:
@@ -76,8 +73,8 @@ def generate_questions(
     settings: GenerateSettings,
     seed: int,
     *,
-    finder: Finder,
-    backend: Backend,
+    finder: SpacyFinder,
+    backend: PromptedModel,
     accept: Accept = lambda question, article: None,
 ) -> Iterator[Question | Dropped]:
     """Questions of every draw, in the order of the articles and of each article's draws.
@@ -95,14 +92,14 @@ def generate_questions(
             continue
         found = finder.find(article)
         for draw in mine:
-            tries = _TRIES_AT_ONCE if getattr(backend, "waits", False) else _TRIES
-            chosen = rank(found, article, draw, settings.tried or tries * settings.kept, seed)
+            tries = _TRIES_AT_ONCE if backend.waits else _TRIES
+            chosen = rank(found, article, draw, tries * settings.kept, seed)
             if not chosen:
                 yield Dropped(STEP, "no_candidate", draw.id)
                 continue
             waiting.append(_Work(draw, chosen, article))
             size += len(chosen)
-        if size >= settings.requests:
+        if size >= _AT_ONCE:
             yield from _ask(waiting, settings.kept, backend, accept)
             waiting, size = [], 0
     yield from _ask(waiting, settings.kept, backend, accept)
@@ -168,10 +165,10 @@ def is_answer(candidate: Candidate) -> bool:
 
 
 def _ask(
-    work: Sequence[_Work], kept: int, backend: Backend, accept: Accept
+    work: Sequence[_Work], kept: int, backend: PromptedModel, accept: Accept
 ) -> Iterator[Question | Dropped]:
     """What comes of each draw, after as many rounds as are needed."""
-    going, waits = list(work), getattr(backend, "waits", False)
+    going, waits = list(work), backend.waits
     while going:
         most = {id(w): None if waits else kept - w.kept for w in going}
         now = [(w, c) for w in going for c in w.chosen[w.asked :][: most[id(w)]]]

@@ -104,7 +104,7 @@ class TransformersBackend(p.PromptedModel):
                 if cut and (self.settings.chat or not text.strip()):
                     result = Result(None, "cut_off", f"raise new_tokens: {text[:80]}")
                 out.append(result)
-                hand_on = partial(done, place, result) if done else _nothing
+                hand_on = partial(done or (lambda *_: None), place, result)
                 self._first.see(result, read or Result, hand_on)
         self._first.end()
         return out
@@ -166,10 +166,6 @@ class TransformersBackend(p.PromptedModel):
             )
             for row in new
         ]
-
-
-def _nothing() -> None:
-    """There is nobody to hand a result to."""
 
 
 class Loaded(NamedTuple):
@@ -268,20 +264,19 @@ def as_chat(text: str, tokenizer: Any, told: Mapping[str, JsonValue] | None = No
 
 
 def content_of(model: str) -> dict[str, str]:
-    """What tells a model in a folder from another one of its name, wherever the folder lies."""
-    folder = Path(model)
-    if folder.is_file():
-        return {"files": digest([folder.name, *_told(folder)])}
-    if not folder.is_dir():
-        return {}
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return {"files": digest([[path.name, *_told(path)] for path in files])}
+    """What tells a model in a folder from another one of its name, wherever the folder lies.
 
-
-def _told(path: Path) -> list[object]:
-    """The size of a file, and of a small one its content."""
-    size = path.stat().st_size
-    return [size, path.read_bytes().hex() if size < _SMALL else None]
+    The names and sizes of its files, and the content of small ones.
+    """
+    path = Path(model)
+    files = sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else [path]
+    told = [
+        [one.name, size, one.read_bytes().hex() if size < _SMALL else None]
+        for one in files
+        if one.is_file()
+        for size in (one.stat().st_size,)
+    ]
+    return {"files": digest(told)} if told else {}
 
 
 def first_mask(row: Any, tokenizer: Any) -> Any:

@@ -16,7 +16,7 @@ from pydantic import field_validator
 from factdrift.builders import rows
 from factdrift.builders.core.config import Strict, did_you_mean
 from factdrift.builders.core.hashing import digest, one_of, row_id
-from factdrift.builders.generate.candidates import Finder, sentence_starts
+from factdrift.builders.generate.candidates import SpacyFinder, sentence_starts
 from factdrift.builders.rows.gold import gold_answers, read_gold
 from factdrift.builders.text.dates import candidates, whole
 from factdrift.builders.text.prompts import targets
@@ -104,7 +104,7 @@ def written_items(
     articles: Iterable[rows.Article],
     draws: Mapping[str, Iterable[rows.Draw]],
     written: Mapping[str, WrittenQuestions],
-    finder: Finder,
+    finder: SpacyFinder,
     counts: Counter[str],
 ) -> Iterator[tuple[QuestionItem, tuple[str, ...]]]:
     """Each written question with its article, and all its answers.

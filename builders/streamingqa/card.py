@@ -23,8 +23,8 @@ _LONG = 25
 _STATED = (
     "Without a language model. `facts`: a sentence that names both sides of a dated fact and its "
     "relation is the evidence; the timeline gives the answers, and says whether they still hold. "
-    "`parse`: seven patterns over the parse of sentences that say their own time; on real news one "
-    "article in seventy gives a question, so that it fills up where facts are few."
+    "`parse`: patterns over the parse of sentences that say their own time; on real news one "
+    "article in 250 gives a question, so that it fills up where facts are few."
 )
 _CALLS = (
     "Prompts that the models were given, each counted once, whether its answer was kept from an "
@@ -89,15 +89,6 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
     made: list[Mapping[str, Scalar]] = [
         {"outcome": reason, "candidates": n} for reason, n in sorted(summary["generated"].items())
     ]
-    passed: list[Mapping[str, Scalar]] = [
-        {
-            "filter": tally["filter"],
-            "seen": tally["seen"],
-            "dropped": tally["dropped"],
-            "share dropped": tally["dropped"] / tally["seen"] if tally["seen"] else 0.0,
-        }
-        for tally in summary["filters"]
-    ]
     examples: list[Mapping[str, Scalar]] = [
         {"filter": tally["filter"], "reason": reason, "dropped": text}
         for tally in summary["filters"]
@@ -106,7 +97,7 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
     return (
         subsets(drawn / "draws.parquet"),
         Statistics("generated", "What became of the answer candidates", made),
-        Statistics("filters", "Filters", passed, "In the order in which they ran."),
+        Statistics("filters", "Filters", _passed(summary), "In the order in which they ran."),
         Statistics("filter_examples", "What filters dropped", examples, "A few for each reason."),
         _shares(questions, "answer_type", "Answer types", _PAPER),
         _shares(questions, "generator", "Generators", "Of all rows."),
@@ -114,6 +105,19 @@ def statistics(questions: Path, drawn: Path, summary: Mapping[str, Any]) -> tupl
         _shares(questions, "time_spec", "Time specifications", "Of all rows."),
         _shares(questions, "split_part(question, ' ', 1)", "First words", "Of all rows."),
     )
+
+
+def _passed(summary: Mapping[str, Any]) -> list[Mapping[str, Scalar]]:
+    """What each filter saw and dropped."""
+    return [
+        {
+            "filter": tally["filter"],
+            "seen": tally["seen"],
+            "dropped": tally["dropped"],
+            "share dropped": tally["dropped"] / tally["seen"] if tally["seen"] else 0.0,
+        }
+        for tally in summary["filters"]
+    ]
 
 
 def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
@@ -140,10 +144,9 @@ def plots(questions: Path, drawn: Path) -> tuple[Plot, ...]:
     for subset, year, n in found:
         years.setdefault(f"eval, {subset}", dict.fromkeys(every, 0))[year] = n
     first = Plot("lengths", "periods", "Lengths", "Words of questions and answers.", lengths)
-    if not years:
-        return (first, *day_plots(drawn))
     about = "Evaluation questions by the year of their article."
-    return (first, Plot("years", "periods", "Article years", about, years), *day_plots(drawn))
+    by_year = [Plot("years", "periods", "Article years", about, years)] if years else []
+    return (first, *by_year, *day_plots(drawn))
 
 
 _BASELINE = (
@@ -189,10 +192,6 @@ def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Stati
     judged: list[Mapping[str, Scalar]] = [
         {"question": kind, "outcome": outcome, "rows": n} for kind, outcome, n in summary["judged"]
     ]
-    passed: list[Mapping[str, Scalar]] = [
-        {"filter": tally["filter"], "seen": tally["seen"], "dropped": tally["dropped"]}
-        for tally in summary["filters"]
-    ]
     query = """
         select q.split, q.written_or_generated, count(*), avg(b.exact_match), avg(b.f1)
         from read_parquet(?) b join read_parquet(?) q using (id) group by all order by all
@@ -204,7 +203,7 @@ def annotation_statistics(made: Path, summary: Mapping[str, Any]) -> tuple[Stati
     return (
         Statistics("gold", "What became of the gold rows", gold, _GOLD),
         Statistics("judged", "Questions that people judged", judged, _JUDGED),
-        Statistics("written_filters", "Filters of written questions", passed, _FILTERS),
+        Statistics("written_filters", "Filters of written questions", _passed(summary), _FILTERS),
         Statistics("human_baseline", "The human baseline", scores, _SCORES),
     )
 

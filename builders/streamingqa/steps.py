@@ -322,8 +322,8 @@ class NewsQuestions(Step):
         for model in models:
             model.finish()
         found.sort(key=lambda one: bits(self.seed, "limit", one.id))
-        for one in found[self.limit or len(found) :]:
-            lost.append(rows.Dropped(self.name, "over_limit", one.id, detail=one.question))
+        for over in found[self.limit or len(found) :]:
+            lost.append(rows.Dropped(self.name, "over_limit", over.id, detail=over.question))
         del found[self.limit or len(found) :]
         calls = sum((one.asked for one in models), Counter())
         in_order(at, out / QUESTIONS, rows.NewsQuestion, found, ORDER)

@@ -38,7 +38,7 @@ class Local(Strict):
 
     The threshold is 0.50. On `calibration.yaml` and the sentences of `samples/news` the band rule
     found it before `chief` was neutral, and finds 0.35 since, in bands of five rows: there three
-    more of 40 toxic questions go, and seven of 3,443 harmless sentences where at 0.50 none does.
+    more of 40 toxic questions go, and seven of 3,500 harmless sentences where at 0.50 none does.
     `factdrift bands` sets it on your own rows.
 
     `neutral`: words that are taken out before a text is scored.

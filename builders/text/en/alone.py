@@ -75,7 +75,7 @@ def points_outside(question: str, *, relative: bool) -> tuple[str | None, str | 
     """
     text = _QUOTED.sub(" ", question)
     kinds = [
-        (_SOURCE, "refers_to_article"),
+        (_SOURCE, "refers_to_context"),
         (pattern("undated"), "undated_day"),
         (_ON_THE_DAY, "undated_day"),
         (_CONTEXT, "refers_to_context"),

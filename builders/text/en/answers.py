@@ -19,7 +19,6 @@ _ODD_FIRST = words(
     "who whom whose what which when where why how may will can is are was were did does do has "
     "have it us march turkey polish mark bill hope"
 )
-_ODD_HEADS = {(word, True) for word in _ODD_FIRST}
 """First words that are mostly no names, for all their capital."""
 _PIECES = re.compile(r"(?<=[\s\-–—/(\"“])")
 
@@ -45,13 +44,20 @@ def bare(answer: str) -> str:
     return " ".join(parts).rstrip(",")
 
 
-def _spans(text: str) -> list[tuple[str, bool]]:
-    """The folded words of a text, and whether each is written with a capital."""
-    return [
+def _spans(text: str, *, unknown: bool) -> list[tuple[str, bool]]:
+    """The folded words of a text, numbers in digits, and whether each is written with a capital.
+
+    Where numbers of several words became one, nobody knows of any: `unknown` stands for all.
+    """
+    found = [
         (word, any(c.isupper() for c in piece))
         for piece in _PIECES.split(text.replace("’", "'"))
         for word in tokens(piece, DETERMINERS)
     ]
+    words = numbers_in_digits(tuple(word for word, _ in found))
+    if len(words) < len(found):
+        return [(word, unknown) for word in words]
+    return [(word, capital) for word, (_, capital) in zip(words, found, strict=True)]
 
 
 def names(text: str, answer: str, *, small: bool = False) -> bool:
@@ -62,29 +68,21 @@ def names(text: str, answer: str, *, small: bool = False) -> bool:
     has no capitals but its first says nothing about that. `small`: prepositions at the ends of the
     answer are ignored, too, so that `in London` is named by `London buses`.
     """
-    wanted = _spans(answer)
+    wanted = _spans(answer, unknown=False)
     if small and tokens(answer, SMALL):
         content = [at for at, (word, _) in enumerate(wanted) if word not in SMALL]
         wanted = wanted[content[0] : content[-1] + 1]
-    there = _spans(text)
-    if there and there[0] in _ODD_HEADS and text.startswith(there[0][0].capitalize()):
+    there = _spans(text, unknown=True)
+    if there and there[0][0] in _ODD_FIRST and text.startswith(there[0][0].capitalize()):
         there[0] = (there[0][0], False)  # the capital of a head says nothing
     cased = text.strip()[:1].isupper()
-    span = numbers_in_digits(tuple(w for w, _ in wanted))
-    if not span:
-        return False
-    line = numbers_in_digits(tuple(w for w, _ in there))
-    capitals = [capital for _, capital in there]
-    named = [capital for _, capital in wanted]
-    exact = len(line) == len(capitals) and len(span) == len(named)
-    for at in range(len(line) - len(span) + 1):
-        if line[at : at + len(span)] != span:
-            continue
-        if not exact or not cased:
-            return True
-        if all(there or not here for here, there in zip(named, capitals[at:], strict=False)):
-            return True
-    return False
+    return bool(wanted) and any(
+        all(
+            word == own and (capital or not named or not cased)
+            for (word, capital), (own, named) in zip(there[at:], wanted, strict=False)
+        )
+        for at in range(len(there) - len(wanted) + 1)
+    )
 
 
 @cache

@@ -60,7 +60,7 @@ def _nearest(days: int, unit: float) -> int:
 
 _TIED = re.compile(
     r",|\b(?:because|according|despite|although|after|amid)\b|\b(?:1[89]|20)\d\d\b"
-    r"|\b(?:time|decade|year|month|week|day|hour|minute|century|season)s?$"
+    r"|\b(?:time|decade|year|month|week|day|hour|minute|century|season)s?$|\d$"
 )
 """What a time behind it would seem to belong to."""
 
