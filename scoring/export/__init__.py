@@ -53,9 +53,9 @@ def export(
         templama,
         timeqa,
     )
-    from factdrift.scoring.export.release import Exported, Release
+    from factdrift.scoring.export.release import Release
 
-    formats: Mapping[FormatName, Callable[[Release], Exported]] = {
+    formats: Mapping[FormatName, Callable[[Release], None]] = {
         "streamingqa": streamingqa.write,
         "timeqa": timeqa.write,
         "templama": templama.write_yearly,
@@ -71,10 +71,10 @@ def export(
     }
     source = Release.of(release, out, name)
     writable(source.out)
-    done = formats[name](source)
-    for file, records in done.files.items():
+    formats[name](source)
+    for file, records in source.files.items():
         say(f"  {file}: {records:,} records")
-    for note, records in done.notes.items():
+    for note, records in source.notes.items():
         say(f"  {records:,} {note}")
     say(f"{name} in {source.out}")
-    return done.files
+    return source.files

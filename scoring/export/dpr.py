@@ -8,7 +8,7 @@ from typing import Any
 
 from factdrift.builders.core import duck
 from factdrift.scoring.export import beir
-from factdrift.scoring.export.release import Exported, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 _QUESTIONS = """
     WITH judged AS (
@@ -25,11 +25,10 @@ _QUESTIONS = """
 """
 
 
-def write(release: Release, corpus: Path | None = None) -> Exported:
+def write(release: Release, corpus: Path | None = None) -> None:
     """`<split>.json` of each split, beside the files of `beir` that it is made from."""
-    made = beir.write(release, corpus)
-    files = dict(made.files)
-    for name in [name for name in made.files if name.startswith(beir.QRELS)]:
+    beir.write(release, corpus)
+    for name in [name for name in release.files if name.startswith(beir.QRELS)]:
         with duck.connect(release.out) as db:
             query = _QUESTIONS.format(
                 qrels=_read("read_csv", release.out / name, "delim = '\t', all_varchar = true"),
@@ -40,10 +39,8 @@ def write(release: Release, corpus: Path | None = None) -> Exported:
                 ),
             )
             found = db.sql(query).to_arrow_reader(256)
-            file = f"{Path(name).stem}.json"
             rows = (_question(row) for batch in found for row in batch.to_pylist())
-            files[file] = release.json_list(file, rows)
-    return Exported(files, made.notes)
+            release.json_list(f"{Path(name).stem}.json", rows)
 
 
 def _read(function: str, path: Path, options: str) -> str:

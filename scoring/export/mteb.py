@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from factdrift.scoring.export import beir
-from factdrift.scoring.export.release import Exported, Release
+from factdrift.scoring.export.release import Release
 
 TASK = "mteb_task.py"
 _TEXT = '''"""The MTEB task of this folder: `mteb.evaluate(model, tasks=[Task()])`."""
@@ -55,11 +55,11 @@ class Task(AbsTaskRetrieval):
 '''
 
 
-def write(release: Release, corpus: Path | None = None) -> Exported:
+def write(release: Release, corpus: Path | None = None) -> None:
     """The files of `beir` and `mteb_task.py`, which needs `mteb` 2 alone."""
-    made = beir.write(release, corpus)
-    splits = [Path(name).stem for name in made.files if name.startswith(beir.QRELS)]
+    beir.write(release, corpus)
+    splits = [Path(name).stem for name in release.files if name.startswith(beir.QRELS)]
     about = json.dumps([release.manifest.dataset, release.manifest.version, splits])
     with release.text(TASK) as file:
         file.write(_TEXT % {"about": about})
-    return Exported({**made.files, TASK: 1}, made.notes)
+    release.files[TASK] = 1

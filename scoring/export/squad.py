@@ -7,7 +7,7 @@ from operator import itemgetter
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import ConfigEntry, SplitEntry
 from factdrift.builders.rows import ParaphrasedQuestion, TimeProbe, TimeQuestion
-from factdrift.scoring.export.release import Exported, Notes, Release, Row, dumps
+from factdrift.scoring.export.release import Release, Row, dumps
 
 _QUERY = """
     SELECT id, title, context, context_sha256, question, answers FROM asked
@@ -15,21 +15,20 @@ _QUERY = """
 """
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`<config>-<split>.json`, each page once; `UserError`: pages without text."""
-    files = {}
-    notes = Notes()
     for config in release.configs(TimeQuestion, TimeProbe, ParaphrasedQuestion):
         for split in config.splits:
             if split.rows:
                 name = f"{config.name}-{split.name}.json"
-                files[name] = _write(release, name, config, split)
-                if files[name] < split.rows:
-                    notes["questions left out: no text of their page"] += split.rows - files[name]
-    if not any(files.values()):
+                written = release.files[name] = _write(release, name, config, split)
+                if written < split.rows:
+                    release.notes["questions left out: no text of their page"] += (
+                        split.rows - written
+                    )
+    if not any(release.files.values()):
         hint = "make it with `text: true`, or join the pages by context_sha256"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
-    return Exported(files, notes)
 
 
 def _write(release: Release, name: str, config: ConfigEntry, split: SplitEntry) -> int:

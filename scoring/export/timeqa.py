@@ -1,22 +1,21 @@
 """TimeQA: a file of JSON lines a split and difficulty, as Chen et al. 2021 publish it."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import ParaphrasedQuestion, TimeQuestion
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 _NO_TEXT = "questions left out: no text of their page"
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`<split>.<easy or hard>.json.gzip`; questions in people's words as `human_<split>.…`.
 
     Targets are the answers' spans of the page, with `from` and `end` in its characters; of an
     unanswerable question `['']`. `idx` is the row's id. `UserError`: pages without text.
     """
-    files = {}
-    notes = Notes()
     for config in release.configs(TimeQuestion, ParaphrasedQuestion):
         people = "paraphrase_of" in {column.name for column in config.columns}
         for split in config.splits:
@@ -24,14 +23,13 @@ def write(release: Release) -> Exported:
             for level in levels if split.rows else ():
                 rows = (row for row in release.rows(split) if row["difficulty"] == level)
                 name = f"{'human_' * people}{split.name}.{level}.json.gzip"
-                files[name] = release.json_lines(name, _records(rows, notes))
-    if not any(files.values()):
+                release.json_lines(name, _records(rows, release.notes))
+    if not any(release.files.values()):
         hint = "make it with `text: true`, or join the pages by context_sha256"
         raise UserError("a release without the text of pages", where=release.folder, hint=hint)
-    return Exported(files, notes)
 
 
-def _records(rows: Iterator[Row], notes: Notes) -> Iterator[Row]:
+def _records(rows: Iterator[Row], notes: Counter[str]) -> Iterator[Row]:
     for row in rows:
         if not row["context"]:
             notes[_NO_TEXT] += 1
