@@ -3,12 +3,13 @@
 Read from the columns that the manifest names; articles and pages stay where they are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -79,10 +80,10 @@ def read_asked(
         db.create_function("normals", _normals, ["VARCHAR[]"], "VARCHAR[]", type=ARROW)
         try:
             relations = _fill(db, folder, chosen)
-        except duckdb.Error as error:
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
             hint = "factdrift verify says what is damaged"
             raise UserError(str(error).splitlines()[0], where=shown(folder), hint=hint) from error
-        (subjects,) = _one(db, "SELECT max(number) + 1 FROM subjects")
+        (subjects,) = one_row(db, "SELECT max(number) + 1 FROM subjects")
         found = tuple(
             Config(entry.name, _source(entry), roles, _strata(db, entry, roles, cutoff))
             for entry, roles in chosen
@@ -98,10 +99,15 @@ def _chosen(
         raise UserError("no config of this release asks anything", where=shown(folder))
     for name in wanted or ():
         if name not in found:
-            near = did_you_mean(name, found)
-            hint = f"did you mean {near}?" if near else f"there are {', '.join(found)}"
-            raise UserError(f"no config {name!r} that asks", where=shown(folder), hint=hint)
+            raise unknown_name(f"no config {name!r} that asks", name, found, folder)
     return [found[name] for name in found if wanted is None or name in wanted]
+
+
+def unknown_name(message: str, name: str, known: Iterable[str], release: Path) -> UserError:
+    """What is said of a name that a release does not have, with the one that may be meant."""
+    near = did_you_mean(name, known)
+    hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+    return UserError(message, where=shown(release), hint=hint)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -228,7 +234,7 @@ def _strata(
         if name == roles.period or not {value for (value,) in values if value is not None} <= same:
             found[name] = query
     here = f"FROM asked WHERE config = {duck.text(entry.name)}"
-    (years,) = _one(db, f"SELECT count(DISTINCT year(day)) {here}")
+    (years,) = one_row(db, f"SELECT count(DISTINCT year(day)) {here}")
     if years and roles.period is None:
         name, shown_as = ("year", "'%04d', year(day)")
         if years > _MANY:
@@ -249,6 +255,7 @@ def _strata(
     return found
 
 
-def _one(db: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
+def one_row(db: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    """The only row of a query."""
     (found,) = db.execute(query).fetchall()
     return tuple(found)

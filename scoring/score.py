@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from factdrift.builders.core.hashing import file_sha256
 from factdrift.builders.core.progress import progress
 from factdrift.builders.release.tasks import quoted
 from factdrift.scoring import predictions
-from factdrift.scoring.asked import Asked, read_asked
+from factdrift.scoring.asked import Asked, one_row, read_asked
 from factdrift.scoring.intervals import SCALE, Floats, intervals, weights
 from factdrift.scoring.knowledge import Stop, knowledge_stop
 from factdrift.scoring.metrics import GUESSED, METRICS, VERDICTS, judge, repeated
@@ -112,12 +112,9 @@ def score(options: Options) -> Scores:
         _check_release(asked, beside, options.file)
         counts = _read(asked, options)
         judge(asked, rouge=options.rouge)
-        (undecided, neutral) = _one(
-            asked,
-            "count(*) FILTER (verdict = 'undecided'), "
-            "count(*) FILTER (verdict = 'neutral') FROM said",
-        )
-        counts |= {"undecided": undecided, "neutral": neutral}
+        for left_out in ("undecided", "neutral"):
+            query = f"SELECT count(*) FROM said WHERE verdict = '{left_out}'"  # noqa: S608
+            (counts[left_out],) = one_row(asked.db, query)
         for line in _notes(asked, counts):
             options.say(line)
         verdicts = dict(
@@ -177,14 +174,14 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
 
     def refuse(query: str, message: str, hint: str, wanted: bool = True) -> int:
         """How many rows of some ids a query finds, columns `n` and `id`; an error where any is."""
-        count, ids = _one(asked, f"count(*), min_by(id, n, {_TOLD}) FROM ({query})")
+        count, ids = one_row(db, f"SELECT count(*), min_by(id, n, {_TOLD}) FROM ({query})")  # noqa: S608
         if count and wanted:
             listed = ", ".join(one[:40] for one in ids) + (", …" if count > _TOLD else "")
             text = message.format(count=f"{count:,}", ids=listed)
             raise UserError(text, where=shown(options.file), hint=hint)
         return int(count)
 
-    (read,) = _one(asked, "count(*) FROM predicted")
+    (read,) = one_row(db, "SELECT count(*) FROM predicted")
     if not read:
         raise UserError("no predictions", where=shown(options.file))
     refuse(
@@ -206,7 +203,7 @@ def _read(asked: Asked, options: Options) -> dict[str, int]:
         "choice_scores of {count} rows are not as many as their choices: {ids}",
         "a number for each of the row's choices, in their order",
     )
-    (rows,) = _one(asked, "count(*) FROM given")
+    (rows,) = one_row(db, "SELECT count(*) FROM given")
     unknown = refuse(
         "SELECT rowid AS n, id FROM predicted p ANTI JOIN given g ON g.number = p.rowid",
         ("{count} of " + f"{read:,}" if rows else "all")
@@ -252,14 +249,10 @@ def _notes(asked: Asked, counts: Mapping[str, int]) -> Iterator[str]:
         yield f"no predictions of {', '.join(empty)}"
 
 
-def _one(asked: Asked, query: str) -> tuple[Any, ...]:
-    (found,) = asked.db.execute(f"SELECT {query}").fetchall()
-    return tuple(found)
-
-
 def _metrics(asked: Asked) -> list[str]:
     """The metrics that any row has."""
-    counted = _one(asked, ", ".join(f"count({duck.name(m)})" for m in METRICS) + " FROM marks")
+    counts = ", ".join(f"count({duck.name(metric)})" for metric in METRICS)
+    counted = one_row(asked.db, f"SELECT {counts} FROM marks")  # noqa: S608
     return [metric for metric, n in zip(METRICS, counted, strict=True) if n]
 
 

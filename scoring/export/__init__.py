@@ -1,7 +1,7 @@
 """A release in the file formats of the original datasets, so that existing code reads it.
 
-Each module writes one format; `FORMATS` lists them. Ids are those of the release's rows wherever
-a format leaves them free, so that predictions made with other code are scored by `factdrift score`.
+Ids are those of the release's rows wherever a format leaves them free, so that predictions made
+with other code are scored by `factdrift score`.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,12 +42,10 @@ def export(
     """
     from factdrift.scoring.export import (
         beir,
+        beir_forms,
         ckl,
-        dpr,
         knowedit,
         lama,
-        mteb,
-        squad,
         stream,
         streamingqa,
         templama,
@@ -62,11 +60,11 @@ def export(
         "dynamic-templama": templama.write,
         "lama": lama.write,
         "ckl": ckl.write,
-        "squad": squad.write,
+        "squad": timeqa.write_squad,
         "knowedit": knowedit.write,
         "beir": lambda source: beir.write(source, corpus),
-        "dpr": lambda source: dpr.write(source, corpus),
-        "mteb": lambda source: mteb.write(source, corpus),
+        "dpr": lambda source: beir_forms.write_dpr(source, corpus),
+        "mteb": lambda source: beir_forms.write_mteb(source, corpus),
         "stream": lambda source: stream.write(source, corpus),
     }
     source = Release.of(release, out, name)
