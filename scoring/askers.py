@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.generate.openai_servers import OpenAI
@@ -30,22 +30,12 @@ class Probing:
     blank: str | None = None
 
 
-class Asker(Protocol):
-    """A model, asked in one way."""
-
-    identity: str
-    """All that an answer depends on besides its question."""
-    batch: int
-    """Questions at a time; answers may depend on which ones they are."""
-    usage: Usage
-
-    def ask(self, questions: Sequence[ModelQuestion], done: Done) -> None:
-        """Ask at most `batch` questions; each answer is handed to `done`."""
-        ...
-
-
 class TextAsker:
-    """A model that writes, here or on a server. What is no text at all is not handed on."""
+    """A model that writes, here or on a server. What is no text at all is not handed on.
+
+    `identity`: all that an answer depends on besides its question; `batch`: questions at a time,
+    for answers may depend on which ones they are.
+    """
 
     def __init__(self, settings: Transformers | OpenAI, seed: int) -> None:
         self._model: PromptedModel = settings.open(seed)
@@ -126,6 +116,10 @@ class LikelihoodAsker:
                 answer = option.lstrip() if chat else option
                 pairs.append((text, answer + question.after))
         return _shared(questions, model.likelihoods(pairs, special=not chat))
+
+
+Asker = TextAsker | LikelihoodAsker
+"""A model, asked in one way."""
 
 
 def _shared(

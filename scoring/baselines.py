@@ -24,11 +24,7 @@ def _parts(folder: Path) -> tuple[list[ChosenSplit], Path]:
         for config in configs.values()
         if config.roles and config.name not in ("choices", "paraphrases")
         for split in config.splits
-    ]
-    splits = [
-        one
-        for one in splits
-        if _COLUMNS.issubset(pq.read_schema(locate(folder, one.split.file)).names)
+        if _COLUMNS.issubset(pq.read_schema(locate(folder, split.file)).names)
     ]
     timelines = configs["timelines"].splits if "timelines" in configs else ()
     if not splits or len(timelines) != 1:

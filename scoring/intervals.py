@@ -5,15 +5,15 @@ Above `BUNDLES` subjects, they are dealt to so many bundles in turn, and bundles
 sums are of whole numbers (`SCALE`), so that a result does not depend on the order of adding.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from factdrift.builders.core.hashing import bits
-from factdrift.scoring.metrics import SCALE
-from factdrift.scoring.words import Ints
 
+SCALE = 1 << 20
+"""A metric is kept as a whole number of 1/SCALE, so that sums are exact in any order."""
 BUNDLES = 1024
 DRAWS = 1000
 FLIPS = 10_000
@@ -22,6 +22,7 @@ FEW = 10
 """Subjects with something right, or wrong, from which draws are believed."""
 _BLOCK = 256
 
+Ints = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 

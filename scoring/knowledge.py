@@ -7,17 +7,13 @@ change. So answers are counted by when they began, and the day is the cut that e
 of them are right and which outdated.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
+import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
-from factdrift.builders.core.dates import Period
-from factdrift.scoring.asked import NO_DAY, Asked, Config, Lists, Stratum
-from factdrift.scoring.intervals import Floats
-from factdrift.scoring.metrics import OUTDATED, RIGHT, Scorer
-from factdrift.scoring.words import Ints, distinct
+from factdrift.scoring.asked import Asked
+from factdrift.scoring.intervals import Floats, Ints
 
 LEAST = 10.0
 """Twice the gain in log-likelihood from which a cut is believed (about 1 in 600 by chance)."""
@@ -36,136 +32,89 @@ class Stop(NamedTuple):
     n: int
 
 
-def began(asked: Asked, changed: NDArray[np.bool_]) -> Ints:
-    """The last day of the period in which each row's answer began; `NO_DAY`: before, or unknown.
+def look_back(db: duckdb.DuckDBPyConnection) -> None:
+    """Make tables of what facts had before, from `asked`.
 
-    Looked for where a fact has rows that are `changed`: they had another answer before. Of several
-    accepted answers the one that began first counts, for who knows it is right. Rows with a past
-    answer of their own, and no history, say that the answer began at their time.
+    `held`: since when a fact had each name; `changed`: rows that had another answer before;
+    `began`: of rows whose fact changes, or that name a past answer and have no history, the last
+    day and the name of the period in which the answer began. Of several accepted answers the one
+    that began first counts, for who knows it is right; what was a past answer already in the first
+    period of its row did not begin there, and the row is in none.
     """
-    days = np.full(len(asked), NO_DAY, np.int32)
-    alone = (asked.history < 0) & (asked.previous.sizes > 0)
-    days[alone] = asked.day[alone]
-    dated = np.zeros(len(asked), bool)
-    for config in asked.configs:
-        dated[config.rows] = config.asking.period is not None
-    dated &= asked.day != NO_DAY
-    of_changed = np.zeros(int(asked.history.max(initial=-1)) + 2, bool)
-    of_changed[asked.history[changed]] = True
-    of_changed[-1] = False  # where history is -1
-    dated &= of_changed[asked.history]
-    for rows in asked.facts(dated):
-        days[rows] = _began(asked, rows)
-    return days
+    db.execute(_LOOK_BACK)
 
 
-def _began(asked: Asked, chosen: Ints) -> Ints:
-    """`began` for the chosen rows: all dated ones of some facts that change."""
-    history = asked.history[chosen].astype(np.int64)
-    different, place = np.unique(asked.day[chosen], return_inverse=True)
-    when = history * len(different) + place
-    times = distinct(when)
-    width = max(len(asked.keys), 1)
+_LOOK_BACK = """
+CREATE TABLE held AS
+    SELECT history, name, min(day) AS since
+    FROM (SELECT history, day, unnest(targets) AS name FROM asked)
+    WHERE history IS NOT NULL AND day IS NOT NULL GROUP BY ALL;
 
-    def named(lists: Lists) -> tuple[Ints, Ints]:
-        """Numbers of (history, name) in a list, and the place of each one's row in `chosen`."""
-        owners, codes = lists.of(chosen)
-        return history[owners] * width + asked.key[codes], owners
+CREATE TABLE changed AS
+    SELECT row FROM asked WHERE NOT list_has_all(targets, previous)
+    UNION
+    SELECT row FROM asked a JOIN held h ON h.history = a.history AND h.since < a.day
+    WHERE NOT list_contains(a.targets, h.name);
 
-    facts, rows = named(asked.targets)
-    every, size = distinct(facts), len(times)
-    held = np.searchsorted(every, facts) * size + np.searchsorted(times, when[rows])
-    # the times of a history are neighbours in `times`: a name holds on as long as they are
-    sorted_held = distinct(held)
-    starts = np.ones(len(sorted_held), bool)
-    starts[1:] = (np.diff(sorted_held) != 1) | (sorted_held[1:] % size == 0)
-    first = sorted_held[starts]
-    begin = different[times[first % size] % len(different)]
-    before = distinct(_places(named(asked.previous), every, times, when))
-    begin[np.isin(first, before, assume_unique=True)] = NO_DAY
-    of_held = begin[np.cumsum(starts) - 1][np.searchsorted(sorted_held, held)]
-    earliest = np.full(len(chosen), np.iinfo(np.int32).max, np.int32)
-    np.minimum.at(earliest, rows, of_held)
-    return np.where(earliest < np.iinfo(np.int32).max, earliest, NO_DAY)
-
-
-def _places(given: tuple[Ints, Ints], every: Ints, times: Ints, when: Ints) -> Ints:
-    """Where past answers stand among what is held: a name that is there did not begin then."""
-    facts, rows = given
-    at = np.searchsorted(every, facts)
-    known = at < len(every)
-    known[known] = every[at[known]] == facts[known]
-    places: Ints = at[known] * len(times) + np.searchsorted(times, when[rows[known]])
-    return places
-
-
-def labels(asked: Asked) -> Mapping[int, str]:
-    """What the period that ends on a day is called: as the rows say, else its quarter."""
-    found: dict[int, str] = {}
-    for config in asked.configs:
-        for stratum in config.strata:
-            if stratum.name == config.asking.period:
-                days = asked.day[config.rows][stratum.lists.rows]
-                different, first = np.unique(days, return_index=True)
-                for day, n in zip(different.tolist(), first.tolist(), strict=True):
-                    found.setdefault(day, stratum.values[int(stratum.lists.codes[n])])
-    return found
+CREATE TABLE began AS
+WITH dated AS (
+    SELECT row, history, day, targets, previous FROM asked
+    WHERE day IS NOT NULL AND period IS NOT NULL
+        AND history IN (SELECT history FROM asked SEMI JOIN changed USING (row))
+), answers AS (
+    SELECT row, history, day, dense_rank() OVER (PARTITION BY history ORDER BY day) AS place,
+        targets FROM dated
+), names AS (
+    SELECT * EXCLUDE (targets), unnest(targets) AS name FROM answers
+), stretches AS (  -- a name holds on as long as it is there in each period of its history
+    SELECT *, place - dense_rank() OVER (PARTITION BY history, name ORDER BY place) AS stretch
+    FROM names
+), starts AS (
+    SELECT row, history, name, min(day) OVER (PARTITION BY history, name, stretch) AS start
+    FROM stretches
+), earlier AS (
+    SELECT DISTINCT history, day AS start, unnest(previous) AS name, true AS there FROM dated
+), found AS (
+    SELECT row, min(start) AS day FROM starts LEFT JOIN earlier USING (history, start, name)
+    GROUP BY row HAVING NOT coalesce(bool_or(there), false)
+    UNION ALL
+    SELECT row, day FROM asked WHERE history IS NULL AND len(previous) > 0 AND day IS NOT NULL
+), named AS (
+    SELECT day, arg_min(period, row) AS label FROM asked
+    WHERE period IS NOT NULL AND day IS NOT NULL GROUP BY day
+)
+SELECT row, day, coalesce(label, printf('%04dQ%d', year(day), quarter(day))) AS label
+FROM found LEFT JOIN named USING (day)
+"""
 
 
-def label_of(day: int, named: Mapping[int, str]) -> str:
-    """The name of the period that ends on a day, else of the quarter that holds it."""
-    date = np.datetime64(day, "D").astype(object)
-    return named.get(day) or str(Period.of(date, "quarter"))
-
-
-def began_stratum(asked: Asked, config: Config, days: Ints) -> list[Stratum]:
-    """The stratum `began` of a config; none where no row says when its answer began."""
-    mine = days[config.rows]
-    there = mine != NO_DAY
-    if not there.any():
-        return []
-    named = labels(asked)
-    different = distinct(mine[there])
-    texts = [label_of(day, named) for day in different.tolist()]
-    values = tuple(sorted(set(texts)))
-    place = np.array([values.index(text) for text in texts], np.int64)
-    codes = place[np.searchsorted(different, mine[there])]
-    starts = np.concatenate(([0], np.cumsum(there)))
-    return [Stratum("began", values, Lists(starts, codes))]
-
-
-def knowledge_stop(
-    asked: Asked, scorer: Scorer, days: Ints, bundle: Ints, drawn: Floats
-) -> Stop | None:
+def knowledge_stop(asked: Asked, drawn: Floats) -> Stop | None:
     """Where a model's knowledge stops; None where its answers do not say.
 
-    `days` as of `began`, `bundle` and `drawn` as of `scoring.intervals`.
+    `drawn` as of `scoring.intervals`.
     """
-    told = np.isin(scorer.verdicts, (RIGHT, OUTDATED)) & scorer.could_be_outdated & (days != NO_DAY)
-    if not told.any():
+    rows = asked.db.execute("""
+        SELECT b.day, any_value(label) AS label, bundle, count(*) AS n,
+            count(*) FILTER (verdict = 'right') AS hits
+        FROM marks m JOIN began b USING (row) SEMI JOIN changed USING (row)
+        WHERE verdict IN ('right', 'outdated') GROUP BY b.day, bundle ORDER BY b.day
+    """).fetchall()
+    labels = list({day: label for day, label, *_ in rows}.values())
+    if len(labels) < 2:
         return None
-    different, place = np.unique(days[told], return_inverse=True)
-    if len(different) < 2:
-        return None
-    count = drawn.shape[1]
-    cell = bundle[told] * len(different) + place
-    shape = (count, len(different))
-    every = np.bincount(cell, minlength=count * len(different)).reshape(shape)
-    right = np.bincount(
-        cell, weights=scorer.verdicts[told] == RIGHT, minlength=count * len(different)
-    ).reshape(shape)
+    place = {day: n for n, day in enumerate(dict.fromkeys(row[0] for row in rows))}
+    every, right = np.zeros((2, drawn.shape[1], len(place)))
+    for day, _, bundle, n, hits in rows:
+        every[bundle, place[day]], right[bundle, place[day]] = n, hits
     cut, gain = _cuts(right.sum(0)[None], every.sum(0)[None])
     if 2 * gain[0] < LEAST:
         return None
     again, _ = _cuts(drawn @ right, drawn @ every)
     again.sort()
     outside = round(len(again) * 0.025)
-    named = labels(asked)
     low, high = again[outside], again[-1 - outside]
-    last, first, low, high = (
-        label_of(int(different[n]), named) for n in (cut[0] - 1, cut[0], low - 1, high - 1)
-    )
-    return Stop(last, first, low, high, int(told.sum()))
+    last, first, low, high = (labels[n] for n in (cut[0] - 1, cut[0], low - 1, high - 1))
+    return Stop(last, first, low, high, int(every.sum()))
 
 
 def _cuts(right: Floats, every: Floats) -> tuple[Ints, Floats]:

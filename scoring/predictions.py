@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -40,11 +40,9 @@ LONGEST = 4 << 20
 """Bytes of a line at most: an answer, not a book."""
 HASH = 16
 """Hex digits of a prompt's sha256 that tell it."""
-ROWS = 1 << 16
-"""Rows that are written at a time."""
+_ROWS = 1 << 14
+"""Rows that are read and written at a time."""
 _PIECE = 1 << 20
-_LINES = 1 << 13
-"""Lines that are read at a time."""
 _ANSWERS = ("prediction", "candidates", "scores", "choice_scores")
 _HINT = 'a line is {"id": "…", "prediction": "…"}, or has candidates, scores or choice_scores'
 _TEXTS = pa.list_(pa.string())
@@ -81,9 +79,6 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     evidence: list[str] | None = None
 
 
-_FIELDS = [attrgetter(name) for name in Prediction.__struct_fields__]
-
-
 class About(BaseModel):
     """What the file beside the predictions says of them; further fields are left alone."""
 
@@ -98,13 +93,6 @@ class About(BaseModel):
     def name(self) -> str:
         """The model, and how it was asked where that is not by writing."""
         return self.model if self.view in (None, "generate") else f"{self.model} ({self.view})"
-
-
-class Batch(NamedTuple):
-    """Some rows of a file: a table of `SCHEMA`, and the place of its first row, from 1."""
-
-    table: pa.RecordBatch
-    first: int
 
 
 def prompt_hash(prompt: str) -> str:
@@ -143,8 +131,8 @@ def say_beside(path: Path, about: Mapping[str, object]) -> None:
         unfinished.write_text(text + "\n", "utf-8")
 
 
-def read(path: Path) -> Iterator[Batch]:
-    """The predictions of a file in batches, in bounded memory.
+def read(path: Path) -> Iterator[pa.RecordBatch]:
+    """The predictions of a file in batches of `SCHEMA`, in bounded memory.
 
     `UserError` with file and line: a line that is no prediction or is longer than `LONGEST`, a row
     with no answer or several kinds, a number that is not finite; a damaged or empty file.
@@ -154,7 +142,9 @@ def read(path: Path) -> Iterator[Batch]:
             is_parquet = file.read(4) == b"PAR1"
     except OSError as error:
         raise UserError.of_disk(error, path) from error
-    return _read_parquet(path) if is_parquet else _read_lines(path)
+    flow = _parquet_rows(path) if is_parquet else numbered_rows(path)
+    while some := [row for _, row in islice(flow, _ROWS)]:
+        yield _batch(some)
 
 
 def write(path: Path, rows: Iterable[Prediction]) -> int:
@@ -165,7 +155,7 @@ def write(path: Path, rows: Iterable[Prediction]) -> int:
     flow = iter(rows)
     count = 0
     with replacing(path) as unfinished, _open(unfinished, path.suffix) as put:
-        while some := list(islice(flow, ROWS)):
+        while some := list(islice(flow, _ROWS)):
             count += len(some)
             put(some)
     return count
@@ -176,19 +166,12 @@ def _open(path: Path, suffix: str) -> Iterator[Any]:
     if suffix == ".parquet":
         schema = SCHEMA.remove(SCHEMA.get_field_index("from_scores"))
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            yield lambda rows: writer.write_batch(_batch(rows, path, 1).select(schema.names))
+            yield lambda rows: writer.write_batch(_batch(rows).select(schema.names))
         return
     encoder = msgspec.json.Encoder()
     packed = {".gz": "gzip", ".zst": "zstd"}.get(suffix)
     with pa.output_stream(str(path), compression=packed) as file:
         yield lambda rows: file.write(encoder.encode_lines(rows))
-
-
-def _read_lines(path: Path) -> Iterator[Batch]:
-    flow = numbered_rows(path)
-    while some := list(islice(flow, _LINES)):
-        places, rows = [number for number, _ in some], [row for _, row in some]
-        yield Batch(_batch(rows, path, places[0], places), places[0])
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
@@ -206,7 +189,7 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             text = f"no prediction: {str(error).replace(chr(10), ' ')}"
             raise UserError(text, where=shown(path), line=number, hint=_HINT) from None
-        yield number, row
+        yield number, _checked(row, path, number)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -230,42 +213,28 @@ def _check_length(line: bytes, path: Path, number: int) -> None:
         raise UserError(f"a line of more than {LONGEST:,} bytes", where=shown(path), line=number)
 
 
-def _batch(
-    rows: Sequence[Prediction], path: Path, first: int, places: Sequence[int] = ()
-) -> pa.RecordBatch:
-    """Rows as Arrow. `UserError` at the first one that is no answer."""
-    columns = [list(map(field, rows)) for field in _FIELDS]
-    *_, given, candidates, scores, choices, _ = columns
-    plain = all(column.count(None) == len(rows) for column in (candidates, scores, choices))
-    if not plain or UNSET in given:
-        for number, row in enumerate(rows):
-            if wrong := _wrong(row):
-                line = places[number] if places else first + number
-                raise UserError(wrong, where=shown(path), line=line, hint=_HINT)
-        columns[4] = [None if one is UNSET else one for one in given]
-        ranked = [None if one is None else _ranked(one) for one in scores]
-        columns[5] = [
-            one if one is not None else other for one, other in zip(candidates, ranked, strict=True)
-        ]
-    columns.append([one is not None for one in scores])
-    del columns[6]
-    arrays = [_array(c, field.type) for c, field in zip(columns, SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
+def _batch(rows: Sequence[Prediction]) -> pa.RecordBatch:
+    columns = {name: list(map(attrgetter(name), rows)) for name in Prediction.__struct_fields__}
+    scores = columns.pop("scores")
+    columns["prediction"] = [None if one is UNSET else one for one in columns["prediction"]]
+    columns["candidates"] = [
+        given if one is None else _ranked(one)
+        for given, one in zip(columns["candidates"], scores, strict=True)
+    ]
+    columns["from_scores"] = [one is not None for one in scores]
+    return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
 
 
-def _array(column: list[Any], kind: pa.DataType) -> pa.Array:
-    nothing = column.count(None) == len(column)
-    return pa.nulls(len(column), kind) if nothing else pa.array(column, kind)
-
-
-def _wrong(row: Prediction) -> str | None:
-    """Why a row is no answer, if it is none."""
+def _checked(row: Prediction, path: Path, number: int) -> Prediction:
+    """The row. `UserError`: it is no answer."""
     kinds = (row.prediction is not UNSET) + (row.candidates is not None)
     kinds += (row.scores is not None) + (row.choice_scores is not None)
-    if kinds != 1:
-        return f"{'no' if kinds == 0 else 'more than one kind of'} answer"
     numbers = row.choice_scores or (row.scores or {}).values()
-    return None if all(map(math.isfinite, numbers)) else "a score that is not a finite number"
+    if kinds == 1 and all(map(math.isfinite, numbers)):
+        return row
+    answers = {0: "no answer", 1: "a score that is not a finite number"}
+    wrong = answers.get(kinds, "more than one kind of answer")
+    raise UserError(wrong, where=shown(path), line=number, hint=_HINT)
 
 
 def _ranked(scores: dict[str, float]) -> list[str]:
@@ -273,7 +242,7 @@ def _ranked(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda text: (-scores[text], text))
 
 
-def _read_parquet(path: Path) -> Iterator[Batch]:
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Prediction]]:
     try:
         with pq.ParquetFile(path, pre_buffer=False) as file:
             names = set(file.schema_arrow.names)
@@ -282,17 +251,14 @@ def _read_parquet(path: Path) -> Iterator[Batch]:
                 message = f"no column id, or none of {', '.join(_ANSWERS)}; it has {columns}"
                 raise UserError(message, where=shown(path))
             wanted = [name for name in Prediction.__struct_fields__ if name in names]
-            done = 1
-            for batch in file.iter_batches(_LINES, columns=wanted):
-                rows = []
-                for number, row in enumerate(batch.to_pylist(), done):
-                    try:
-                        rows.append(msgspec.convert(_plain(row), Prediction))
-                    except msgspec.ValidationError as error:
-                        text = f"no prediction: {error}"
-                        raise UserError(text, where=shown(path), line=number) from None
-                yield Batch(_batch(rows, path, done), done)
-                done += len(rows)
+            batches = file.iter_batches(_ROWS, columns=wanted)
+            rows = (row for batch in batches for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                try:
+                    yield number, _checked(msgspec.convert(_plain(row), Prediction), path, number)
+                except msgspec.ValidationError as error:
+                    text = f"no prediction: {error}"
+                    raise UserError(text, where=shown(path), line=number) from None
     except (pa.ArrowException, OSError) as error:
         what = str(error).split("\n")[0]
         raise UserError(f"no predictions: {what}", where=shown(path)) from error

@@ -24,11 +24,10 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import disk_errors, replacing, resource, writable
 from factdrift.builders.release.plots import COLOURS
 from factdrift.scoring.figures import WIDTHS, Point, Series, dots, lines
-from factdrift.scoring.intervals import Paired, bundles, paired
-from factdrift.scoring.metrics import SCALE, VERDICTS
+from factdrift.scoring.intervals import SCALE, Paired, bundles, paired
+from factdrift.scoring.metrics import VERDICTS
 from factdrift.scoring.score import ROWS, SUMMARY, Mean, sortable
 from factdrift.scoring.summary import CHOSEN, WRITTEN
-from factdrift.scoring.words import found
 
 REPORT = "report.html"
 MOST = len(COLOURS)
@@ -260,7 +259,7 @@ def tests(models: Sequence[Model]) -> Iterator[Test]:
             if not (_has(first, metric) and _has(second, metric)):
                 continue
             ids = [model.rows.column("id").combine_chunks() for model in (first, second)]
-            at = found(ids[0], ids[1])
+            at = pc.index_in(ids[0], ids[1]).fill_null(-1).to_numpy()
             here = np.flatnonzero(at >= 0)
             if metric == CHOSEN[0] and len(here):
                 mine, theirs = (_marks(model.rows.column("chance")) for model in (first, second))

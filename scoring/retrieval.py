@@ -15,8 +15,7 @@ import numpy as np
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.scoring.export.beir import QRELS, QUERIES, STALE
-from factdrift.scoring.intervals import Interval, intervals, weights
-from factdrift.scoring.metrics import SCALE
+from factdrift.scoring.intervals import SCALE, Interval, intervals, weights
 
 MEASURES = {
     "ndcg_cut_10": "nDCG@10",
@@ -104,7 +103,7 @@ def _interval(values: list[float]) -> Interval:
 
 
 def _stale_in(
-    results: Mapping[str, float], judged: Mapping[str, int], stale: frozenset[str]
+    results: Mapping[str, float], judged: Mapping[str, int], stale: set[str]
 ) -> tuple[float, str | None]:
     """The share of the first results that are stale, and the stale one above all relevant ones."""
     ranked = sorted(results, key=lambda name: (-results[name], name))
@@ -116,9 +115,8 @@ def _stale_in(
 def _run(path: Path) -> Run:
     found: Run = defaultdict(dict)
     for number, line in _lines(path):
-        parts = line.split()
         try:
-            query, _, passage, _, score, *_ = parts
+            query, _, passage, _, score, *_ = line.split()
             value = float(score)
         except ValueError:
             hint = "a line is: query Q0 passage rank score tag"
@@ -132,25 +130,22 @@ def _run(path: Path) -> Run:
 
 def _judged(path: Path) -> Judged:
     found: Judged = defaultdict(dict)
-    for number, line in _lines(path):
-        if number > 1:
-            try:
-                query, passage, score = line.split("\t")
-                found[query][passage] = int(score)
-            except ValueError:
-                hint = "its columns are query-id, corpus-id, score"
-                raise UserError("no judgment", where=shown(path), line=number, hint=hint) from None
+    for number, line in [*_lines(path)][1:]:
+        try:
+            query, passage, score = line.split("\t")
+            found[query][passage] = int(score)
+        except ValueError:
+            hint = "its columns are query-id, corpus-id, score"
+            raise UserError("no judgment", where=shown(path), line=number, hint=hint) from None
     return found
 
 
-def _stale(path: Path) -> dict[str, frozenset[str]]:
+def _stale(path: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
-    if path.is_file():
-        for number, line in _lines(path):
-            if number > 1:
-                query, passage, *_ = line.split("\t")
-                found[query].add(passage)
-    return {query: frozenset(names) for query, names in found.items()}
+    for _, line in [*_lines(path)][1:] if path.is_file() else ():
+        query, passage, *_ = line.split("\t")
+        found[query].add(passage)
+    return found
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -170,10 +165,7 @@ def write(found: list[RetrievalScores], path: Path) -> None:
             "split": one.split,
             "queries": one.queries,
             "misled": one.misled,
-            "measures": {
-                name: {"mean": of.mean, "low": of.low, "high": of.high}
-                for name, of in one.measures.items()
-            },
+            "measures": {name: of._asdict() for name, of in one.measures.items()},
         }
         for one in found
     ]

@@ -4,18 +4,18 @@ What a model said is kept by content in the build folder, a batch at a time, so 
 goes on where it was and a second run asks nothing. Rows are read in windows: memory holds one.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 from pydantic import ValidationError
 
 import factdrift
 from factdrift.builders.core.cache import AnswerCache
-from factdrift.builders.core.config import did_you_mean, shown
+from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import digest
 from factdrift.builders.core.progress import Progress, progress
@@ -26,6 +26,7 @@ from factdrift.builders.release.tasks import gaps
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.text.prompts import targets as each_once
 from factdrift.builders.text.squad import normal
+from factdrift.scoring.asked import unknown_name
 from factdrift.scoring.askers import Asker, LikelihoodAsker, Probing, TextAsker
 from factdrift.scoring.predictions import Prediction, say_beside, write
 from factdrift.scoring.sampling import ChosenSplit, Distractors, drawn, relation_of
@@ -48,7 +49,6 @@ class ModelOrder:
     settings: Transformers | OpenAI
     say: Callable[[str], None]
     view: View | None = None
-    kind: Kind | None = None
     configs: Sequence[str] = ()
     splits: Sequence[str] = ()
     limit: int | None = None
@@ -77,7 +77,7 @@ def run_model(order: ModelOrder) -> Path:
 
     `UserError` before any work: PyTorch, the model, a config, or a view that does not suit them.
     """
-    kind = order.kind or _kind(order.settings)
+    kind = _kind(order.settings)
     view = order.view or ("mask" if kind == "masked" else "generate")
     _check(order, view, kind)
     manifest = load(order.release)
@@ -176,7 +176,6 @@ class _Run:
                     config=one.config,
                     split=one.split.name,
                     prompt=row[roles.prompt],
-                    targets=tuple(row[roles.targets]),
                     context=row[roles.context] if roles.context else "",
                     candidates=candidates,
                     choices=tuple(row[roles.choices]) if roles.choices else (),
@@ -263,7 +262,7 @@ def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSpl
     ]
     for name in order.configs:
         if name not in asks:
-            _refuse(f"no config {name!r} whose rows ask something", name, asks, order.release)
+            raise unknown_name(f"no config {name!r} that asks", name, asks, order.release)
     configs = [c for c in manifest.configs if c.name in (order.configs or suited)]
     if not configs:
         others = "choices" if any(one.choices for one in asks.values()) else "generate"
@@ -272,19 +271,13 @@ def _chosen(manifest: Manifest, order: ModelOrder, view: View) -> list[ChosenSpl
     splits = {split.name for config in configs for split in config.splits}
     for name in order.splits:
         if name not in splits:
-            _refuse(f"no split {name!r}", name, sorted(splits), order.release)
+            raise unknown_name(f"no split {name!r}", name, sorted(splits), order.release)
     return [
         ChosenSplit(config.name, asks[config.name], split)
         for config in configs
         for split in config.splits
         if split.rows and (not order.splits or split.name in order.splits)
     ]
-
-
-def _refuse(message: str, name: str, known: Iterable[str], where: Path) -> NoReturn:
-    near = did_you_mean(name, known)
-    hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
-    raise UserError(message, where=shown(where), hint=hint)
 
 
 def _asker(order: ModelOrder, view: View, kind: Kind) -> Asker:

@@ -4,27 +4,35 @@
 the order of their days, the newest first.
 """
 
+import heapq
+import json
 import tempfile
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from factdrift.builders.core.config import shown
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
+from factdrift.builders.core.progress import progress
+from factdrift.builders.generate.mentions import batches
+from factdrift.builders.generate.transformers_models import require_torch
 from factdrift.builders.text.words import WORD, fold_in_place
 from factdrift.scoring.commands import Baseline
 from factdrift.scoring.export.beir import CORPUS, QUERIES
-from factdrift.scoring.search_records import records
 
 DEPTH = 100
 _NEWEST = 10
 """Results that `newest` puts in the order of their days."""
 _HEAP = 64_000_000
 _UNDATED = -1
+_BATCH, _BLOCK, _LENGTH = 64, 4096, 256
+"""Texts that are read together, passages that are compared together, and tokens of a text."""
 
 
 Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
@@ -42,16 +50,15 @@ def search(
 
     `model`: the folder of a sentence model, for `embedding`. `UserError`: the folder is none of
     `factdrift export --format beir`, `day` and `newest` are asked of passages without days, or the
-    model is none. Memory holds the writer's heap and one query; see `embeddings.ranked` for its.
+    model is none. Memory holds the writer's heap and one query; of `embedding` the
+    vectors of the queries, their results, and a block of passages.
     """
     if (baseline == "embedding") is (model is None):
         raise UserError("--by embedding and --model FOLDER go together")
     if model is None:
         found = _bm25(folder, baseline, depth)
     else:
-        from factdrift.scoring.embeddings import Encoder, ranked
-
-        found = ranked(folder, Encoder(model), depth)
+        found = _nearest(folder, SentenceEncoder(model), depth)
     count = 0
     out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
@@ -120,3 +127,73 @@ def _index(folder: Path, place: Path, dated: bool) -> Any:
         writer.wait_merging_threads()
     index.reload()
     return index
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of `corpus.jsonl` or `queries.jsonl`; `UserError`: it is no such file."""
+    if not path.is_file():
+        hint = "factdrift export RELEASE --format beir makes such a folder"
+        raise UserError("no such file", where=shown(path), hint=hint)
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                record = json.loads(line)
+                record["_id"], record["text"], record["metadata"]
+            except (ValueError, KeyError, TypeError):
+                raise UserError("no record of BEIR", where=shown(path), line=number) from None
+            yield record
+
+
+class SentenceEncoder:
+    """A model of sentences in a local folder, on the processor: means of its last states."""
+
+    def __init__(self, folder: Path) -> None:
+        require_torch()
+        import torch
+        import transformers as tf
+
+        if not (folder / "config.json").is_file():
+            hint = "the folder of a sentence model, with config.json, weights and tokenizer"
+            raise UserError("no model", where=shown(folder), hint=hint)
+        logging: Any = tf.utils.logging
+        logging.disable_progress_bar()
+        self._torch = torch
+        try:
+            self._tokenizer: Any = tf.AutoTokenizer.from_pretrained(str(folder))
+            self._model: Any = tf.AutoModel.from_pretrained(str(folder)).eval()
+        except (OSError, ValueError) as error:
+            text = f"cannot be loaded: {str(error).splitlines()[0]}"
+            raise UserError(text, where=shown(folder)) from error
+
+    def __call__(self, texts: list[str]) -> NDArray[np.float32]:
+        """A vector of length 1 for each text, a row each."""
+        parts = []
+        for some in batches(texts, _BATCH):
+            given = self._tokenizer(
+                list(some), padding=True, truncation=True, max_length=_LENGTH, return_tensors="pt"
+            )
+            with self._torch.inference_mode():
+                states = self._model(**given).last_hidden_state
+            mask = given["attention_mask"].unsqueeze(-1)
+            mean = (states * mask).sum(1) / mask.sum(1)
+            parts.append((mean / mean.norm(dim=1, keepdim=True)).numpy())
+        vectors: NDArray[np.float32] = np.concatenate(parts)
+        return vectors
+
+
+def _nearest(folder: Path, encoder: SentenceEncoder, depth: int) -> Ranked:
+    """Of each query its id and the `depth` nearest passages, by the cosine of their vectors."""
+    queries = list(records(folder / QUERIES))
+    asked = encoder([query["text"] for query in queries])
+    best: list[list[tuple[float, str]]] = [[] for _ in queries]
+    with progress(None, "passages", "embedding") as bar:
+        for block in batches(records(folder / CORPUS), _BLOCK):
+            vectors = encoder([f"{one['title']} {one['text']}".strip() for one in block])
+            scores = np.round(asked @ vectors.T, 4)
+            for found, row in zip(best, scores, strict=True):
+                near = np.argpartition(-row, min(depth, len(block) - 1))[:depth]
+                found += [(float(row[n]), block[n]["_id"]) for n in near.tolist()]
+                found[:] = heapq.nsmallest(depth, found, key=lambda one: (-one[0], one[1]))
+            bar.advance(len(block))
+    for query, found in zip(queries, best, strict=True):
+        yield query["_id"], [(name, score) for score, name in found]

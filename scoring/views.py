@@ -34,7 +34,6 @@ class Row:
     config: str
     split: str
     prompt: str
-    targets: tuple[str, ...]
     context: str = ""
     candidates: tuple[str, ...] = ()
     """What the likelihood is asked of: accepted answers, those of before, and distractors."""

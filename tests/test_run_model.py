@@ -147,7 +147,7 @@ def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> N
 )
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
-    row = Row(id="a", config="c", split="s", prompt="?", targets=("x",), choices=("Rome", "Paris"))
+    row = Row(id="a", config="c", split="s", prompt="?", choices=("Rome", "Paris"))
     found = asking.prediction(row, asking.question(row), ModelAnswer(said))
     assert found.choice_scores == [float(n == place) for n in range(2)]
 
@@ -160,7 +160,7 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
     blank: str | None, after: str, option: str
 ) -> None:
     asking = Asking(view="likelihood", frames=Frames(), gaps=("_X_",), blank=blank)
-    told: dict[str, Any] = {"id": "a", "config": "c", "split": "s", "targets": ("Rome",)}
+    told: dict[str, Any] = {"id": "a", "config": "c", "split": "s"}
     row = Row(**told, prompt="I say _X_ is right.", candidates=("Rome",))
     asked = asking.question(row)
     assert (asked.after, asked.options) == (after, (option,))
@@ -182,7 +182,7 @@ def test_known_answers(release: Path, tmp_path: Path) -> None:
         ("causal", {"view": "choices"}, "no config for the view 'choices'"),
         ("causal", {"view": "choices"}, "its configs suit the view 'generate'"),
         ("causal", {"configs": ["updates"]}, "did you mean updated"),
-        ("causal", {"configs": ["segments"]}, "no config 'segments' whose rows ask something"),
+        ("causal", {"configs": ["segments"]}, "no config 'segments' that asks"),
         ("causal", {"splits": ["2021Q9"]}, "no split '2021Q9'"),
         ("causal", {"offline": True}, "an answer is not kept"),
         ("causal", {"prompts": "nothing.yaml"}, "no such file"),

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def test_predictions_are_read_as_they_were_written(tmp_path: Path, suffix: str) 
     path = tmp_path / f"p{suffix}"
     assert write(path, rows) == 4
     (batch,) = read(path)
-    found = batch.table.to_pylist()
+    found = batch.to_pylist()
     assert [row["prediction"] for row in found] == ["x", None, None, None]
     assert found[1] | {"prediction": None} == found[1]
     assert (found[1]["config"], found[1]["split"]) == ("c", "s")
@@ -78,7 +79,7 @@ def test_predictions_are_read_as_they_were_written(tmp_path: Path, suffix: str) 
 
 def test_scores_of_answers_are_their_order(tmp_path: Path) -> None:
     path = lines(tmp_path / "p.jsonl", {"id": "a", "scores": {"x": -2.0, "z": -1.0, "y": -1.0}})
-    assert next(iter(read(path))).table.column("candidates").to_pylist() == [["y", "z", "x"]]
+    assert next(iter(read(path))).column("candidates").to_pylist() == [["y", "z", "x"]]
 
 
 def test_every_mean_is_that_of_the_rows(release: Path, tmp_path: Path) -> None:
@@ -258,6 +259,56 @@ def test_rows_that_are_asked_both_ways(
     (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
     assert found[metric] == value
     assert ("f1" in found, "accuracy" in found) == (metric == "exact_match", metric == "accuracy")
+
+
+def test_numbers_for_choices_are_as_many(tmp_path: Path) -> None:
+    row = question(7, ("Club 9", "Club 7", "Club 8"))
+    release = publish(tmp_path, Sample({"questions": {"test": [row]}})).folder
+    for numbers in ([], [1, 2], [1, 2, 3, 4]):
+        file = lines(tmp_path / "p.jsonl", {"id": row.id, "choice_scores": numbers})
+        with pytest.raises(UserError, match=f"not as many as their choices: {row.id}"):
+            scored(release, file)
+
+
+LAGS = {
+    "-20 or less": ("2015-06-30", "2001-01-01"),
+    "-19": ("2015-07-01",),
+    "-1": ("2020-03-31",),
+    "+0": ("2020-04-01", "2020-06-30"),
+    "+1": ("2020-07-01",),
+    "+19": ("2025-03-31",),
+    "+20 or more": ("2025-04-01", "2030-01-01"),
+}
+STRATA: list[tuple[str, list[str], dict[str, int] | None]] = [
+    # of questions that ask about these days, or of subjects so well known: rows by value
+    ("year", [f"{1980 + n}-02-01" for n in range(40)], {f"{1980 + n}": 1 for n in range(40)}),
+    ("year", [f"{1980 + n}-02-01" for n in range(41)], None),
+    ("decade", [f"{1980 + n}-02-01" for n in range(40)], None),
+    ("decade", [f"{1979 + n}-02-01" for n in range(41)], {"1970s": 1, **dict.fromkeys(
+        ("1980s", "1990s", "2000s", "2010s"), 10)}),
+    ("lag", [day for days in LAGS.values() for day in days], {k: len(v) for k, v in LAGS.items()}),
+    ("popularity", ["3"] * 4, None),
+    ("popularity", ["1", "2", "3", "4", "5"], dict.fromkeys(
+        ("1 (least known)", "2", "3", "4", "5 (best known)"), 1)),
+    ("popularity", ["7"] * 5, {"5 (best known)": 5}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stratum", "given", "expected"), STRATA)
+def test_rows_by_stratum(
+    tmp_path: Path, stratum: str, given: list[str], expected: dict[str, int] | None
+) -> None:
+    rows = []
+    for n, text in enumerate(given):
+        row = question(n, (f"Club {n}", "Club 99"))
+        known = {"sitelinks": int(text)} if text.isdigit() else {"as_of": date.fromisoformat(text)}
+        rows.append(replace(row, subject=f"Q{n}", **known))
+    release = publish(tmp_path, Sample({"questions": {"test": rows}})).folder
+    file = predict(release, tmp_path / "p.jsonl", lambda row: row["targets"][0])
+    scores = scored(release, file, cutoff=date(2020, 6, 30))
+    found = {m.value: m.n for m in scores.table if (m.stratum, m.metric) == (stratum, "f1")}
+    assert found == (expected or {})
+    assert list(found) == list(expected or {})  # in order
 
 
 def test_the_right_answer_again_and_again_is_not_told(release: Path, tmp_path: Path) -> None:

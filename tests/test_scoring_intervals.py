@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from factdrift.scoring.intervals import DRAWS, bundles, intervals, paired, weights
-from factdrift.scoring.metrics import SCALE
+from factdrift.scoring.intervals import DRAWS, SCALE, bundles, intervals, paired, weights
 
 
 def right_answers(chance: np.random.Generator, subjects: int, rows: int, mean: float) -> np.ndarray:

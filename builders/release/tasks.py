@@ -182,7 +182,7 @@ def _left(release: Path, one: AskedConfig, after: date | None) -> dict[str, int]
             rows, schema = parquet.metadata.num_rows, parquet.schema_arrow
         counts[split] = rows
         if after is not None:
-            days = [_day(schema, column) for column in one.roles.time]
+            days = [day_of(schema, column) for column in one.roles.time]
             test = f"coalesce({', '.join(days)}) > ?" if days else "? IS NULL"
             query = f"SELECT count(*) FROM {duck.parquet(path)} WHERE {test}"  # noqa: S608 - quoted
             try:
@@ -194,15 +194,24 @@ def _left(release: Path, one: AskedConfig, after: date | None) -> dict[str, int]
     return counts
 
 
-def _day(schema: pa.Schema, column: str) -> str:
-    """A column of days, or of seconds, as a day in SQL; a dot leads into a struct."""
+def quoted(column: str) -> str:
+    """A column in SQL; a dot leads into a struct."""
+    return ".".join(map(duck.name, column.split(".")))
+
+
+def type_of(schema: pa.Schema, column: str) -> pa.DataType:
+    """The type of a column; a dot leads into a struct."""
     first, *inside = column.split(".")
     kind = schema.field(first).type
     for name in inside:
         kind = kind.field(name).type
-    quoted = ".".join(map(duck.name, [first, *inside]))
-    seconds = f"(TIMESTAMP '1970-01-01' + to_seconds({quoted}))::DATE"
-    return seconds if pa.types.is_integer(kind) else quoted
+    return kind
+
+
+def day_of(schema: pa.Schema, column: str) -> str:
+    """A column of days, or of seconds, as a day in SQL."""
+    seconds = f"(TIMESTAMP '1970-01-01' + to_seconds({quoted(column)}))::DATE"
+    return seconds if pa.types.is_integer(type_of(schema, column)) else quoted(column)
 
 
 def _place(path: str | None, release: Path) -> str:

@@ -32,10 +32,11 @@ def f1(answer: str | None, references: Sequence[str]) -> float:
     if answer is None:
         return 0.0
     words = normal(answer).split()
-    return max((_f1(words, normal(one).split()) for one in references), default=0.0)
+    return max((overlap(words, normal(one).split()) for one in references), default=0.0)
 
 
-def _f1(words: Sequence[str], wanted: Sequence[str]) -> float:
+def overlap(words: Sequence[str], wanted: Sequence[str]) -> float:
+    """The F1 of two lists of normalised words."""
     if not words or not wanted:
         return float(words == wanted)
     common = (Counter(words) & Counter(wanted)).total()

@@ -1,7 +1,7 @@
 """A release in the file formats of the original datasets, so that existing code reads it.
 
-Each module writes one format; `FORMATS` lists them. Ids are those of the release's rows wherever
-a format leaves them free, so that predictions made with other code are scored by `factdrift score`.
+Ids are those of the release's rows wherever a format leaves them free, so that predictions made
+with other code are scored by `factdrift score`.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,39 +42,37 @@ def export(
     """
     from factdrift.scoring.export import (
         beir,
+        beir_forms,
         ckl,
-        dpr,
         knowedit,
         lama,
-        mteb,
-        squad,
         stream,
         streamingqa,
         templama,
         timeqa,
     )
-    from factdrift.scoring.export.release import Exported, Release
+    from factdrift.scoring.export.release import Release
 
-    formats: Mapping[FormatName, Callable[[Release], Exported]] = {
+    formats: Mapping[FormatName, Callable[[Release], None]] = {
         "streamingqa": streamingqa.write,
         "timeqa": timeqa.write,
         "templama": templama.write_yearly,
         "dynamic-templama": templama.write,
         "lama": lama.write,
         "ckl": ckl.write,
-        "squad": squad.write,
+        "squad": timeqa.write_squad,
         "knowedit": knowedit.write,
         "beir": lambda source: beir.write(source, corpus),
-        "dpr": lambda source: dpr.write(source, corpus),
-        "mteb": lambda source: mteb.write(source, corpus),
+        "dpr": lambda source: beir_forms.write_dpr(source, corpus),
+        "mteb": lambda source: beir_forms.write_mteb(source, corpus),
         "stream": lambda source: stream.write(source, corpus),
     }
     source = Release.of(release, out, name)
     writable(source.out)
-    done = formats[name](source)
-    for file, records in done.files.items():
+    formats[name](source)
+    for file, records in source.files.items():
         say(f"  {file}: {records:,} records")
-    for note, records in done.notes.items():
+    for note, records in source.notes.items():
         say(f"  {records:,} {note}")
     say(f"{name} in {source.out}")
-    return done.files
+    return source.files

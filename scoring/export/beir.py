@@ -25,7 +25,7 @@ from factdrift.builders.rows import (
 )
 from factdrift.builders.wmt.passages import SENTENCES, question_prefix, shown_id
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 CORPUS, QUERIES, QRELS, STALE = "corpus.jsonl", "queries.jsonl", "qrels", "stale.tsv"
 SPLITS = {"eval": "test", "valid": "dev"}
@@ -44,34 +44,33 @@ class RetrievalQuery(NamedTuple):
     stale: Sequence[tuple[str, str]] = ()
 
 
-def write(release: Release, corpus: Path | None = None) -> Exported:
+def write(release: Release, corpus: Path | None = None) -> None:
     """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and `stale.tsv`.
 
     `corpus`: a folder of `factdrift corpus`, for the text of news. `UserError`: it lacks, or the
     pages of the release have no text. Memory holds the queries with their judgments.
     """
-    names, notes = {config.name for config in release.manifest.configs}, Notes()
+    names = {config.name for config in release.manifest.configs}
     if "passages" in names:
-        count, queries = _of_days(release, corpus)
+        queries = _of_days(release, corpus)
     elif "pages" in names:
-        count, queries = _of_pages(release, notes)
+        queries = _of_pages(release)
     else:
-        count, queries = _of_news(release, corpus, notes)
+        queries = _of_news(release, corpus)
     records = [
         {"_id": q.id, "text": q.text, "metadata": {k: v for k, v in q.about.items() if v}}
         for q in queries
     ]
-    files = {CORPUS: count, QUERIES: release.json_lines(QUERIES, records)}
+    release.json_lines(QUERIES, records)
     for split in dict.fromkeys(q.split for q in queries):
         judged: list[tuple[Any, ...]] = []
         for one in (q for q in queries if q.split == split):
             judged += [(one.id, name, 1) for name in sorted(set(one.relevant))]
             judged += [(one.id, name, 0) for name in sorted({name for name, _ in one.stale})]
-        file = f"{QRELS}/{split}.tsv"
-        files[file] = _lines(release, file, ("query-id", "corpus-id", "score"), judged)
+        columns = ("query-id", "corpus-id", "score")
+        _lines(release, f"{QRELS}/{split}.tsv", columns, judged)
     if stale := [(q.id, *one) for q in queries for one in q.stale]:
-        files[STALE] = _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale)
-    return Exported(files, notes)
+        _lines(release, STALE, ("query-id", "corpus-id", "answer"), stale)
 
 
 def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | None]]) -> int:
@@ -85,9 +84,7 @@ def _corpus(release: Release, passages: Iterable[tuple[str, str, str, date | Non
     )
 
 
-def _of_news(
-    release: Release, corpus: Path | None, notes: Notes
-) -> tuple[int, list[RetrievalQuery]]:
+def _of_news(release: Release, corpus: Path | None) -> list[RetrievalQuery]:
     configs = release.configs(NewsQuestion)
     whole = next((config for config in configs if config.name == "all"), configs[0])
     passages = news_passages(corpus)
@@ -98,12 +95,12 @@ def _of_news(
     ]
     known = _known(passages, {q.relevant[0] for q in queries})
     if lost := sum(q.relevant[0] not in known for q in queries):
-        notes["questions left out: their article is not in the corpus"] = lost
+        release.notes["questions left out: their article is not in the corpus"] = lost
     queries = [q for q in queries if q.relevant[0] in known]
     with reading(passages) as file:
         rows = (row for batch in file.iter_batches(1024) for row in batch.to_pylist())
-        count = _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
-    return count, [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
+        _corpus(release, ((shown_id(r["id"]), "", r["text"], r["day"]) for r in rows))
+    return [q._replace(relevant=[shown_id(q.relevant[0])]) for q in queries]
 
 
 def _of_article(split: str, row: Row) -> RetrievalQuery:
@@ -123,7 +120,7 @@ def _known(passages: Path, names: set[str]) -> set[str]:
         return {name for (name,) in found.fetchall()}
 
 
-def _of_pages(release: Release, notes: Notes) -> tuple[int, list[RetrievalQuery]]:
+def _of_pages(release: Release) -> list[RetrievalQuery]:
     (pages,) = release.configs(Page)
     segments = release.configs(ReleasedAlignedSegment, AlignedSegment)[:1]
     named = {"pages": [pages], "segments": segments}
@@ -140,10 +137,10 @@ def _of_pages(release: Release, notes: Notes) -> tuple[int, list[RetrievalQuery]
             with release.query(_JUDGED, single) as rows:
                 for row in rows:
                     if not row["relevant"]:
-                        notes["questions left out: nothing answers them"] += 1
+                        release.notes["questions left out: nothing answers them"] += 1
                         continue
                     queries.append(_query(name, row, {}))
-    return count, queries
+    return queries
 
 
 _PARAGRAPHS = """
@@ -207,15 +204,15 @@ _TEXTS = """(
 )"""
 
 
-def _of_days(release: Release, corpus: Path | None) -> tuple[int, list[RetrievalQuery]]:
+def _of_days(release: Release, corpus: Path | None) -> list[RetrievalQuery]:
     (passages,), (asked,) = release.configs(DatedPassage), release.configs(AsOfQuestion)
     named = {"passages": [passages], "asked": [asked]}
     texts, file = dated_passages(release, corpus)
     query = f"SELECT id, day, text FROM {texts} ORDER BY day, id"  # noqa: S608 - ours
     with release.query(query, named, file) as rows:
-        count = _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
+        _corpus(release, ((r["id"], "", r["text"], r["day"]) for r in rows))
     with release.query(_DAYS, named) as rows:
-        return count, [
+        return [
             _query("test", row, {name: row[name].isoformat() for name in ("day", "asked_on")})
             for row in rows
         ]
@@ -239,9 +236,9 @@ def _query(split: str, row: Row, days: Row) -> RetrievalQuery:
 
 def _lines(
     release: Release, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> int:
+) -> None:
     (release.out / name).parent.mkdir(parents=True, exist_ok=True)
     with release.text(name) as file:
         for row in (columns, *rows):
             file.write("\t".join(" ".join(str(value).split()) for value in row) + "\n")
-    return len(rows)
+    release.files[name] = len(rows)

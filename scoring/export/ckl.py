@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from factdrift.builders.ckl.gold import BLANK
 from factdrift.builders.core.schema import columns as columns_of
 from factdrift.builders.rows import InvariantCloze, NewCloze, NewEasyCloze, UpdatedCloze
-from factdrift.scoring.export.release import Exported, Release, Row, blank_of, dumps
+from factdrift.scoring.export.release import Release, Row, blank_of, dumps
 
 SENTINEL = "<extra_id_0>"
 """What T5 fills in. Their code looks for it as a word by itself."""
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """The table of what the release is: InvariantLAMA, UpdatedLAMA, NewLAMA or NewLAMA-Easy.
 
     Paths are below their folder `data`. Of the last three also the answers that count, by id.
@@ -28,13 +28,12 @@ def write(release: Release) -> Exported:
                 yield from release.rows(split)
 
     records = ({head: value(row, blanks) for head, value in fields.items()} for row in rows())
-    files = {name: release.table(name, tuple(fields), records)}
+    release.table(name, tuple(fields), records)
     if answers:
         by_id = {row["id"]: list(row["targets"]) for row in rows()}
         with release.text(answers) as file:
             file.write(dumps(by_id) + "\n")
-        files[answers] = len(by_id)
-    return Exported(files)
+        release.files[answers] = len(by_id)
 
 
 Blanks = tuple[str, ...]

@@ -4,6 +4,7 @@ The record is that of `wiki_recent` (Zhang et al. 2024, A Comprehensive Study of
 what is new, what was, and what an edit must leave as it is.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from factdrift.builders.core.files import resource
@@ -11,7 +12,7 @@ from factdrift.builders.core.hashing import bits
 from factdrift.builders.facts.relations import Relation, load_relations
 from factdrift.builders.rows import ReleasedChange
 from factdrift.builders.text import render
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 NEIGHBOURS = 3
 """As many untouched facts beside an edit."""
@@ -34,7 +35,7 @@ _STATIC = """
 """
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`edits.json`: subject, prompt, target_new, ground_truth, locality.
 
     An edit is a subject and relation with one object now, which it had not at the older dump.
@@ -44,11 +45,9 @@ def write(release: Release) -> Exported:
     configs = {"changes": release.configs(ReleasedChange)}
     with release.query(_STATIC, configs) as rows:
         static = _Untouched(list(rows))
-    notes = Notes()
     templates = load_relations(resource("templates")).whole()
     with release.query(_EDITS, configs) as rows:
-        found = _records(rows, static, templates, notes)
-        return Exported({"edits.json": release.json_list("edits.json", found)}, notes)
+        release.json_list("edits.json", _records(rows, static, templates, release.notes))
 
 
 class _Untouched:
@@ -73,7 +72,7 @@ def _records(
     rows: Iterator[Row],
     static: _Untouched,
     templates: Mapping[str, Relation],
-    notes: Notes,
+    notes: Counter[str],
 ) -> Iterator[Row]:
     for row in rows:
         if len(row["now"]) != 1:

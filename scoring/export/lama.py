@@ -5,19 +5,18 @@ from itertools import groupby
 from operator import itemgetter
 
 from factdrift.builders.rows import InvariantCloze
-from factdrift.scoring.export.release import Exported, Release, Row, blank_of
+from factdrift.scoring.export.release import Release, Row, blank_of
 
 MASK = "[MASK]"
 _QUERY = "SELECT * EXCLUDE (views) FROM cloze ORDER BY relation, subject, template, id"
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`TREx/<relation>.jsonl`, and `relations.jsonl` with every relation.
 
     A template there is empty: LAMA's code then reads the sentences, which have the right articles.
     """
     configs, blank = release.configs(InvariantCloze), blank_of(release.manifest)
-    files = {}
     relations = []
     with release.query(_QUERY, {"cloze": configs}) as rows:
         for relation, group in groupby(rows, key=itemgetter("relation")):
@@ -26,9 +25,8 @@ def write(release: Release) -> Exported:
             relations.append(
                 {"relation": relation, "template": "", "label": found[0]["relation_label"]}
             )
-            files[name] = release.json_lines(name, _records(found, blank))
-    files["relations.jsonl"] = release.json_lines("relations.jsonl", relations)
-    return Exported(files)
+            release.json_lines(name, _records(found, blank))
+    release.json_lines("relations.jsonl", relations)
 
 
 def _records(rows: list[Row], blank: str) -> Iterator[Row]:

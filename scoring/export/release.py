@@ -28,24 +28,19 @@ _ROWS = 1024
 
 
 @dataclass(frozen=True)
-class Exported:
-    """The files of an export with their numbers of records.
-
-    `notes`: what else is to be said, such as why rows are in no file -> of how many rows.
-    """
-
-    files: Mapping[str, int]
-    notes: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Release:
-    """A release to be exported into the folder `out`."""
+    """A release to be exported into the folder `out`.
+
+    `files`: what was written, with numbers of records; `notes`: what else is to be said, such as
+    why rows are in no file -> of how many rows.
+    """
 
     folder: Path
     out: Path
     format: str
     manifest: Manifest
+    files: dict[str, int] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, folder: Path, out: Path | None, name: str) -> Self:
@@ -128,10 +123,11 @@ class Release:
             for record in records:
                 writer.write(record)
                 count += 1
+        self.files[name] = count
         return count
 
-    def json_list(self, name: str, records: Iterable[Row]) -> int:
-        """Write a file that is one JSON list, a record a line; how many they are."""
+    def json_list(self, name: str, records: Iterable[Row]) -> None:
+        """Write a file that is one JSON list, a record a line."""
         count = 0
         with self.text(name) as file:
             file.write("[")
@@ -140,10 +136,10 @@ class Release:
                 file.write(dumps(record))
                 count += 1
             file.write("\n]\n")
-        return count
+        self.files[name] = count
 
-    def table(self, name: str, columns: Sequence[str], records: Iterable[Row]) -> int:
-        """Write a file of comma-separated values with a line of names; how many records."""
+    def table(self, name: str, columns: Sequence[str], records: Iterable[Row]) -> None:
+        """Write a file of comma-separated values with a line of names."""
         count = 0
         with self.text(name) as file:
             writer = csv.DictWriter(file, columns, lineterminator="\n", extrasaction="ignore")
@@ -151,14 +147,11 @@ class Release:
             for record in records:
                 writer.writerow(record)
                 count += 1
-        return count
+        self.files[name] = count
 
 
 dumps: Callable[[Any], str] = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 """A value as JSON on one line."""
-
-Notes = Counter[str]
-"""What is to be said -> of how many rows."""
 
 
 def blank_of(made: Manifest) -> str:

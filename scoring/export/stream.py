@@ -4,7 +4,7 @@ from pathlib import Path
 
 from factdrift.reasoning.as_of.rows import AsOfQuestion, DatedPassage
 from factdrift.scoring.export.beir import dated_passages
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 STREAM = "stream.jsonl"
 _ORDER = """
@@ -18,7 +18,7 @@ _ORDER = """
 """
 
 
-def write(release: Release, corpus: Path | None = None) -> Exported:
+def write(release: Release, corpus: Path | None = None) -> None:
     """`stream.jsonl`: a passage or a question a line, a question after the passages of its day.
 
     What may be known at a question is what stands before it; no line has an answer to a question.
@@ -28,7 +28,7 @@ def write(release: Release, corpus: Path | None = None) -> Exported:
     named = {"passages": release.configs(DatedPassage), "asked": release.configs(AsOfQuestion)}
     passages, file = dated_passages(release, corpus)
     with release.query(_ORDER.format(passages=passages), named, file) as rows:
-        return Exported({STREAM: release.json_lines(STREAM, map(_line, rows))}, Notes())
+        release.json_lines(STREAM, map(_line, rows))
 
 
 def _line(row: Row) -> Row:

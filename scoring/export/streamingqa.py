@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from factdrift.builders.rows import HumanAnswer, NewsQuestion
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.scoring.export.release import Release, Row
 
 REFERENCES = 3
 """Answers that the original scores against; a further one is the human baseline's."""
@@ -13,7 +13,7 @@ _TOXICITY = (
 )
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`streaminqa_<split>.jsonl.gz`, spelled as the original is; one row each of a question.
 
     Toxicity that no scorer gave is null. `qa_id` is the row's id.
@@ -25,13 +25,10 @@ def write(release: Release) -> Exported:
             for split in config.splits:
                 baseline |= {row["id"]: row["answer"] for row in release.rows(split)}
     whole = next((config for config in configs if config.name == "all"), configs[0])
-    files = {}
     for split in whole.splits:
         if split.rows:
             name = f"streaminqa_{split.name}.jsonl.gz"
-            rows = release.rows(split)
-            files[name] = release.json_lines(name, _records(rows, baseline))
-    return Exported(files, Notes())
+            release.json_lines(name, _records(release.rows(split), baseline))
 
 
 def _records(rows: Iterator[Row], baseline: dict[str, str | None]) -> Iterator[Row]:

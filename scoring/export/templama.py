@@ -12,7 +12,7 @@ from typing import Any
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import share
 from factdrift.builders.rows import Cloze
-from factdrift.scoring.export.release import Exported, Notes, Release, Row, blank_of
+from factdrift.scoring.export.release import Release, Row, blank_of
 
 _TRAIN, _VALID = 0.02, 0.03
 """Shares of subjects up to which they are in `train` and in `val`, as TempLAMA has them."""
@@ -24,14 +24,12 @@ _QUERY = """
 """
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`test.jsonl` with dates such as `2021-Q3`: what DynamicTempLAMA's loader reads."""
-    notes = Notes()
-    found = _records(release, notes)
-    return Exported({"test.jsonl": release.json_lines("test.jsonl", found)}, notes)
+    release.json_lines("test.jsonl", _records(release))
 
 
-def write_yearly(release: Release) -> Exported:
+def write_yearly(release: Release) -> None:
     """`train.json`, `val.json` and `test.json` as TempLAMA has them; a subject is in one of them.
 
     `UserError`: periods that are not years.
@@ -43,18 +41,14 @@ def write_yearly(release: Release) -> Exported:
         hint = "use --format dynamic-templama, or a recipe with `granularity: year`"
         raise UserError(text, where=release.folder, hint=hint)
     parts = {"train": (0.0, _TRAIN), "val": (_TRAIN, _VALID), "test": (_VALID, 1.0)}
-    files = {}
-    notes = Notes()
     for part, (low, high) in parts.items():
-        reasons = Notes()
+        release.notes.clear()  # each part reads all rows
         kept = (
             record
-            for record in _records(release, reasons)
+            for record in _records(release)
             if low <= share("templama", record["id"].partition("_")[0]) < high
         )
-        files[f"{part}.json"] = release.json_lines(f"{part}.json", kept)
-        notes = reasons
-    return Exported(files, notes)
+        release.json_lines(f"{part}.json", kept)
 
 
 def _granularity(release: Release) -> str:
@@ -62,9 +56,9 @@ def _granularity(release: Release) -> str:
     return str(window.get("granularity")) if isinstance(window, Mapping) else "another unit"
 
 
-def _records(release: Release, notes: Notes) -> Iterator[Row]:
+def _records(release: Release) -> Iterator[Row]:
     """A record for each subject, relation and period that has an answer, in this order."""
-    configs, blank = release.configs(Cloze), blank_of(release.manifest)
+    configs, blank, notes = release.configs(Cloze), blank_of(release.manifest), release.notes
     deleted = [config for config in configs if config.name == "deleted"]
     gone = sum(split.rows for config in deleted for split in config.splits)
     if gone:

@@ -1,22 +1,28 @@
-"""TimeQA: a file of JSON lines a split and difficulty, as Chen et al. 2021 publish it."""
+"""Questions over pages: as TimeQA (Chen et al. 2021) and SQuAD 2.0 (Rajpurkar et al. 2018)."""
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.rows import ParaphrasedQuestion, TimeQuestion
-from factdrift.scoring.export.release import Exported, Notes, Release, Row
+from factdrift.builders.release.manifest import ConfigEntry, SplitEntry
+from factdrift.builders.rows import ParaphrasedQuestion, TimeProbe, TimeQuestion
+from factdrift.scoring.export.release import Release, Row, dumps
 
 _NO_TEXT = "questions left out: no text of their page"
+_QUERY = """
+    SELECT id, title, context, context_sha256, question, answers FROM asked
+    WHERE context != '' ORDER BY title, context_sha256, id
+"""
 
 
-def write(release: Release) -> Exported:
+def write(release: Release) -> None:
     """`<split>.<easy or hard>.json.gzip`; questions in people's words as `human_<split>.…`.
 
     Targets are the answers' spans of the page, with `from` and `end` in its characters; of an
     unanswerable question `['']`. `idx` is the row's id. `UserError`: pages without text.
     """
-    files = {}
-    notes = Notes()
     for config in release.configs(TimeQuestion, ParaphrasedQuestion):
         people = "paraphrase_of" in {column.name for column in config.columns}
         for split in config.splits:
@@ -24,14 +30,11 @@ def write(release: Release) -> Exported:
             for level in levels if split.rows else ():
                 rows = (row for row in release.rows(split) if row["difficulty"] == level)
                 name = f"{'human_' * people}{split.name}.{level}.json.gzip"
-                files[name] = release.json_lines(name, _records(rows, notes))
-    if not any(files.values()):
-        hint = "make it with `text: true`, or join the pages by context_sha256"
-        raise UserError("a release without the text of pages", where=release.folder, hint=hint)
-    return Exported(files, notes)
+                release.json_lines(name, _records(rows, release.notes))
+    _check_text(release)
 
 
-def _records(rows: Iterator[Row], notes: Notes) -> Iterator[Row]:
+def _records(rows: Iterator[Row], notes: Counter[str]) -> Iterator[Row]:
     for row in rows:
         if not row["context"]:
             notes[_NO_TEXT] += 1
@@ -50,3 +53,57 @@ def _records(rows: Iterator[Row], notes: Notes) -> Iterator[Row]:
             "from": starts or [0],
             "end": ends or [0],
         }
+
+
+def write_squad(release: Release) -> None:
+    """`<config>-<split>.json`, each page once; `UserError`: pages without text."""
+    for config in release.configs(TimeQuestion, TimeProbe, ParaphrasedQuestion):
+        for split in config.splits:
+            if split.rows:
+                name = f"{config.name}-{split.name}.json"
+                written = release.files[name] = _write_document(release, name, config, split)
+                if written < split.rows:
+                    release.notes[_NO_TEXT] += split.rows - written
+    _check_text(release)
+
+
+def _write_document(release: Release, name: str, config: ConfigEntry, split: SplitEntry) -> int:
+    """One document, an article a line; how many questions are in it."""
+    one = config.model_copy(update={"splits": (split,)})
+    version = f"{release.manifest.dataset} {release.manifest.version}"
+    count = 0
+    with release.query(_QUERY, {"asked": [one]}) as rows, release.text(name) as file:
+        file.write(f'{{"version": {dumps(version)}, "data": [')
+        for place, article in enumerate(_articles(rows)):
+            file.write(",\n" if place else "\n")
+            file.write(dumps(article))
+            count += sum(len(part["qas"]) for part in article["paragraphs"])
+        file.write("\n]}\n")
+    return count
+
+
+def _articles(rows: Iterator[Row]) -> Iterator[Row]:
+    for title, page in groupby(rows, key=itemgetter("title")):
+        paragraphs = []
+        for _, group in groupby(page, key=itemgetter("context_sha256")):
+            asked = list(group)
+            questions = [_question(row) for row in asked]
+            paragraphs.append({"context": asked[0]["context"], "qas": questions})
+        yield {"title": title, "paragraphs": paragraphs}
+
+
+def _question(row: Row) -> Row:
+    spans = zip(row["answers"]["text"], row["answers"]["answer_start"], strict=True)
+    answers = [{"text": text, "answer_start": start} for text, start in spans]
+    return {
+        "id": row["id"],
+        "question": row["question"],
+        "answers": answers,
+        "is_impossible": not answers,
+    }
+
+
+def _check_text(release: Release) -> None:
+    if not any(release.files.values()):
+        hint = "make it with `text: true`, or join the pages by context_sha256"
+        raise UserError("a release without the text of pages", where=release.folder, hint=hint)

@@ -1,0 +1,115 @@
+"""What else is made from the files of `beir`: DPR's questions with passages that answer them and
+passages that do not (Karpukhin et al. 2020), and a task of MTEB (Muennighoff et al. 2023).
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from factdrift.builders.core import duck
+from factdrift.scoring.export import beir
+from factdrift.scoring.export.release import Release, Row
+
+TASK = "mteb_task.py"
+_TEXT = '''"""The MTEB task of this folder: `mteb.evaluate(model, tasks=[Task()])`."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from datasets import Dataset
+from mteb.abstasks.retrieval import AbsTaskRetrieval
+from mteb.abstasks.task_metadata import TaskMetadata
+
+FOLDER = Path(__file__).parent
+NAME, VERSION, SPLITS = json.loads(%(about)r)
+
+
+def _records(name: str) -> list[dict[str, Any]]:
+    with (FOLDER / name).open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _split(split: str) -> dict[str, Any]:
+    judged: dict[str, dict[str, int]] = {}
+    with (FOLDER / "qrels" / f"{split}.tsv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\\t", quoting=csv.QUOTE_NONE):
+            judged.setdefault(row["query-id"], {})[row["corpus-id"]] = int(row["score"])
+    passages = [{"id": p["_id"], "title": p["title"], "text": p["text"]}
+                for p in _records("corpus.jsonl")]
+    queries = [{"id": q["_id"], "text": q["text"]}
+               for q in _records("queries.jsonl") if q["_id"] in judged]
+    return {"corpus": Dataset.from_list(passages), "queries": Dataset.from_list(queries),
+            "relevant_docs": judged, "top_ranked": None}
+
+
+class Task(AbsTaskRetrieval):
+    metadata = TaskMetadata(
+        name=NAME, description=f"{NAME} {VERSION}: questions over time, and passages",
+        dataset={"path": NAME, "revision": VERSION}, type="Retrieval", category="t2t",
+        modalities=["text"], eval_splits=SPLITS, eval_langs=["eng-Latn"], main_score="ndcg_at_10",
+    )
+
+    def load_data(self, *args: Any, **kwargs: Any) -> None:
+        """Read the files beside this one."""
+        if not self.data_loaded:
+            self.dataset = {"default": {split: _split(split) for split in SPLITS}}
+            self.data_loaded = True
+'''
+_QUESTIONS = """
+    WITH judged AS (
+        SELECT "query-id" AS query, "corpus-id" AS passage, score FROM {qrels}
+    ), texts AS (
+        SELECT query, score,
+            list({{title: title, text: text, passage_id: _id}} ORDER BY _id) AS ctxs
+        FROM judged JOIN {corpus} ON _id = passage GROUP BY query, score
+    )
+    SELECT q._id AS id, q.text AS question, q.metadata.targets AS answers,
+        good.ctxs AS positive_ctxs, bad.ctxs AS hard_negative_ctxs
+    FROM {queries} q JOIN texts good ON good.query = q._id AND good.score = 1
+    LEFT JOIN texts bad ON bad.query = q._id AND bad.score = 0 ORDER BY q._id
+"""
+
+
+def write_dpr(release: Release, corpus: Path | None = None) -> None:
+    """`<split>.json` of each split; hard negatives state what held at another time."""
+    beir.write(release, corpus)
+    for name in [name for name in release.files if name.startswith(beir.QRELS)]:
+        with duck.connect(release.out) as db:
+            query = _QUESTIONS.format(
+                qrels=_read("read_csv", release.out / name, "delim = '\t', all_varchar = true"),
+                corpus=_lines(release.out / beir.CORPUS, "title: 'VARCHAR', text: 'VARCHAR'"),
+                queries=_lines(
+                    release.out / beir.QUERIES,
+                    "text: 'VARCHAR', metadata: 'STRUCT(targets VARCHAR[])'",
+                ),
+            )
+            found = db.sql(query).to_arrow_reader(256)
+            rows = (_question(row) for batch in found for row in batch.to_pylist())
+            release.json_list(f"{Path(name).stem}.json", rows)
+
+
+def _read(function: str, path: Path, options: str) -> str:
+    return f"{function}({duck.text(str(path))}, {options})"
+
+
+def _lines(path: Path, columns: str) -> str:
+    return _read(
+        "read_json", path, f"format = 'newline_delimited', columns = {{_id: 'VARCHAR', {columns}}}"
+    )
+
+
+def _question(row: dict[str, Any]) -> Row:
+    lists = {name: row[name] or [] for name in ("positive_ctxs", "hard_negative_ctxs")}
+    return {**row, **lists, "dataset": "", "negative_ctxs": []}
+
+
+def write_mteb(release: Release, corpus: Path | None = None) -> None:
+    """The files of `beir` and `mteb_task.py`, which needs `mteb` 2 alone."""
+    beir.write(release, corpus)
+    splits = [Path(name).stem for name in release.files if name.startswith(beir.QRELS)]
+    about = json.dumps([release.manifest.dataset, release.manifest.version, splits])
+    with release.text(TASK) as file:
+        file.write(_TEXT % {"about": about})
+    release.files[TASK] = 1
