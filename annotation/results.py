@@ -417,9 +417,6 @@ class _ImportRun:
         if any(counts.values()):
             outcomes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
             self.done.remarks.append(f"feedback: {outcomes}")
-        if [*folder.iterdir()] == [folder / ".gitignore"]:
-            (folder / ".gitignore").unlink()
-            folder.rmdir()
 
 
 def _all_tables(out: Path) -> dict[str, JudgmentTable]:

@@ -170,8 +170,9 @@ def _judge_bands(
         votes += [(low, bool(a.get(name))) for row in rows for a in judged[texts[row]]]
         found = threshold_by_bands(votes, width=rule.width, share=rule.share)
         if found.threshold is not None:
-            return AttributeBands(name, found.bands, shown, threshold=found.threshold)
-    return AttributeBands(name, found.bands, shown, threshold=found.bands[-1].low)
+            break
+    threshold = found.bands[-1].low if found.threshold is None else found.threshold
+    return AttributeBands(name, found.bands, shown, threshold)
 
 
 def _judged_answers(
@@ -202,16 +203,8 @@ def _write_snippet(
         f"# By the band rule on {rows.dataset.name}: up to {rule.rows} rows a band of "
         f"{rule.width}, until two neighbours\n# have less than {rule.share:.0%} toxic. "
         "For this scorer alone.\n"
-        "# What was judged, by the lower end of a band:\n"
     )
-    for attribute in found:
-        bands = (
-            f"{b.low:.2f}: {attribute.rows[b.low]} rows, {b.judged} judgments"
-            for b in attribute.bands
-        )
-        head += f"# {attribute.name}: {'; '.join(bands)}\n"
-    if any(band.is_thin for attribute in found for band in attribute.bands):
-        head += f"# Bands of fewer than {PER_BAND} judgments say little.\n"
+    head += "".join(f"# {line}\n" for attribute in found for line in attribute.lines())
     thresholds = {one.name: one.threshold for one in found if one.threshold is not None}
     path = order.judgments / order.layout / SNIPPET
     with replacing(path) as temporary:

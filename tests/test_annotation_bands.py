@@ -132,7 +132,7 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     # 20 rows a band and two judges: every band has 40 judgments, less than the paper's bands
     assert sum("fewer than 50 judgments" in line for line in done.lines()) == 4
     head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
-    assert "# insult: 0.95: 20 rows, 40 judgments; 0.90: 20 rows, 40 judgments; " in "\n".join(head)
+    assert {f"# {line}" for line in done.lines() if not line.startswith("thresholds: ")} <= {*head}
 
 
 def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
     assert done.snippet
     text = done.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
-    assert "# insult: 0.95: 1 rows, 2 judgments; 0.45: 2 rows, 4 judgments" in text
+    assert f"# {warned}" in text
 
 
 def test_no_to_the_rest_is_caught(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import csv
 import json
-from html.parser import HTMLParser
+import re
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +17,14 @@ from factdrift.annotation.matching import Batches
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import Imported, JudgmentTable, import_results
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.people import people_statistics
 from tests.annotation_work import work
+from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.browser import SIZES, Browser, browser
 
 __all__ = ["browser"]
 
 HOSTILE = "<script>alert(1)</script> \"'${x} {{ 7*7 }} \u202e=1+1 \U0001f600"
-
-
-def _facts(path: Path, number: int = 8) -> Path:
-    """Rows as the layout verify_facts shows them, with pages of their own."""
-    rows = [
-        {
-            "id": f"row{n}",
-            "question": f"Which team did Player {n} play for in {2000 + n}? {HOSTILE}",
-            "subject_label": f"Player {n}",
-            "relation_label": "member of sports team",
-            "relation": f"P{n % 2}",
-        }
-        for n in range(number)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
 
 
 def _questions(path: Path, number: int) -> Path:
@@ -49,7 +37,7 @@ def _questions(path: Path, number: int) -> Path:
 
 
 def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Path:
-    order = BatchOrder(
+    ordered = BatchOrder(
         layout=layout,
         dataset=str(dataset),
         platform="static",
@@ -57,7 +45,7 @@ def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Pat
         out=tmp_path / "hits",
         build=tmp_path / "build",
     )
-    return make_batch(order)[0]
+    return make_batch(ordered)[0]
 
 
 def _import(tmp_path: Path, *results: Path, **more: Any) -> Imported:
@@ -105,7 +93,7 @@ def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
     layout = _own_layout(tmp_path)
-    batch = _batch(tmp_path, layout, _facts(tmp_path / "facts.jsonl"))
+    batch = _batch(tmp_path, layout, _questions(tmp_path / "facts.jsonl", 8))
     results = work(
         batch,
         tmp_path / "results.jsonl",
@@ -215,21 +203,6 @@ def _verdict(worker: str, item: Item) -> dict[str, Any]:
     return {"verdict": "good"} if good else {"verdict": "bad", "reasons": ["ambiguous"]}
 
 
-class _Page(HTMLParser):
-    """Elements of a page and its text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
@@ -241,19 +214,15 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
     path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = path.read_text("utf-8")
-    page = _Page()
-    page.feed(text)
-    assert not {"script", "img", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
-    assert not [
-        v for _, a in page.tags for k, v in a.items() if k in ("src", "href") or k[:2] == "on"
-    ]
-    flat = " ".join(page.text.split())
+    assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
+    flat = " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
     # by hand: 15 units of 3; 5 units a a b disagree: 1 a unit: Do = 5 * 2 / 45 = 2/9;
     # good 25, bad 20 of 45: De = 2*25*20/(45*44) = 50/99; alpha = 1 - (2/9)/(50/99) = 0.56
     assert "Is it a good question? verdict 15 78 % 0.56" in flat
+    assert "Before and after exclusions" in flat and "Dawid–Skene" in flat
     assert HOSTILE.split("\u202e")[0].strip() in flat
     assert "invalid answer 1" in flat and "not a submission 1" in flat
-    assert "3 HITs handed in" in flat.replace("  ", " ") or "3HITs handed in" in flat
+    assert "3 HITs handed in" in flat
     assert "3.00" in flat and "USD due" in flat
     _import(tmp_path, results, tmp_path / "bad.jsonl")
     assert path.read_text("utf-8") == text
@@ -298,3 +267,61 @@ def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
     }
     assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
     assert "Is it a good question?" in str(reasons[aside.pop()])
+
+
+def test_the_figures_of_a_report(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = [
+        submission(batch, worker, hit, received=f"2026-11-{day}T10:00:00+00:00")
+        for worker, day in (("u", "03"), ("v", "05"))
+        for hit in (0, 1)
+    ]
+    for answers in given[3]["answers"].values():
+        answers["verdict"] = "no"  # v fails the known item of the second HIT, too
+    take(tmp_path, hand_in(tmp_path, given))
+    folder = tmp_path / "judgments/quick"
+    written = (folder / "report.json").read_bytes()
+    found = json.loads(written)
+    assert found["days"] == ["2026-11-03", "2026-11-05"]
+    assert (found["workers"], found["experts"], found["judgments"]) == (2, 0, 16)
+    (verdict,) = (one for one in found["agreement"] if one["answer"] == "verdict")
+    assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
+    assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
+    assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
+    # 0.50 for four items of 4 seconds each
+    assert found["paid_workers"] == {"workers": 2, "hits": 3, "due": "1.5", "hourly": [112.5] * 3}
+    assert [(one["asked"], one["passed"]) for one in found["checks"]] == [(4, 3)]
+    work_done, instructions = people_statistics([folder / "gold.parquet"])
+    (row,) = work_done.rows
+    assert (row["annotators"], row["days"]) == (2, "2026-11-03 to 2026-11-05")
+    assert row["platform"] == "static" and str(row["agreement"]).startswith(("alpha", "one"))
+    assert instructions.rows[0]["instructions"] == "Read it."
+    take(tmp_path)  # settled anew: the days stay
+    assert (folder / "report.json").read_bytes() == written
+    assert people_statistics([tmp_path / "gold.parquet"]) == ()
+
+
+OWN = {"fields": {"question": "Is fire cold?"}, "answers": {"verdict": "no"}}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (OWN, ""),
+        ({"fields": {"question": "Q"}}, "needs `fields` and `answers`"),
+        ({**OWN, "fields": {"q": "Q"}}, "no field 'q'"),
+        ({**OWN, "fields": {}}, "lacks the field 'question'"),
+        ({**OWN, "answers": {"verdict": "perhaps"}}, "verdict: not one of the choices"),
+    ],
+)
+def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
+    more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
+    known = hand_in(tmp_path, [more, line], "known.jsonl")
+    ordered = replace(order(tmp_path), known=known, number=20)
+    if message:
+        with pytest.raises(UserError, match=f"known.jsonl:2.*{message}"):
+            make_batch(ordered)
+        return
+    items = read_batch(make_batch(ordered)[0]).items
+    checks = {str(one.fields["question"]) for one in items if one.answers is not None}
+    assert {"Is ice hot?"} < checks <= {"Is water wet?", "Is fire cold?", "Is ice hot?"}

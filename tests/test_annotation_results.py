@@ -128,7 +128,7 @@ def _without(made: dict[str, Any], item: str, name: str) -> None:
         (lambda s, i: s["answers"][i].update(note=5), "invalid answer", "note: not a text"),
         (lambda s, i: s["answers"][i].update(note="x" * 501), "invalid answer", "longer than 500"),
         (lambda s, i: s["answers"][i].update(x=1, y=2), "invalid answer", "not asked (and 1 more)"),
-        (lambda s, i: s.update(worker=None), "not a submission", "no worker"),
+        (lambda s, i: s.update(worker=None), "not a submission", "field `worker`"),
     ],
 )
 def test_what_does_not_belong(

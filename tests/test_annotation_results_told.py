@@ -70,7 +70,6 @@ def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
     done = _import(tmp_path, results, feedback=tmp_path / "fb")
     said = "static takes no file of approvals; prolific and mturk do"
     assert any(said in line for line in done.lines())
-    assert not (tmp_path / "fb").exists()
     with pytest.raises(UserError, match="feedback is of results files, and none is named"):
         import_results(
             [], hits=tmp_path / "hits", out=tmp_path / "judgments", feedback=tmp_path / "fb"

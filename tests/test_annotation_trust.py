@@ -75,10 +75,10 @@ def test_copied_texts_of_different_ids() -> None:
     flags = copied(asked, found, items(found))
     by_row = {one.row: one.id for one in found}
     expected = {by_row[row] for _, row, _, is_copy in TEXTS if is_copy}
-    assert expected <= flags.keys() <= expected | {by_row["r3"]}
+    assert expected <= flags <= expected | {by_row["r3"]}
     seen, _ = settle(asked, found, items(found))
     assert all(one.counted for one in seen)  # flagged, and left to a person
-    assert {one.id for one in seen if "copied_text" in one.flags} == flags.keys()
+    assert {one.id for one in seen if "copied_text" in one.flags} == flags
 
 
 def test_copies_in_groups() -> None:
@@ -88,7 +88,7 @@ def test_copies_in_groups() -> None:
     )
     found = [judged(who, who, questions=[{"question": PARIS}]) for who in "uv"]
     shown = {one.item: Item(one.item, one.row, {"text": "Other"}) for one in found}
-    assert copied(asked, found, shown).keys() == {one.id for one in found}
+    assert copied(asked, found, shown) == {one.id for one in found}
 
 
 @pytest.mark.parametrize(
