@@ -15,7 +15,7 @@ from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches
 from factdrift.annotation.matching import Batches
 from factdrift.annotation.quality.expert import CHECKS
-from factdrift.annotation.results import Imported, JudgmentTable, import_results
+from factdrift.annotation.results import JudgmentTable
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_work import work
@@ -46,15 +46,6 @@ def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Pat
         build=tmp_path / "build",
     )
     return make_batch(ordered)[0]
-
-
-def _import(tmp_path: Path, *results: Path, **more: Any) -> Imported:
-    return import_results(
-        [str(one) for one in results],
-        hits=tmp_path / "hits",
-        out=tmp_path / "judgments",
-        **more,
-    )
 
 
 def _own_layout(tmp_path: Path) -> str:
@@ -112,7 +103,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
     layout, batch, results = sampled
-    _import(tmp_path, results)
+    take(tmp_path, results)
     assert set(_gold(tmp_path, "teams").values()) == {"open"}
     made = make_expert_batches(_expert_order(tmp_path, layout))
     ((folder, manifest),) = made
@@ -123,7 +114,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     checked = work(folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"team": "x"})
     experts = tmp_path / "experts.txt"
     experts.write_text("# ours\nboss\n", "utf-8")
-    _import(tmp_path, checked, experts=experts)
+    take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "teams")
     about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
     by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
@@ -133,7 +124,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     kept = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
     assert "boss" not in kept and len(kept.split()) >= 1
 
-    again = _import(tmp_path, results, checked)  # nothing new, the expert is still one
+    again = take(tmp_path, results, checked)  # nothing new, the expert is still one
     assert (again.new, again.further, _gold(tmp_path, "teams")) == (0, 0, gold)
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
@@ -143,7 +134,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
     _, _, results = sampled
-    _import(tmp_path, results)
+    take(tmp_path, results)
     path = tmp_path / "judgments" / "teams" / CHECKS
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -155,11 +146,11 @@ def test_an_expert_writes_into_the_table_of_checks(
         write = csv.DictWriter(file, list(rows[0]), delimiter=";")
         write.writeheader()
         write.writerows(rows)
-    _import(tmp_path)
+    take(tmp_path)
     assert sorted(_gold(tmp_path, "teams").values()) == ["accepted"] * 4 + ["open"] * 4
     settled = path.read_bytes()
     report = (tmp_path / "judgments" / "teams" / "report.html").read_bytes()
-    _import(tmp_path, results)
+    take(tmp_path, results)
     assert path.read_bytes() == settled
     assert (tmp_path / "judgments" / "teams" / "report.html").read_bytes() == report
     assert b"1 accepted, 1 rejected, 0 to check" in report
@@ -167,7 +158,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     lines = path.read_text("utf-8").replace("reject", "perhaps", 2)
     path.write_text(lines, "utf-8")
     with pytest.raises(UserError, match=r"check.csv:\d: verdict 'perhaps'"):
-        _import(tmp_path)
+        take(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -186,11 +177,11 @@ def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, mess
 def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
     _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 3))
     with pytest.raises(UserError, match="no judgments yet"):
-        _import(tmp_path)
+        take(tmp_path)
     empty = tmp_path / "none.txt"
     empty.write_text("# nobody\n", "utf-8")
     with pytest.raises(UserError, match="no worker ids"):
-        _import(tmp_path, experts=empty)
+        take(tmp_path, experts=empty)
 
 
 def _verdict(worker: str, item: Item) -> dict[str, Any]:
@@ -210,7 +201,7 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
         results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    done = _import(tmp_path, results, tmp_path / "bad.jsonl")
+    done = take(tmp_path, results, tmp_path / "bad.jsonl")
     assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
     path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = path.read_text("utf-8")
@@ -224,7 +215,7 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     assert "invalid answer 1" in flat and "not a submission 1" in flat
     assert "3 HITs handed in" in flat
     assert "3.00" in flat and "USD due" in flat
-    _import(tmp_path, results, tmp_path / "bad.jsonl")
+    take(tmp_path, results, tmp_path / "bad.jsonl")
     assert path.read_text("utf-8") == text
 
 
@@ -233,7 +224,7 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
     browser.size(size)
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    _import(tmp_path, results)
+    take(tmp_path, results)
     browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())
     assert browser.overflow() <= 0
     assert browser.requests() == []
@@ -247,7 +238,7 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
 def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 10))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    _import(tmp_path, results)
+    take(tmp_path, results)
     rows = pq.read_table(tmp_path / "judgments/judge_question/judgments.parquet").to_pylist()
     aside = {row["worker"] for row in rows if not row["counted"]}
     assert len(aside) == 1
