@@ -13,13 +13,14 @@ import pytest
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches
-from factdrift.annotation.matching import Batches
+from factdrift.annotation.matching import Batches, match, read_salt
 from factdrift.annotation.quality.expert import CHECKS
 from factdrift.annotation.results import JudgmentTable
+from factdrift.annotation.submission import Refused, Submission, from_value
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.people import people_statistics
 from tests.annotation_work import work
-from tests.annotation_workers import batch_of, hand_in, order, submission, take
+from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take
 from tests.browser import SIZES, Browser, browser
 
 __all__ = ["browser"]
@@ -316,3 +317,55 @@ def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> N
     items = read_batch(make_batch(ordered)[0]).items
     checks = {str(one.fields["question"]) for one in items if one.answers is not None}
     assert {"Is ice hot?"} < checks <= {"Is water wet?", "Is fire cold?", "Is ice hot?"}
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [
+        (lambda text: text.replace("per_hit: 0.50", "per_hit: 2.00"), "yes"),
+        (lambda text: re.sub(r"\byes\b", "fine", text), "fine"),
+    ],
+)
+def test_a_batch_keeps_its_own_pay_and_choices(tmp_path: Path, change, other: str) -> None:  # type: ignore[no-untyped-def]
+    ordered = order(tmp_path)
+    first = read_batch(make_batch(ordered)[0])
+    take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
+    before = _gold(tmp_path, "quick")
+    assert set(before.values()) == {"accepted", "rejected"}
+    (tmp_path / "quick" / "layout.yaml").write_text(change(LAYOUT), "utf-8")
+    second = read_batch(make_batch(ordered)[0])
+    made = [
+        {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}
+        for one in (submission(second, w) for w in "uv")
+    ]
+    done = take(tmp_path, hand_in(tmp_path, made, "two.jsonl"))
+    after = _gold(tmp_path, "quick")
+    assert {row: after[row] for row in before} == before
+    assert done.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    pay = "5.00" if other == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
+    assert f"<b>{pay}</b><span>USD due" in report
+    assert ("1 had others" in report) == (other != "yes")
+    assert "failed_attention" not in report.split("</style>")[1]
+    assert "rows have judgments, 0 still open" in report
+
+
+def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    first = submission(batch, "w", assignment="one")
+    take(tmp_path, hand_in(tmp_path, [first]))
+    done = take(tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl"))
+    assert (done.new, done.further) == (0, 1)
+    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    assert "<b>0.50</b><span>USD due" in report
+    table = JudgmentTable(tmp_path / "judgments/quick")
+    batches = Batches(tmp_path / "hits")
+    table.settle(batches)
+    for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
+        given = from_value({**first, "assignment": assignment}, "x", 1)
+        assert isinstance(given, Submission)
+        found = match(given, batches, "static", read_salt(tmp_path / "hits"))
+        assert not isinstance(found, Refused)
+        verdict = table.verdict(found, batches)
+        assert verdict is not None and verdict.reason.startswith(reason)
+        assert bool(verdict.reason) == bool(reason)
