@@ -236,31 +236,6 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
     assert {"bad", "good"} & {node.text.lower() for node in browser.all(".item b")}
 
 
-def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
-    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 10))
-    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    take(tmp_path, results)
-    rows = pq.read_table(tmp_path / "judgments/judge_question/judgments.parquet").to_pylist()
-    aside = {row["worker"] for row in rows if not row["counted"]}
-    assert len(aside) == 1
-    assert sum(not row["counted"] for row in rows) == 11
-    assert {tuple(row["flags"]) for row in rows if not row["counted"]} == {("failed_attention",)}
-    text = (tmp_path / "judgments/judge_question/report.html").read_text("utf-8")
-    assert "0 of 1" in text and ">0.00<" in text
-
-    batches = Batches(tmp_path / "hits")
-    table = JudgmentTable(tmp_path / "judgments" / "judge_question")
-    table.settle(batches)
-    reasons = {
-        worker: verdict.reason
-        for worker in {row["worker"] for row in rows}
-        for own in [[o for o in table.by_id.values() if o.worker == worker]]
-        if (verdict := table.verdict(own, batches)) is not None
-    }
-    assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
-    assert "Is it a good question?" in str(reasons[aside.pop()])
-
-
 def test_the_figures_of_a_report(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     given = [
