@@ -53,7 +53,7 @@ def submission_key(one: Judgment) -> tuple[str, str, str, str]:
     return one.batch, one.hit, one.worker, "" if one.platform in PIECEWISE else one.assignment
 
 
-@dataclass(frozen=True)
+@dataclass
 class LayoutVersion:
     """Batches of one layout in which the same can be answered and accepted.
 
@@ -63,10 +63,10 @@ class LayoutVersion:
     """
 
     layout: Layout
-    pay: dict[str, Decimal]
-    items: dict[str, Item]
-    sizes: dict[str, int]
-    experts: frozenset[str] = frozenset()
+    pay: dict[str, Decimal] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    experts: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -132,15 +132,16 @@ class Batches:
         for name, folder in self._places.items():
             if folder.parent.name != layout or (read := self.get(name)) is None:
                 continue
-            own = self.layout(read[0])
+            batch = read[0]
+            own = self.layout(batch)
             key = _answerable(own)
-            before = found.pop(key, LayoutVersion(own, {}, {}, {}))
-            pay = before.pay | {name: own.pay.per_hit}
-            items = {item.id: item for item in read[0].items}
-            sizes = before.sizes | {hit.id: len(hit.items) for hit in read[0].hits}
-            for_experts = read[0].experts or own.qualifications.expert
-            experts = before.experts | ({name} if for_experts else frozenset())
-            found[key] = LayoutVersion(own, pay, before.items | items, sizes, experts)
+            found[key] = version = found.pop(key, LayoutVersion(own))
+            version.layout = own
+            version.pay[name] = own.pay.per_hit
+            version.items |= {item.id: item for item in batch.items}
+            version.sizes |= {hit.id: len(hit.items) for hit in batch.hits}
+            if batch.experts or own.qualifications.expert:
+                version.experts.add(name)
         if not found:
             raise UserError(f"no batch of the layout {layout!r}", where=shown(self.root))
         return self._versions.setdefault(layout, [*found.values()])

@@ -7,6 +7,7 @@ is in `refused.jsonl` of the run, with file, line and reason, and counted.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -79,15 +80,14 @@ class Imported:
     and decisions by layout, files written, and further remarks."""
 
     files: int = 0
-    submissions: int = 0
     new: int = 0
     known: int = 0
     further: int = 0
     corrected: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
     examples: list[Refused] = field(default_factory=list)
     judgments: dict[str, int] = field(default_factory=dict)
-    decisions: dict[str, dict[str, int]] = field(default_factory=dict)
+    decisions: dict[str, Counter[str]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -247,13 +247,9 @@ class JudgmentTable:
         self.by_id = {one.id: one for one in judged}
         self.gold = [by_row[row] for row in sorted(by_row)]
         judged.sort(key=lambda one: one.id)
-        tables: list[tuple[str, type, Sequence[Any]]] = [
-            (JUDGMENTS, Judgment, judged),
-            (GOLD, Gold, self.gold),
-        ]
-        for name, row, found_rows in tables:
+        for name, row, rows_of in ((JUDGMENTS, Judgment, judged), (GOLD, Gold, self.gold)):
             with replacing(self.folder / name) as path, writing(path, row) as into:
-                for one in found_rows:
+                for one in rows_of:
                     into.append(one)
         if any(v.layout.rule.by == "sampled" for v in versions):
             write_checks(self.folder, self.checked, items, verdicts)
@@ -338,31 +334,31 @@ class _ImportRun:
                 is_empty = True
                 for found in platform.read(source, self.batches.find):
                     is_empty = False
-                    self._take(found, platform, report)
+                    if (
+                        wrong := found
+                        if isinstance(found, Refused)
+                        else self._take(found, platform)
+                    ):
+                        self._refuse(wrong, report)
                 if is_empty:
                     self._refuse(Refused(shown(source), 0, "no submissions in it"), report)
 
-    def _take(self, given: Submission | Refused, platform: Platform, report: TextIO) -> None:
-        self.done.submissions += not isinstance(given, Refused)
-        found = self._match(given, platform) if isinstance(given, Submission) else given
+    def _take(self, given: Submission, platform: Platform) -> Refused | None:
+        found = match(given, self.batches, platform.name, self.salt)
         if isinstance(found, Refused):
-            self._refuse(found, report)
-            return
+            return found
         name = found[0].layout
         if name not in self.tables:
             self.tables[name] = JudgmentTable(self.out / name)
-        barred = self._barred(given, platform) if isinstance(given, Submission) else None
-        if barred is not None:
-            self.taken_out += self.tables[name].remove(found)
-            self._refuse(barred, report)
-            return
-        outcome = self.tables[name].add(found)
-        if isinstance(given, Submission) and given.received:
-            self.tables[name].note_day(given.received)
+        table = self.tables[name]
+        if barred := self._barred(given, platform):
+            self.taken_out += table.remove(found)
+            return barred
+        outcome = table.add(found)
+        if given.received:
+            table.note_day(given.received)
         setattr(self.done, outcome, getattr(self.done, outcome) + 1)
-
-    def _match(self, given: Submission, platform: Platform) -> list[Judgment] | Refused:
-        return match(given, self.batches, platform.name, self.salt)
+        return None
 
     def _barred(self, given: Submission, platform: Platform) -> Refused | None:
         """What keeps a participant's answers out, by the list that the platform exports."""
@@ -372,7 +368,7 @@ class _ImportRun:
         return Refused(given.where, given.line, reason) if reason else None
 
     def _refuse(self, one: Refused, report: TextIO) -> None:
-        self.done.refused[one.reason] = self.done.refused.get(one.reason, 0) + 1
+        self.done.refused[one.reason] += 1
         if len(self.done.examples) < _EXAMPLES:
             self.done.examples.append(one)
         name = _SAVED_FILE.sub(r"\1…\2", one.where)
@@ -382,9 +378,7 @@ class _ImportRun:
     def settle(self) -> None:
         """Have quality control look at every layout, and write its tables and its report."""
         for name, table in sorted(self.tables.items()):
-            counts = self.done.decisions.setdefault(name, {})
-            for row in table.settle(self.batches):
-                counts[row.decision] = counts.get(row.decision, 0) + 1
+            self.done.decisions[name] = Counter(r.decision for r in table.settle(self.batches))
             self.done.judgments[name] = len(table.by_id)
             self.done.written.append(shown(table.report(self.batches, self.out / REFUSED)))
 
@@ -401,7 +395,7 @@ class _ImportRun:
         for path, platform in sources:
 
             def decide(given: Submission, platform: Platform = platform) -> Verdict | None:
-                found = self._match(given, platform)
+                found = match(given, self.batches, platform.name, self.salt)
                 verdict = None
                 if not isinstance(found, Refused) and self._barred(given, platform) is None:
                     verdict = self.tables[found[0].layout].verdict(found, self.batches)
@@ -417,9 +411,6 @@ class _ImportRun:
         if any(counts.values()):
             outcomes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
             self.done.remarks.append(f"feedback: {outcomes}")
-        if [*folder.iterdir()] == [folder / ".gitignore"]:
-            (folder / ".gitignore").unlink()
-            folder.rmdir()
 
 
 def _all_tables(out: Path) -> dict[str, JudgmentTable]:

@@ -7,20 +7,22 @@ nothing in it: wrong types, unknown or repeated keys, NaN and half characters ar
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from factdrift.builders.core.dataset import Json as Json
 
 FORMAT = "factdrift-submission/1"
 LONGEST = 4 << 20
 """Characters that one submission may have."""
-_TEXTS = ("batch", "hit", "worker", "assignment", "study", "received")
-_OPTIONAL = ("assignment", "study", "received")
-_KEYS = {"format", *_TEXTS, "seconds", "answers", "item_seconds"}
+_Text = Annotated[str, Meta(max_length=200)]
+_Name = Annotated[str, Meta(min_length=1, max_length=200)]
+_Seconds = Annotated[float, Meta(ge=0, lt=1e8)]
 
 
-@dataclass(frozen=True)
-class Submission:
+class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One worker's answers to one HIT; `worker`, `assignment` and `study` are the platform's ids.
 
     `received`: when a server took it, in ISO 8601, UTC; empty where none says so.
@@ -29,15 +31,16 @@ class Submission:
 
     where: str
     line: int
-    batch: str
-    hit: str
-    worker: str
-    assignment: str
-    seconds: float | None
-    answers: Mapping[str, Mapping[str, Json]]
-    item_seconds: Mapping[str, float]
-    study: str = ""
-    received: str = ""
+    format: Literal["factdrift-submission/1"]
+    batch: _Name
+    hit: _Name
+    worker: _Name
+    answers: Mapping[str, Mapping[str, Any]]
+    assignment: _Text = ""
+    seconds: _Seconds | None = None
+    item_seconds: Mapping[str, _Seconds] = {}
+    study: _Text = ""
+    received: _Text = ""
 
 
 @dataclass(frozen=True)
@@ -70,24 +73,14 @@ def from_value(
     """A submission from decoded JSON; `worker` and `assignment` replace those that it names."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         return Refused(where, line, "not a submission", f"no format {FORMAT}")
+    places = {"where": where, "line": line}
     by_platform = {"worker": worker, "assignment": assignment}
-    value = {**value, **{name: text for name, text in by_platform.items() if text is not None}}
-    mistake = _mistake(value)
-    if mistake:
-        return Refused(where, line, "not a submission", mistake)
-    return Submission(
-        where=where,
-        line=line,
-        batch=value["batch"],
-        hit=value["hit"],
-        worker=value["worker"],
-        assignment=value.get("assignment") or "",
-        seconds=value.get("seconds"),
-        answers=value["answers"],
-        item_seconds=value.get("item_seconds") or {},
-        study=value.get("study") or "",
-        received=value.get("received") or "",
-    )
+    by_platform = {name: text for name, text in by_platform.items() if text is not None}
+    given = {name: one for name, one in value.items() if one is not None}
+    try:
+        return msgspec.convert(given | by_platform | places, Submission)
+    except msgspec.ValidationError as error:
+        return Refused(where, line, "not a submission", str(error)[:120])
 
 
 def decode(text: str) -> Any:
@@ -114,26 +107,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(text: str) -> float:
     raise ValueError(f"{text} is not a number of JSON")
-
-
-def _mistake(value: Mapping[str, Any]) -> str:
-    unknown = sorted(value.keys() - _KEYS)
-    if unknown:
-        return f"unknown key {unknown[0][:40]!r}"
-    for name in _TEXTS:
-        if name not in _OPTIONAL and not value.get(name):
-            return f"no {name}"
-        if not isinstance(value.get(name) or "", str) or len(value.get(name) or "") > 200:
-            return f"{name} is not a text of up to 200 characters"
-    if value.get("seconds") is not None and not _is_seconds(value["seconds"]):
-        return "seconds is not a number from 0"
-    answers, times = value.get("answers"), value.get("item_seconds") or {}
-    if not isinstance(answers, dict) or not all(isinstance(a, dict) for a in answers.values()):
-        return "answers is not an object of objects"
-    if not isinstance(times, dict) or not all(map(_is_seconds, times.values())):
-        return "item_seconds is not an object of numbers from 0"
-    return ""
-
-
-def _is_seconds(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e8

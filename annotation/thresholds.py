@@ -122,17 +122,21 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     released = not Path(order.dataset or "").is_file()
     config = layout.config if released else None
     dataset = open_dataset(order.dataset or "", order.releases, config=config)
-    rows = ScoredRows(dataset, dataset.files[0].parents[2] if released else None)
+    folder = dataset.files[0].parents[2] if released else None
+    asked = [name for name in ATTRIBUTES if name in layout.answers]
+    scores: dict[str, list[tuple[str, float]]] = {name: [] for name in asked}
+    for row, own, _ in _scored_rows(dataset, folder):
+        for name in own.keys() & scores:
+            scores[name].append((row, own[name]))
     bands_of = {
-        name: to_judge(rows.scores(name), seed=order.seed, width=rule.width, per_band=rule.rows)
-        for name in ATTRIBUTES
-        if name in layout.answers
+        name: to_judge(found, seed=order.seed, width=rule.width, per_band=rule.rows)
+        for name, found in scores.items()
     }
     wanted = {row for bands in bands_of.values() for ids in bands.values() for row in ids}
     if not wanted:
         hint = "a recipe with the filter `toxicity` keeps its scores"
-        raise UserError(f"no row of {rows.dataset.name} has a score", hint=hint)
-    texts = rows.texts(wanted)
+        raise UserError(f"no row of {dataset.name} has a score", hint=hint)
+    texts = {row: text for row, _, text in _scored_rows(dataset, folder) if row in wanted}
     judged = _judged_answers(order.judgments / order.layout, texts)
     found = tuple(
         _judge_bands(name, bands, texts, judged, layout, rule)
@@ -144,9 +148,9 @@ def next_bands(order: BatchOrder, rule: BandRule) -> ThresholdReport:
     sent_texts = {texts[row] for row in sent if row in texts}
     fresh = {texts[row]: row for row in sorted(lacking, reverse=True)}
     send = sorted(row for text, row in fresh.items() if order.again or text not in sent_texts)
-    batch = _send(order, rows.dataset, {row: texts[row] for row in send}) if send else None
+    batch = _send(order, dataset, {row: texts[row] for row in send}) if send else None
     settled = all(attribute.threshold is not None for attribute in found)
-    snippet = _write_snippet(order, rule, rows, found) if settled else None
+    snippet = _write_snippet(order, rule, dataset.name, folder, found) if settled else None
     left = (batch[1].counts["items"] if batch else 0) % layout.items_per_hit
     short = (left, layout.items_per_hit) if left else None
     return ThresholdReport(found, batch, len(fresh) - len(send), snippet, short)
@@ -170,8 +174,9 @@ def _judge_bands(
         votes += [(low, bool(a.get(name))) for row in rows for a in judged[texts[row]]]
         found = threshold_by_bands(votes, width=rule.width, share=rule.share)
         if found.threshold is not None:
-            return AttributeBands(name, found.bands, shown, threshold=found.threshold)
-    return AttributeBands(name, found.bands, shown, threshold=found.bands[-1].low)
+            break
+    threshold = found.bands[-1].low if found.threshold is None else found.threshold
+    return AttributeBands(name, found.bands, shown, threshold)
 
 
 def _judged_answers(
@@ -196,85 +201,63 @@ def _send(
 
 
 def _write_snippet(
-    order: BatchOrder, rule: BandRule, rows: "ScoredRows", found: Sequence[AttributeBands]
+    order: BatchOrder,
+    rule: BandRule,
+    dataset: str,
+    folder: Path | None,
+    found: Sequence[AttributeBands],
 ) -> Path:
     head = (
-        f"# By the band rule on {rows.dataset.name}: up to {rule.rows} rows a band of "
+        f"# By the band rule on {dataset}: up to {rule.rows} rows a band of "
         f"{rule.width}, until two neighbours\n# have less than {rule.share:.0%} toxic. "
         "For this scorer alone.\n"
-        "# What was judged, by the lower end of a band:\n"
     )
-    for attribute in found:
-        bands = (
-            f"{b.low:.2f}: {attribute.rows[b.low]} rows, {b.judged} judgments"
-            for b in attribute.bands
-        )
-        head += f"# {attribute.name}: {'; '.join(bands)}\n"
-    if any(band.is_thin for attribute in found for band in attribute.bands):
-        head += f"# Bands of fewer than {PER_BAND} judgments say little.\n"
+    head += "".join(f"# {line}\n" for attribute in found for line in attribute.lines())
     thresholds = {one.name: one.threshold for one in found if one.threshold is not None}
     path = order.judgments / order.layout / SNIPPET
     with replacing(path) as temporary:
-        text = head + recipe_filter(rows, thresholds)
+        text = head + recipe_filter(folder, thresholds)
         temporary.write_text(text, "utf-8", newline="\n")
     return path
 
 
-@dataclass(frozen=True)
-class ScoredRows:
+def _scored_rows(
+    dataset: DatasetRows, folder: Path | None
+) -> Iterator[tuple[str, dict[str, float], ShownText]]:
     """Rows with toxicity scores: those of a dataset, and those that its release's filter dropped.
 
-    `folder`: that of the release, where it is one.
+    `folder`: that of the release, where it is one. `UserError`: a score is not from 0 to 1.
     """
-
-    dataset: DatasetRows
-    folder: Path | None
-
-    def scores(self, name: str) -> Iterator[tuple[str, float]]:
-        """Row id and score of one attribute; `UserError` for a score that is not from 0 to 1."""
-        column = f"toxicity_{name}"
-        for _, row in self.dataset.rows(["id", column]):
-            score = row.get(column)
-            if score is not None:
-                if not isinstance(score, int | float) or not 0 <= score <= 1:
-                    text = f"{column} of row {row_id_of(row)} is not from 0 to 1"
-                    raise UserError(text, where=self.dataset.name)
-                yield row_id_of(row), score
-        for row_id, scores, _ in self._dropped():
-            if name in scores:
-                yield row_id, scores[name]
-
-    def texts(self, wanted: set[str]) -> dict[str, ShownText]:
-        """Question and answers of these rows; one that was dropped has no answers."""
-        require_columns(self.dataset, ["id", "question"])
-        found: dict[str, ShownText] = {}
-        for _, row in self.dataset.rows(["id", "question", "answers"]):
-            if row_id_of(row) in wanted:
-                answers = tuple(map(str, row.get("answers") or ()))
-                found[row_id_of(row)] = str(row.get("question") or ""), answers
-        found.update((row, (text, ())) for row, _, text in self._dropped() if row in wanted)
-        return found
-
-    def _dropped(self) -> Iterator[tuple[str, dict[str, float], str]]:
-        path = self.folder / card.DROPPED if self.folder else None
-        if path is None or not path.is_file():
-            return
-        with reading(path) as file:
-            for batch in file.iter_batches(columns=["step", "item", "reason", "score", "detail"]):
-                for row in batch.to_pylist():
-                    match = _DETAIL.fullmatch(row["detail"] or "")
-                    if row["step"] == "toxicity" and match:
-                        pairs = (pair.split("=") for pair in match[1].split())
-                        scores = {name: float(score) for name, score in pairs}
-                        over = row["reason"].removeprefix("toxic_")
-                        if over in scores and row["score"] is not None:
-                            scores[over] = row["score"]
-                        yield row["item"], scores, match[2]
+    require_columns(dataset, ["id", "question"])
+    columns = [f"toxicity_{name}" for name in ATTRIBUTES]
+    for _, row in dataset.rows(["id", "question", "answers", *columns]):
+        found = zip(ATTRIBUTES, map(row.get, columns), strict=True)
+        scores = {name: score for name, score in found if score is not None}
+        for name, score in scores.items():
+            if not isinstance(score, int | float) or not 0 <= score <= 1:
+                text = f"toxicity_{name} of row {row_id_of(row)} is not from 0 to 1"
+                raise UserError(text, where=dataset.name)
+        answers = tuple(map(str, row.get("answers") or ()))
+        yield row_id_of(row), scores, (str(row.get("question") or ""), answers)
+    path = folder / card.DROPPED if folder else None
+    if path is None or not path.is_file():
+        return
+    with reading(path) as file:
+        for batch in file.iter_batches(columns=["step", "item", "reason", "score", "detail"]):
+            for row in batch.to_pylist():
+                match = _DETAIL.fullmatch(row["detail"] or "")
+                if row["step"] == "toxicity" and match:
+                    pairs = (pair.split("=") for pair in match[1].split())
+                    scores = {name: float(score) for name, score in pairs}
+                    over = row["reason"].removeprefix("toxic_")
+                    if over in scores and row["score"] is not None:
+                        scores[over] = row["score"]
+                    yield row["item"], scores, (match[2], ())
 
 
-def recipe_filter(rows: ScoredRows, thresholds: Mapping[str, float]) -> str:
+def recipe_filter(folder: Path | None, thresholds: Mapping[str, float]) -> str:
     """The filter of a recipe with these thresholds, its scorer as the release had it, as YAML."""
-    built: Any = manifest.load(rows.folder).parameters.get("filters") if rows.folder else None
+    built: Any = manifest.load(folder).parameters.get("filters") if folder else None
     value: Any = {"thresholds": dict(thresholds)}
     for given in built or ():
         if given.get("filter") == "toxicity":

@@ -106,9 +106,9 @@ def hand_in(tmp: Path, given: Sequence[Mapping[str, Any]], name: str = "results.
     return path
 
 
-def take(tmp: Path, *paths: Path, out: str = "judgments") -> Imported:
+def take(tmp: Path, *paths: Path, out: str = "judgments", **more: Any) -> Imported:
     """Import results files of the batches of `tmp`."""
-    return import_results([str(p) for p in paths], hits=tmp / "hits", out=tmp / out)
+    return import_results([str(p) for p in paths], hits=tmp / "hits", out=tmp / out, **more)
 
 
 def refusals(tmp: Path, out: str = "judgments") -> list[tuple[str, int, str, str]]:

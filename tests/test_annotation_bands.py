@@ -10,7 +10,7 @@ import yaml
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import BatchOrder
-from factdrift.annotation.results import JudgmentTable, import_results
+from factdrift.annotation.results import import_results
 from factdrift.annotation.thresholds import BandRule, ThresholdReport, next_bands
 from factdrift.builders.core.config import load
 from factdrift.builders.core.dataset import Dataset, Table
@@ -21,6 +21,7 @@ from factdrift.filters.toxicity.scores import ATTRIBUTES, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
 from tests.annotation_workers import work
 from tests.release_sample import PROSE, Sample, from_rows, meta
+from tests.test_streamingqa_human_reviews import ROW
 
 TRUTH = {"insult": 0.815, "profanity": 0.92, "threat": 0.97, "sexually_explicit": 0.0}
 """Scores from which a row is toxic; for the others nothing is."""
@@ -132,7 +133,7 @@ def test_the_same_command_again_and_again_until_it_stops(tmp_path: Path) -> None
     # 20 rows a band and two judges: every band has 40 judgments, less than the paper's bands
     assert sum("fewer than 50 judgments" in line for line in done.lines()) == 4
     head = [line for line in done.snippet.read_text("utf-8").splitlines() if line[0] == "#"]
-    assert "# insult: 0.95: 20 rows, 40 judgments; 0.90: 20 rows, 40 judgments; " in "\n".join(head)
+    assert {f"# {line}" for line in done.lines() if not line.startswith("thresholds: ")} <= {*head}
 
 
 def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
@@ -153,18 +154,7 @@ def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
     assert done.snippet
     text = done.snippet.read_text("utf-8")
     assert "up to 50 rows a band" in text
-    assert "# insult: 0.95: 1 rows, 2 judgments; 0.45: 2 rows, 4 judgments" in text
-
-
-def test_no_to_the_rest_is_caught(tmp_path: Path) -> None:
-    judges = _of_file(tmp_path)
-    done = judges.next()
-    assert done.batch
-    results = tmp_path / "lazy.jsonl"
-    work(done.batch[0], results, ["u", "v"], lambda *_: dict.fromkeys(ATTRIBUTES, False))
-    import_results([str(results)], hits=tmp_path / "hits", out=tmp_path / "judgments")
-    found = JudgmentTable(tmp_path / "judgments/judge_toxicity").by_id.values()
-    assert {(one.flags, one.counted) for one in found} == {(("failed_attention",), False)}
+    assert f"# {warned}" in text
 
 
 def test_a_batch_has_the_next_bands_and_nothing_judged_before(tmp_path: Path) -> None:
@@ -217,7 +207,7 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
         judges.scores[name] = dict.fromkeys(ATTRIBUTES) | {"insult": score}
         question = f"Who said: {n}?"
         if score < 0.5:
-            kept.append(_row(name, question, score))
+            kept.append(replace(ROW, id=name, qa_id=name, question=question, toxicity_insult=score))
         else:
             scores = ToxicityScores(insult=score, threat=0.1)
             detail = f"{scores}: {question}"
@@ -247,41 +237,6 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     assert written["scorer"]["thresholds"] == {"insult": 0.75, "threat": 0.1}
     (tmp_path / "filter.yaml").write_text(yaml.safe_dump(written), "utf-8")
     assert load(tmp_path / "filter.yaml", Toxicity).scorer.scorer == "local"
-
-
-def _row(name: str, question: str, insult: float) -> NewsQuestion:
-    return NewsQuestion(
-        id=name,
-        prompt=f"Today is Wednesday, May 6, 2020. {question}",
-        targets=("x",),
-        qa_id=name,
-        question=question,
-        answers=("x",),
-        answers_additional=(),
-        question_ts=1588723200,
-        evidence_ts=1588636800,
-        evidence_id="e",
-        recent_or_past="recent",
-        written_or_generated="generated",
-        toxicity_identity_attack=None,
-        toxicity_insult=insult,
-        toxicity_profanity=None,
-        toxicity_severe_toxicity=None,
-        toxicity_sexually_explicit=None,
-        toxicity_threat=None,
-        split="eval",
-        quarter="2020Q2",
-        answer_type="entity",
-        answer_start=0,
-        evidence_sentence=1,
-        time_spec="none",
-        relation=None,
-        about=None,
-        statements=(),
-        holds=None,
-        generator="parse",
-        filters=("toxicity",),
-    )
 
 
 @pytest.mark.parametrize(

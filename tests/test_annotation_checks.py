@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from factdrift.annotation.checks import broken_rules, problems, stands_in, text_problem
 from factdrift.annotation.layout import FOLDER, Check, Layout, load_layout
@@ -72,59 +73,36 @@ def test_values_that_a_layout_misspells(
 
 
 LAYOUT = Layout.model_validate(
-    {
-        "title": "Every kind",
-        "summary": "One of each.",
-        "instructions": ["Do it."],
-        "fields": {
-            "article": {},
-            "parts": {"kind": "paragraphs"},
-            "options": {"kind": "list"},
-        },
-        "answers": {
-            "verdict": {
-                "kind": "choice",
-                "label": "V",
-                "choices": [{"value": v, "label": v} for v in ("yes", "no")],
-            },
-            "why": {
-                "kind": "choices",
-                "label": "W",
-                "when": {"verdict": ["no"]},
-                "choices": [{"value": v, "label": v} for v in "abc"],
-            },
-            "tick": {"kind": "flag", "label": "T", "required": False},
-            "sure": {"kind": "flag", "label": "S", "when": {"tick": ["true"]}},
-            "note": {"kind": "text", "label": "N", "required": False, "check": {"max_length": 5}},
-            "blank": {
-                "kind": "text",
-                "label": "B",
-                "when": {"why": ["b"]},
-                "check": {"min_length": 0},
-            },
-            "mark": {"kind": "span", "label": "M", "field": "article", "required": False},
-            "marks": {"kind": "spans", "label": "M", "field": "parts", "required": False},
-            "line": {"kind": "choice", "label": "L", "field": "options", "required": False},
-            "word": {
-                "kind": "choice",
-                "label": "L",
-                "field": "options",
-                "within": "line",
-                "required": False,
-            },
-            "pairs": {
-                "kind": "group",
-                "label": "P",
-                "required": False,
-                "max_items": 2,
-                "answers": {
-                    "q": {"kind": "text", "label": "Q", "check": {"ends_with": "?"}},
-                    "a": {"kind": "text", "label": "A", "check": {"not_field": "q"}},
-                },
-            },
-        },
-        "pay": {"per_hit": "1", "minutes_per_hit": "4"},
-    }
+    yaml.safe_load("""
+title: Every kind
+summary: One of each.
+instructions: [Do it.]
+fields: {article: {}, parts: {kind: paragraphs}, options: {kind: list}}
+answers:
+  verdict: {kind: choice, label: V, choices: [{value: "yes", label: Y}, {value: "no", label: N}]}
+  why:
+    kind: choices
+    label: W
+    when: {verdict: ["no"]}
+    choices: [{value: a, label: A}, {value: b, label: B}, {value: c, label: C}]
+  tick: {kind: flag, label: T, required: false}
+  sure: {kind: flag, label: S, when: {tick: ["true"]}}
+  note: {kind: text, label: N, required: false, check: {max_length: 5}}
+  blank: {kind: text, label: B, when: {why: [b]}, check: {min_length: 0}}
+  mark: {kind: span, label: M, field: article, required: false}
+  marks: {kind: spans, label: M, field: parts, required: false}
+  line: {kind: choice, label: L, field: options, required: false}
+  word: {kind: choice, label: L, field: options, within: line, required: false}
+  pairs:
+    kind: group
+    label: P
+    required: false
+    max_items: 2
+    answers:
+      q: {kind: text, label: Q, check: {ends_with: "?"}}
+      a: {kind: text, label: A, check: {not_field: q}}
+pay: {per_hit: 1, minutes_per_hit: 4}
+""")
 )
 FIELDS: dict[str, Json] = {
     "article": "Ein Käse \U0001f600 ist gut.",

@@ -1,4 +1,4 @@
-"""What judgments come to: rules, gold answers, flags, an expert's batches."""
+"""What judgments come to: rules, gold answers, flags, copied texts."""
 
 import json
 import random
@@ -6,14 +6,21 @@ from typing import Any
 
 import pytest
 
-from factdrift.annotation.layout import Layout, load_layout
+from factdrift.annotation.batch import Item
+from factdrift.annotation.layout import Layout
 from factdrift.annotation.quality import settle
-from factdrift.annotation.quality.expert import rejection_reason, worker_batches
+from factdrift.annotation.quality.copies import copied
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.rows import Judgment
 from tests.annotation_judged import brief, items, judged, layout, span
 
 VERDICT: dict[str, dict[str, object]] = {"verdict": {"kind": "choice"}}
+NAMED: dict[str, dict[str, object]] = {
+    **VERDICT,
+    "name": {"kind": "text", "when": {"verdict": ["a"]}},
+    "note": {"kind": "text", "agree": "none", "required": False},
+    "other": {"kind": "text", "agree": "none", "required": False},
+}
 
 
 def _rule(by: str, **more: object) -> Layout:
@@ -50,35 +57,14 @@ def test_rules(by: str, votes: str, expected: tuple[str, int, int]) -> None:
     assert brief(gold) == {"r": expected}
 
 
-def test_streamingqa_keeps_a_question_that_three_of_three_call_good() -> None:
-    asked = load_layout("judge_question")
-    said = {
-        "r1": ["good", "good", "good"],
-        "r2": ["good", "good", "bad"],
-        "r3": ["bad", "bad", "bad"],
-        "r4": ["good", "good"],
-    }
-    found = [
-        judged(f"w{n}", row, verdict=value, reasons=["ambiguous"] if value == "bad" else [])
-        for row, values in said.items()
-        for n, value in enumerate(values)
-    ]
-    _, gold = settle(asked, found, items(found))
-    assert brief(gold) == {
-        "r1": ("accepted", 3, 3),
-        "r2": ("disputed", 3, 2),
-        "r3": ("rejected", 3, 3),
-        "r4": ("open", 2, 2),
-    }
+@pytest.mark.parametrize(("votes", "decision"), [("aac", "accepted"), ("bbc", "rejected")])
+def test_a_rule_that_names_what_rejects(votes: str, decision: str) -> None:
+    found = _votes(votes)
+    _, gold = settle(_rule("majority", reject=["b"]), found, items(found))
+    assert [row.decision for row in gold] == [decision]
 
 
 def test_a_rule_without_of_compares_all_answers() -> None:
-    answers: dict[str, dict[str, object]] = {
-        "verdict": {"kind": "choice"},
-        "name": {"kind": "text", "when": {"verdict": ["a"]}},
-        "note": {"kind": "text", "agree": "none"},
-    }
-    asked = layout(answers, {"by": "majority"}, assignments=3)
     found = [
         judged("w1", "r", verdict="a", name="The Kofi Annan!", note="x"),
         judged("w2", "r", verdict="a", name="kofi annan", note="y"),
@@ -87,12 +73,16 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         judged("w2", "s", verdict="b"),
         judged("w3", "s", verdict="a", name="Ban"),
     ]
-    _, gold = settle(asked, found, items(found))
+    _, gold = settle(layout(NAMED, {"by": "majority"}, assignments=3), found, items(found))
     assert brief(gold) == {"r": ("accepted", 3, 2), "s": ("accepted", 3, 2)}
-    assert json.loads(gold[0].answers)["verdict"] == "a"
-    assert json.loads(gold[0].answers)["name"] in ("The Kofi Annan!", "kofi annan")
-    assert sorted(json.loads(gold[0].answers)["note"]) == ["x", "y"]
-    assert json.loads(gold[1].answers) == {"verdict": "b"}  # the one odd name is nobody's answer
+    first, second = (json.loads(row.answers) for row in gold)
+    assert first["verdict"] == "a" and first["name"] in ("The Kofi Annan!", "kofi annan")
+    assert sorted(first["note"]) == ["x", "y"]
+    assert second == {"verdict": "b"}  # the one odd name is nobody's answer
+
+
+ALL = object()
+"""A list of what each said, in the order of their ids."""
 
 
 @pytest.mark.parametrize(
@@ -101,54 +91,38 @@ def test_a_rule_without_of_compares_all_answers() -> None:
         ({"kind": "flag"}, [True, True, True], True),
         ({"kind": "choices"}, [["b", "a"], ["a", "b"], ["a", "b"]], ["a", "b"]),
         ({"kind": "text"}, ["the  UN", "UN", "UN"], "UN"),
-        ({"kind": "text"}, ["UN", "EU", "UN"], ["UN", "EU", "UN"]),
-        ({"kind": "text", "agree": "none"}, ["UN", "UN", "UN"], ["UN", "UN", "UN"]),
-        (
-            {"kind": "span", "field": "text"},
-            [span("Kofi Annan"), span("Kofi Annan"), span("Annan of Ghana")],
-            span("Kofi Annan"),
-        ),
-        (
-            {"kind": "span", "field": "text"},
-            [span("Kofi Annan"), span("Ghana"), span("Ghana")],
-            [span("Kofi Annan"), span("Ghana"), span("Ghana")],
-        ),
-        (
-            {"kind": "spans", "field": "text"},
-            [[span("Annan"), span("2007")], [span("2007"), span("Kofi Annan")]],
-            [span("Annan"), span("2007")],
-        ),
+        ({"kind": "text"}, ["UN", "EU", "UN"], ALL),
+        ({"kind": "text", "agree": "none"}, ["UN", "UN", "UN"], ALL),
+        ({"kind": "span"}, ["Kofi Annan", "Kofi Annan", "Annan of Ghana"], "Kofi Annan"),
+        ({"kind": "span"}, ["Kofi Annan", "Annan"], "Annan"),  # in common alike: the shorter
+        ({"kind": "span"}, ["Kofi Annan", "Ghana", "Ghana"], ALL),
+        ({"kind": "span"}, ["Annan of", " of Ghana"], "Annan of"),  # as long: the first
+        ({"kind": "spans"}, [["Annan", "2007"], ["2007", "Kofi Annan"]], ["Annan", "2007"]),
     ],
 )
 def test_gold_answers(answer: dict[str, object], values: list[Any], expected: Any) -> None:
+    def said(value: Any) -> Any:
+        if "span" not in str(answer["kind"]) or value is ALL:
+            return value
+        return [*map(span, value)] if isinstance(value, list) else span(value)
+
+    if "span" in str(answer["kind"]):
+        answer = answer | {"field": "text"}
     asked = layout({"x": answer}, {"by": "any"}, assignments=len(values))
-    found = [judged(f"w{n}", "r", x=value) for n, value in enumerate(values)]
+    found = [judged(f"w{n}", "r", x=said(value)) for n, value in enumerate(values)]
     _, gold = settle(asked, found, items(found))
-    got = json.loads(gold[0].answers)["x"]
     in_order = [json.loads(one.answers)["x"] for one in sorted(found, key=lambda one: one.id)]
-    if expected == values:
-        assert got == in_order
-    else:
-        assert got == expected
+    assert json.loads(gold[0].answers)["x"] == (in_order if expected is ALL else said(expected))
 
 
 def test_lists_have_an_entry_for_each_judgment() -> None:
-    answers: dict[str, dict[str, object]] = {
-        "verdict": {"kind": "choice"},
-        "name": {"kind": "text", "when": {"verdict": ["a"]}},
-        "note": {"kind": "text", "agree": "none", "required": False},
-        "other": {"kind": "text", "agree": "none", "required": False},
-    }
-    asked = layout(answers, {"by": "any"}, assignments=2)
     found = [
         judged("u", "r", verdict="a", name="UN"),
         judged("v", "r", verdict="b", note="unsure"),
     ]
-    _, gold = settle(asked, found, items(found))
-    order = sorted(found, key=lambda one: one.id)
-    want = {
-        n: [json.loads(one.answers).get(n) for one in order] for n in ("verdict", "name", "note")
-    }
+    _, gold = settle(layout(NAMED, {"by": "any"}, assignments=2), found, items(found))
+    given = [json.loads(one.answers) for one in sorted(found, key=lambda one: one.id)]
+    want = {n: [answers.get(n) for answers in given] for n in ("verdict", "name", "note")}
     assert json.loads(gold[0].answers) == want
 
 
@@ -176,7 +150,6 @@ def test_what_comes_in_another_order_comes_to_the_same() -> None:
 
 
 def test_flags_and_what_is_set_aside() -> None:
-    asked = _rule("majority")
     found = [
         judged("quick", "r1", verdict="a", seconds=1.9),
         judged("slow", "r1", verdict="a", seconds=2.0),
@@ -193,16 +166,14 @@ def test_flags_and_what_is_set_aside() -> None:
         judged("twice", "r3", verdict="c"),
         judged("twice", "r3", verdict="c", batch="b2"),
     ]
-    seen, gold = settle(asked, found, items(found, k={"verdict": "a"}))
-    signs = {(one.worker, one.item, one.batch, one.flags, one.counted) for one in seen}
-    aside = {(w, i, f) for w, i, _, f, counted in signs if not counted}
-    assert aside == {
-        ("careless", "i-?k", ("failed_attention",)),
-        ("careless", "i-r2", ("failed_attention",)),
-        ("eager", "i-r3", ("duplicate_worker",)),
-        ("twice", "i-r3", ("duplicate_worker",)),
+    seen, gold = settle(_rule("majority", accept=["a"]), found, items(found, k={"verdict": "a"}))
+    assert {(one.worker, one.item, one.flags, one.counted) for one in seen if one.flags} == {
+        ("quick", "i-r1", ("too_fast",), True),
+        ("careless", "i-?k", ("failed_attention",), False),
+        ("careless", "i-r2", ("failed_attention",), False),
+        ("eager", "i-r3", ("duplicate_worker",), False),
+        ("twice", "i-r3", ("duplicate_worker",), False),
     }
-    assert {(w, i) for w, i, _, f, counted in signs if f and counted} == {("quick", "i-r1")}
     assert brief(gold) == {
         "r1": ("accepted", 3, 3),
         "r2": ("open", 1, 1),
@@ -224,121 +195,52 @@ def test_flags_and_what_is_set_aside() -> None:
 def test_the_same_answer_to_everything_is_flagged_and_counts(
     rows: int, own: str, others: str, flag: bool
 ) -> None:
-    found = [judged("w", f"r{n}", verdict=own[n % len(own)]) for n in range(rows)]
-    if others:
-        found += [judged("o", f"r{n}", verdict=others[n % len(others)]) for n in range(rows)]
+    found = [
+        judged(worker, f"r{n}", verdict=votes[n % len(votes)])
+        for worker, votes in (("w", own), ("o", others))
+        for n in range(rows if votes else 0)
+    ]
     seen, _ = settle(_rule("any"), found, items(found))
     assert {"same_answer" in one.flags for one in seen if one.worker == "w"} == {flag}
     assert all(one.counted for one in seen)
 
 
-def _sampled() -> Layout:
-    return layout(
-        VERDICT | {"name": {"kind": "text", "when": {"verdict": ["b"]}}},
-        {"by": "sampled", "sampled": 2},
-        assignments=1,
-    )
-
-
-WORK = [judged("w", f"r{n}", hit=f"h{n}", verdict="a") for n in range(6)]
-(SHARE,) = worker_batches(_sampled(), WORK)
+PARIS = "Which of the two rivers that meet below the old town wall floods the market every spring?"
 
 
 @pytest.mark.parametrize(
-    ("right", "decision", "aside"),
-    [([], "open", 0), ([True], "open", 0), ([True, True], "accepted", 0), ([True, False], "", 6)],
+    ("texts", "copies"),
+    [
+        ([("u", PARIS), ("v", PARIS.replace("every", "each").replace("Which", "which"))], "uv"),
+        ([("u", PARIS), ("u", PARIS)], ""),  # one's own text again
+        # the words of the item are nobody's own
+        ([(who, "Who succeeded Kofi Annan of Ghana in 2007?") for who in "uv"], ""),
+        ([(who, "Yes") for who in "uv"], ""),
+        # 5 runs of three words are compared, 4 are not
+        ([(who, "one two three four five six seven") for who in "uv"], "uv"),
+        ([(who, "one two three four five six") for who in "uv"], ""),
+        # 6 runs of 10 in common; 5 of 11
+        ([("u", "a b c d e f g h i j"), ("v", "a b c d e f g h x y")], "uv"),
+        ([("u", "a b c d e f g h i j"), ("v", "a b c d e f g x y z")], ""),
+    ],
 )
-@pytest.mark.parametrize("by_table", [True, False])
-def test_an_experts_word_on_two_items_decides_a_workers_batch(
-    right: list[bool], decision: str, aside: int, by_table: bool
-) -> None:
-    drawn = SHARE.sampled[: len(right)]
-    verdicts = {one.id: ok for one, ok in zip(drawn, right, strict=True)}
-    expert = [
-        judged("x", one.row, batch="b9", verdict="a" if ok else "c")
-        for one, ok in zip(drawn, right, strict=True)
-    ]
-    found = WORK if by_table else WORK + expert
-    seen, gold = settle(
-        _sampled(),
-        found,
-        items(found),
-        experts={"x"},
-        expert_batches={"b9"},
-        verdicts=verdicts if by_table else None,
+def test_copied_texts_of_different_workers(texts: list[tuple[str, str]], copies: str) -> None:
+    asked = layout({"text_": {"kind": "text", "agree": "none"}}, {"by": "any"})
+    found = [judged(who, f"r{n}", text_=text) for n, (who, text) in enumerate(texts)]
+    assert copied(asked, found, items(found)) == {o.id for o in found if o.worker in copies}
+    seen, _ = settle(asked, found, items(found))
+    assert all(one.counted for one in seen)  # flagged, and left to a person
+    assert {one.worker for one in seen if "copied_text" in one.flags} == {*copies}
+
+
+def test_copies_in_groups() -> None:
+    inner = {"question": {"kind": "text", "label": "Q", "agree": "none"}}
+    asked = layout(
+        {"questions": {"kind": "group", "answers": inner, "max_items": 5}}, {"by": "any"}
     )
-    assert len(SHARE.sampled) == 2
-    assert sum("rejected_batch" in one.flags and not one.counted for one in seen) == aside
-    own = {one.row for one in expert} if not by_table else set()
-    for row in gold:
-        if row.row in own:  # what the expert said of a row stands
-            assert row.decision == "accepted"
-        else:
-            assert row.decision == (decision or "open")
-            assert row.judgments == (0 if aside else 1)
-    wrong = [row for row in gold if row.row in own and not right[-1]]
-    assert {json.loads(row.answers)["verdict"] for row in wrong} <= {"a", "c"}
-
-
-def test_each_worker_and_batch_is_checked_by_itself() -> None:
-    found = [
-        judged(worker, f"{worker}{batch}{n}", batch=batch, verdict="a")
-        for worker in "uv"
-        for batch in ("b1", "b2")
-        for n in range(4)
-    ]
-    parts = worker_batches(_sampled(), found)
-    assert [(s.worker, s.batch, len(s.sampled)) for s in parts] == [
-        ("u", "b1", 2),
-        ("v", "b1", 2),
-        ("u", "b2", 2),
-        ("v", "b2", 2),
-    ]
-    bad = {parts[0].sampled[1].id: False}
-    seen, _ = settle(_sampled(), found, items(found), verdicts=bad)
-    assert {(o.worker, o.batch) for o in seen if not o.counted} == {("u", "b1")}
-
-
-def test_where_nothing_is_compared_only_the_table_tells() -> None:
-    free: dict[str, dict[str, object]] = {"answer": {"kind": "text", "agree": "none"}}
-    asked = layout(free, {"by": "sampled"}, fields={"t": {}})
-    found = [judged("w", "r1", answer="One"), judged("x", "r1", batch="b9", answer="Two")]
-    (share,) = worker_batches(
-        asked, settle(asked, found, items(found), experts={"x"}, expert_batches={"b9"})[0]
-    )
-    assert share.verdicts == (None,)
-    (share,) = worker_batches(asked, found[:1], {share.sampled[0].id: True})
-    assert share.accepted is True
-
-
-def test_reasons_are_for_failed_items_and_rejected_batches_alone() -> None:
-    asked = _sampled()
-    known = [
-        judged("w", "?k", hit="hk", verdict="b", name="x"),
-        judged("w", "r9", hit="hk", verdict="a"),
-    ]
-    quick = [judged("q", "r1", verdict="a", seconds=0.1)]
-    again = [judged("w", "r0", hit="h0", verdict="c", flags=("duplicate_worker",))]
-    found = [*WORK, *known, *quick, *again]
-    shown = items(found, k={"verdict": "a"})
-
-    def tell(verdicts: dict[str, bool]) -> dict[str, str | None]:
-        seen, _ = settle(asked, found, shown, verdicts=verdicts)
-        by_id = {one.id: one for one in seen}
-        parts = worker_batches(asked, seen, verdicts)
-        sent = {"known": known, "quick": quick, "again": again, "work": WORK[:1]}
-        return {
-            name: rejection_reason(asked, [by_id[o.id] for o in some], shown, parts)
-            for name, some in sent.items()
-        }
-
-    drawn = {one.id: True for one in SHARE.sampled}
-    before, good = tell({}), tell(drawn | {quick[0].id: True})
-    bad = tell(drawn | {SHARE.sampled[0].id: False})
-    assert before["work"] is before["quick"] is None
-    assert (good["work"], good["quick"], good["again"]) == ("", "", "")
-    assert "known" in str(before["known"]) and "Verdict" in str(before["known"])
-    assert "checked 2 of your 6 items" in str(bad["work"]) and "together" in str(bad["work"])
+    found = [judged(who, who, questions=[{"question": PARIS}]) for who in "uv"]
+    shown = {one.item: Item(one.item, one.row, {"text": "Other"}) for one in found}
+    assert copied(asked, found, shown) == {one.id for one in found}
 
 
 def test_judgments_of_a_batch_that_is_gone_are_said_so() -> None:

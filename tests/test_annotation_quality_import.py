@@ -2,7 +2,9 @@
 
 import csv
 import json
-from html.parser import HTMLParser
+import re
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +13,18 @@ import pytest
 
 from factdrift.annotation.batch import Item, read_batch
 from factdrift.annotation.hits import BatchOrder, make_batch, make_expert_batches
-from factdrift.annotation.matching import Batches
+from factdrift.annotation.matching import Batches, match, read_salt
 from factdrift.annotation.quality.expert import CHECKS
-from factdrift.annotation.results import Imported, JudgmentTable, import_results
+from factdrift.annotation.results import JudgmentTable
+from factdrift.annotation.submission import Refused, Submission, from_value
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import work
+from factdrift.builders.release.people import people_statistics
+from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, submission, take, work
 from tests.browser import SIZES, Browser, browser
 
 __all__ = ["browser"]
 
 HOSTILE = "<script>alert(1)</script> \"'${x} {{ 7*7 }} \u202e=1+1 \U0001f600"
-
-
-def _facts(path: Path, number: int = 8) -> Path:
-    """Rows as the layout verify_facts shows them, with pages of their own."""
-    rows = [
-        {
-            "id": f"row{n}",
-            "question": f"Which team did Player {n} play for in {2000 + n}? {HOSTILE}",
-            "subject_label": f"Player {n}",
-            "relation_label": "member of sports team",
-            "relation": f"P{n % 2}",
-        }
-        for n in range(number)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
 
 
 def _questions(path: Path, number: int) -> Path:
@@ -49,7 +37,7 @@ def _questions(path: Path, number: int) -> Path:
 
 
 def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Path:
-    order = BatchOrder(
+    ordered = BatchOrder(
         layout=layout,
         dataset=str(dataset),
         platform="static",
@@ -57,16 +45,7 @@ def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Pat
         out=tmp_path / "hits",
         build=tmp_path / "build",
     )
-    return make_batch(order)[0]
-
-
-def _import(tmp_path: Path, *results: Path, **more: Any) -> Imported:
-    return import_results(
-        [str(one) for one in results],
-        hits=tmp_path / "hits",
-        out=tmp_path / "judgments",
-        **more,
-    )
+    return make_batch(ordered)[0]
 
 
 def _own_layout(tmp_path: Path) -> str:
@@ -105,7 +84,7 @@ def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
     layout = _own_layout(tmp_path)
-    batch = _batch(tmp_path, layout, _facts(tmp_path / "facts.jsonl"))
+    batch = _batch(tmp_path, layout, _questions(tmp_path / "facts.jsonl", 8))
     results = work(
         batch,
         tmp_path / "results.jsonl",
@@ -124,7 +103,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
     layout, batch, results = sampled
-    _import(tmp_path, results)
+    take(tmp_path, results)
     assert set(_gold(tmp_path, "teams").values()) == {"open"}
     made = make_expert_batches(_expert_order(tmp_path, layout))
     ((folder, manifest),) = made
@@ -135,7 +114,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     checked = work(folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"team": "x"})
     experts = tmp_path / "experts.txt"
     experts.write_text("# ours\nboss\n", "utf-8")
-    _import(tmp_path, checked, experts=experts)
+    take(tmp_path, checked, experts=experts)
     gold = _gold(tmp_path, "teams")
     about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
     by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
@@ -145,7 +124,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     kept = (tmp_path / "judgments" / "experts.txt").read_text("utf-8")
     assert "boss" not in kept and len(kept.split()) >= 1
 
-    again = _import(tmp_path, results, checked)  # nothing new, the expert is still one
+    again = take(tmp_path, results, checked)  # nothing new, the expert is still one
     assert (again.new, again.further, _gold(tmp_path, "teams")) == (0, 0, gold)
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
@@ -155,7 +134,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     tmp_path: Path, sampled: tuple[str, Path, Path]
 ) -> None:
     _, _, results = sampled
-    _import(tmp_path, results)
+    take(tmp_path, results)
     path = tmp_path / "judgments" / "teams" / CHECKS
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -167,11 +146,11 @@ def test_an_expert_writes_into_the_table_of_checks(
         write = csv.DictWriter(file, list(rows[0]), delimiter=";")
         write.writeheader()
         write.writerows(rows)
-    _import(tmp_path)
+    take(tmp_path)
     assert sorted(_gold(tmp_path, "teams").values()) == ["accepted"] * 4 + ["open"] * 4
     settled = path.read_bytes()
     report = (tmp_path / "judgments" / "teams" / "report.html").read_bytes()
-    _import(tmp_path, results)
+    take(tmp_path, results)
     assert path.read_bytes() == settled
     assert (tmp_path / "judgments" / "teams" / "report.html").read_bytes() == report
     assert b"1 accepted, 1 rejected, 0 to check" in report
@@ -179,7 +158,7 @@ def test_an_expert_writes_into_the_table_of_checks(
     lines = path.read_text("utf-8").replace("reject", "perhaps", 2)
     path.write_text(lines, "utf-8")
     with pytest.raises(UserError, match=r"check.csv:\d: verdict 'perhaps'"):
-        _import(tmp_path)
+        take(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +177,11 @@ def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, mess
 def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
     _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 3))
     with pytest.raises(UserError, match="no judgments yet"):
-        _import(tmp_path)
+        take(tmp_path)
     empty = tmp_path / "none.txt"
     empty.write_text("# nobody\n", "utf-8")
     with pytest.raises(UserError, match="no worker ids"):
-        _import(tmp_path, experts=empty)
+        take(tmp_path, experts=empty)
 
 
 def _verdict(worker: str, item: Item) -> dict[str, Any]:
@@ -215,21 +194,6 @@ def _verdict(worker: str, item: Item) -> dict[str, Any]:
     return {"verdict": "good"} if good else {"verdict": "bad", "reasons": ["ambiguous"]}
 
 
-class _Page(HTMLParser):
-    """Elements of a page and its text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
@@ -237,25 +201,21 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
         results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
         "utf-8",
     )
-    done = _import(tmp_path, results, tmp_path / "bad.jsonl")
+    done = take(tmp_path, results, tmp_path / "bad.jsonl")
     assert done.decisions["judge_question"] == {"accepted": 5, "disputed": 5, "rejected": 5}
     path = tmp_path / "judgments" / "judge_question" / "report.html"
     text = path.read_text("utf-8")
-    page = _Page()
-    page.feed(text)
-    assert not {"script", "img", "link", "iframe", "object"} & {tag for tag, _ in page.tags}
-    assert not [
-        v for _, a in page.tags for k, v in a.items() if k in ("src", "href") or k[:2] == "on"
-    ]
-    flat = " ".join(page.text.split())
+    assert not re.findall(r"<(script|img|link|iframe|object)\b|<[^>]+\s(src|href|on\w+)=", text)
+    flat = " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
     # by hand: 15 units of 3; 5 units a a b disagree: 1 a unit: Do = 5 * 2 / 45 = 2/9;
     # good 25, bad 20 of 45: De = 2*25*20/(45*44) = 50/99; alpha = 1 - (2/9)/(50/99) = 0.56
     assert "Is it a good question? verdict 15 78 % 0.56" in flat
+    assert "Before and after exclusions" in flat and "Dawid–Skene" in flat
     assert HOSTILE.split("\u202e")[0].strip() in flat
     assert "invalid answer 1" in flat and "not a submission 1" in flat
-    assert "3 HITs handed in" in flat.replace("  ", " ") or "3HITs handed in" in flat
+    assert "3 HITs handed in" in flat
     assert "3.00" in flat and "USD due" in flat
-    _import(tmp_path, results, tmp_path / "bad.jsonl")
+    take(tmp_path, results, tmp_path / "bad.jsonl")
     assert path.read_text("utf-8") == text
 
 
@@ -264,7 +224,7 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
     browser.size(size)
     batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    _import(tmp_path, results)
+    take(tmp_path, results)
     browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())
     assert browser.overflow() <= 0
     assert browser.requests() == []
@@ -275,26 +235,111 @@ def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) ->
     assert {"bad", "good"} & {node.text.lower() for node in browser.all(".item b")}
 
 
-def test_a_failed_known_item_rejects_and_says_why(tmp_path: Path) -> None:
-    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 10))
-    results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
-    _import(tmp_path, results)
-    rows = pq.read_table(tmp_path / "judgments/judge_question/judgments.parquet").to_pylist()
-    aside = {row["worker"] for row in rows if not row["counted"]}
-    assert len(aside) == 1
-    assert sum(not row["counted"] for row in rows) == 11
-    assert {tuple(row["flags"]) for row in rows if not row["counted"]} == {("failed_attention",)}
-    text = (tmp_path / "judgments/judge_question/report.html").read_text("utf-8")
-    assert "0 of 1" in text and ">0.00<" in text
+def test_the_figures_of_a_report(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    given = [
+        submission(batch, worker, hit, received=f"2026-11-{day}T10:00:00+00:00")
+        for worker, day in (("u", "03"), ("v", "05"))
+        for hit in (0, 1)
+    ]
+    for answers in given[3]["answers"].values():
+        answers["verdict"] = "no"  # v fails the known item of the second HIT, too
+    take(tmp_path, hand_in(tmp_path, given))
+    folder = tmp_path / "judgments/quick"
+    written = (folder / "report.json").read_bytes()
+    found = json.loads(written)
+    assert found["days"] == ["2026-11-03", "2026-11-05"]
+    assert (found["workers"], found["experts"], found["judgments"]) == (2, 0, 16)
+    (verdict,) = (one for one in found["agreement"] if one["answer"] == "verdict")
+    assert (verdict["before"]["items"], verdict["after"]["items"]) == (6, 3)
+    assert verdict["after"]["percent"] == 100 > verdict["before"]["percent"]
+    assert verdict["after"]["estimate"] == {"items": 3, "same": 3, "ties": 0, "differing": []}
+    # 0.50 for four items of 4 seconds each
+    assert found["paid_workers"] == {"workers": 2, "hits": 3, "due": "1.5", "hourly": [112.5] * 3}
+    assert [(one["asked"], one["passed"]) for one in found["checks"]] == [(4, 3)]
+    work_done, instructions = people_statistics([folder / "gold.parquet"])
+    (row,) = work_done.rows
+    assert (row["annotators"], row["days"]) == (2, "2026-11-03 to 2026-11-05")
+    assert row["platform"] == "static" and str(row["agreement"]).startswith(("alpha", "one"))
+    assert instructions.rows[0]["instructions"] == "Read it."
+    take(tmp_path)  # settled anew: the days stay
+    assert (folder / "report.json").read_bytes() == written
+    assert people_statistics([tmp_path / "gold.parquet"]) == ()
 
+
+OWN = {"fields": {"question": "Is fire cold?"}, "answers": {"verdict": "no"}}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (OWN, ""),
+        ({"fields": {"question": "Q"}}, "needs `fields` and `answers`"),
+        ({**OWN, "fields": {"q": "Q"}}, "no field 'q'"),
+        ({**OWN, "fields": {}}, "lacks the field 'question'"),
+        ({**OWN, "answers": {"verdict": "perhaps"}}, "verdict: not one of the choices"),
+    ],
+)
+def test_known_answers_of_ones_own(tmp_path: Path, line: Any, message: str) -> None:
+    more = {"fields": {"question": "Is ice hot?"}, "answers": {"verdict": "no"}}
+    known = hand_in(tmp_path, [more, line], "known.jsonl")
+    ordered = replace(order(tmp_path), known=known, number=20)
+    if message:
+        with pytest.raises(UserError, match=f"known.jsonl:2.*{message}"):
+            make_batch(ordered)
+        return
+    items = read_batch(make_batch(ordered)[0]).items
+    checks = {str(one.fields["question"]) for one in items if one.answers is not None}
+    assert {"Is ice hot?"} < checks <= {"Is water wet?", "Is fire cold?", "Is ice hot?"}
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [
+        (lambda text: text.replace("per_hit: 0.50", "per_hit: 2.00"), "yes"),
+        (lambda text: re.sub(r"\byes\b", "fine", text), "fine"),
+    ],
+)
+def test_a_batch_keeps_its_own_pay_and_choices(tmp_path: Path, change, other: str) -> None:  # type: ignore[no-untyped-def]
+    ordered = order(tmp_path)
+    first = read_batch(make_batch(ordered)[0])
+    take(tmp_path, hand_in(tmp_path, [submission(first, w) for w in "uv"], "one.jsonl"))
+    before = _gold(tmp_path, "quick")
+    assert set(before.values()) == {"accepted", "rejected"}
+    (tmp_path / "quick" / "layout.yaml").write_text(change(LAYOUT), "utf-8")
+    second = read_batch(make_batch(ordered)[0])
+    made = [
+        {**one, "answers": {k: {"verdict": other} for k in one["answers"]}}
+        for one in (submission(second, w) for w in "uv")
+    ]
+    done = take(tmp_path, hand_in(tmp_path, made, "two.jsonl"))
+    after = _gold(tmp_path, "quick")
+    assert {row: after[row] for row in before} == before
+    assert done.decisions["quick"]["accepted"] == list(before.values()).count("accepted") + 3
+    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    pay = "5.00" if other == "yes" else "2.00"  # 2 HITs at 0.50 and 2 at 2.00, or 4 at 0.50
+    assert f"<b>{pay}</b><span>USD due" in report
+    assert ("1 had others" in report) == (other != "yes")
+    assert "failed_attention" not in report.split("</style>")[1]
+    assert "rows have judgments, 0 still open" in report
+
+
+def test_a_hit_is_paid_once_to_a_worker(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    first = submission(batch, "w", assignment="one")
+    take(tmp_path, hand_in(tmp_path, [first]))
+    done = take(tmp_path, hand_in(tmp_path, [{**first, "assignment": "two"}], "again.jsonl"))
+    assert (done.new, done.further) == (0, 1)
+    report = (tmp_path / "judgments/quick/report.html").read_text("utf-8")
+    assert "<b>0.50</b><span>USD due" in report
+    table = JudgmentTable(tmp_path / "judgments/quick")
     batches = Batches(tmp_path / "hits")
-    table = JudgmentTable(tmp_path / "judgments" / "judge_question")
     table.settle(batches)
-    reasons = {
-        worker: verdict.reason
-        for worker in {row["worker"] for row in rows}
-        for own in [[o for o in table.by_id.values() if o.worker == worker]]
-        if (verdict := table.verdict(own, batches)) is not None
-    }
-    assert [why for who, why in reasons.items() if who not in aside] == ["", "", ""]
-    assert "Is it a good question?" in str(reasons[aside.pop()])
+    for assignment, reason in (("one", ""), ("two", "You handed in this HIT before")):
+        given = from_value({**first, "assignment": assignment}, "x", 1)
+        assert isinstance(given, Submission)
+        found = match(given, batches, "static", read_salt(tmp_path / "hits"))
+        assert not isinstance(found, Refused)
+        verdict = table.verdict(found, batches)
+        assert verdict is not None and verdict.reason.startswith(reason)
+        assert bool(verdict.reason) == bool(reason)

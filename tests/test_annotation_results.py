@@ -13,6 +13,7 @@ import pytest
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.matching import DUPLICATE, Batches, hash_id, match, read_salt
+from factdrift.annotation.reading import Entry, csv_rows
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, from_value
 from factdrift.builders.core.errors import UserError
@@ -36,8 +37,7 @@ def test_a_batch_comes_back(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     given = [submission(batch, worker, hit) for hit in (0, 1) for worker in ("A1", "B2")]
     done = take(tmp_path, hand_in(tmp_path, given))
-    assert (done.submissions, done.new, done.known, done.further) == (4, 4, 0, 0)
-    assert done.refused == {}
+    assert (done.new, done.known, done.further, done.refused) == (4, 0, 0, {})
     assert refusals(tmp_path) == []
     rows = judged(tmp_path)
     assert len(rows) == len({row["id"] for row in rows}) == 16
@@ -128,7 +128,7 @@ def _without(made: dict[str, Any], item: str, name: str) -> None:
         (lambda s, i: s["answers"][i].update(note=5), "invalid answer", "note: not a text"),
         (lambda s, i: s["answers"][i].update(note="x" * 501), "invalid answer", "longer than 500"),
         (lambda s, i: s["answers"][i].update(x=1, y=2), "invalid answer", "not asked (and 1 more)"),
-        (lambda s, i: s.update(worker=None), "not a submission", "no worker"),
+        (lambda s, i: s.update(worker=None), "not a submission", "field `worker`"),
     ],
 )
 def test_what_does_not_belong(
@@ -224,9 +224,13 @@ def test_worker_ids_are_kept_as_hashes_only(
     with pytest.raises(UserError, match=r"made with another salt\n.*FACTDRIFT_SALT"):
         take(tmp_path, path)
     take(tmp_path, path, out="other")
-    monkeypatch.setenv("FACTDRIFT_SALT", "x")
+    monkeypatch.setenv("FACTDRIFT_SALT", "x" * 15)
     with pytest.raises(UserError, match=r"FACTDRIFT_SALT: too short for a salt"):
         take(tmp_path, path, out="other")
+    monkeypatch.delenv("FACTDRIFT_SALT")
+    (tmp_path / "hits" / ".salt").write_text("short")
+    with pytest.raises(UserError, match=r".salt: too short for a salt"):
+        take(tmp_path, path)
     (other, *_) = judged(tmp_path, "other")
     assert re.fullmatch("[0-9a-f]{16}", other["worker"])
     assert other["worker"] == hash_id(b"one of our own salts", "worker", "static", worker)
@@ -234,23 +238,15 @@ def test_worker_ids_are_kept_as_hashes_only(
 
 
 def test_hashes_of_ids() -> None:
-    one = hash_id(b"salt", "worker", "static", "A1")
-    assert one == hash_id(b"salt", "worker", "static", "A1")
-    others = {
-        hash_id(b"tlas", "worker", "static", "A1"),
-        hash_id(b"salt", "assignment", "static", "A1"),
-        hash_id(b"salt", "worker", "mturk", "A1"),
-        hash_id(b"salt", "worker", "static", "A2"),
-    }
-    assert len(others | {one}) == 5
+    ids = [
+        (b"salt", "worker", "static", "A1"),
+        (b"tlas", "worker", "static", "A1"),
+        (b"salt", "assignment", "static", "A1"),
+        (b"salt", "worker", "mturk", "A1"),
+        (b"salt", "worker", "static", "A2"),
+    ]
+    assert len({hash_id(*one) for one in ids * 2}) == 5
     assert hash_id(b"salt", "assignment", "static", "") == ""
-
-
-def test_a_salt_that_is_broken(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    (tmp_path / "hits" / ".salt").write_text("short")
-    with pytest.raises(UserError, match="too short for a salt"):
-        take(tmp_path, hand_in(tmp_path, [submission(batch, "A1")]))
 
 
 def test_a_run_that_takes_nothing(tmp_path: Path) -> None:
@@ -314,10 +310,57 @@ def test_judgments_of_a_batch_that_is_gone(tmp_path: Path) -> None:
         take(tmp_path, hand_in(tmp_path, [submission(second, "A1")], "b.jsonl"))
 
 
-def test_an_edited_batch_of_the_layout(tmp_path: Path) -> None:
-    """All batches of a layout have a part in its gold rows."""
-    first, second = batch_of(tmp_path), batch_of(tmp_path)
-    (second.folder / "preview.html").write_text("edited")
-    with pytest.raises(UserError, match=r"0002.preview.html: has changed"):
-        take(tmp_path, hand_in(tmp_path, [submission(first, "A1")]))
-    assert not (tmp_path / "judgments" / "quick" / "judgments.parquet").exists()
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a;b\n1;2\n;\n3;4\n", [(2, "1", "2"), (4, "3", "4")]),
+        ("a;b;\n1;2;\n3;4\n", [(2, "1", "2"), (3, "3", "4")]),
+        ("a,b,,\n1,2,,\n , ,,\n", [(2, "1", "2")]),
+        ("sep=;\na;b\n1;2\n", [(3, "1", "2")]),
+        ('"sep=,"\na,b\n1,";;;"\n', [(3, "1", ";;;")]),
+        ("a;b;\n1;2;x\n", ["not a CSV row"]),
+        ("a;;b\n1;2;3\n", ["no CSV header"]),
+        ("a;b\n1\n", ["not a CSV row"]),
+    ],
+)
+def test_tables_as_spreadsheets_save_them(tmp_path: Path, text: str, expected: object) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, "utf-8")
+    found = [
+        (one.line, *one.value.values()) if isinstance(one, Entry) else one.reason
+        for one in csv_rows(path)
+    ]
+    assert found == expected
+
+
+def test_the_counts_add_up_and_worker_ids_are_trimmed(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    good = [submission(batch, " W1 "), submission(batch, "W1"), submission(batch, "W2")]
+    path = hand_in(tmp_path, [*good, {}, submission(batch, "  ")])
+    path.write_text(path.read_text("utf-8") + "no JSON\n", "utf-8")
+    done = take(tmp_path, path)
+    said = "6 entries in 1 file: 2 new, 1 known already, 0 a worker's further ones for a HIT, "
+    assert done.lines()[0] == said + "3 refused"
+
+
+def test_an_experts_file_that_names_nobody(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    results = hand_in(tmp_path, [submission(batch, "ada")])
+    experts = tmp_path / "experts.csv"
+    experts.write_text("id,name\nada,Ada L\n", "utf-8")
+    hint = "; the file has one worker id a line and nothing else"
+    assert (
+        f"experts: 0 of 2 ids have judged{hint}" in take(tmp_path, results, experts=experts).lines()
+    )
+    experts.write_text("ada\nbea\n", "utf-8")
+    assert "experts: 1 of 2 ids have judged" in take(tmp_path, results, experts=experts).lines()
+
+
+def test_feedback_is_of_mturk_and_of_named_files(tmp_path: Path) -> None:
+    batch = batch_of(tmp_path)
+    results = hand_in(tmp_path, [submission(batch, "ada")])
+    done = take(tmp_path, results, feedback=tmp_path / "fb")
+    said = "static takes no file of approvals; prolific and mturk do"
+    assert any(said in line for line in done.lines())
+    with pytest.raises(UserError, match="feedback is of results files, and none is named"):
+        take(tmp_path, feedback=tmp_path / "fb")

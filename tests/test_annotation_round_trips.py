@@ -16,7 +16,6 @@ from tests.simulated_workers import (
     Made,
     label_studio_export,
     mturk_csv,
-    packed,
     static_file,
     work,
     written,
@@ -73,7 +72,7 @@ def test_what_workers_say_arrives(
     whole = platform != "label_studio"
     size = 1 if whole else len(batch.hits[0].items)  # every item is taken by itself, or a HIT
     assert done.refused == {}
-    assert (done.submissions, done.new) == (len(works) * size, (len(works) - 1) * size)
+    assert (done.taken, done.new) == (len(works) * size, (len(works) - 1) * size)
     assert done.further == size if whole else done.further + done.known == size
     rows = pq.read_table(out / name / "judgments.parquet").to_pylist()
     wanted = told(works, platform)
@@ -92,25 +91,3 @@ def test_what_workers_say_arrives(
     again = import_results([str(results)], hits=hits, out=out)
     assert (again.new, again.known) == (0, len(works) * size)
     assert (out / name / "judgments.parquet").read_bytes() == before
-
-
-def test_work_copied_from_another_is_not_taken(tmp_path: Path) -> None:
-    batch = written(tmp_path / "hits", "judge_question", "mturk")
-    works = work(batch, load_layout("judge_question"))[:3]
-    path = tmp_path / "r.csv"
-    mturk_csv(works, batch, path)
-    text = path.read_text("utf-8")
-    own, others = packed(works[0]), packed(works[1])
-    path.write_text(text.replace(own, others), "utf-8")
-    done = import_results([str(path)], hits=tmp_path / "hits", out=tmp_path / "out")
-    assert (done.new, done.refused) == (2, {"another's submission": 1})
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_the_same_batch_gives_the_same_files(platform: str, tmp_path: Path) -> None:
-    def files(root: Path) -> dict[str, bytes]:
-        batch = written(root, "verify_facts", platform)
-        found = (p for p in batch.folder.rglob("*") if p.is_file())
-        return {str(p.relative_to(root)): p.read_bytes() for p in found}
-
-    assert files(tmp_path / "a") == files(tmp_path / "b")

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from factdrift.annotation.submission import (
@@ -29,17 +30,20 @@ GOOD: dict[str, Any] = {
 
 def test_a_submission() -> None:
     found = from_text(json.dumps(GOOD), "f.jsonl", 3)
-    assert found == Submission(
-        "f.jsonl", 3, "b", "h", "A1", "s", 84.2, {"i": {"verdict": "yes"}}, {"i": 20.1}
-    )
+    assert isinstance(found, Submission)
+    assert msgspec.structs.asdict(found) == GOOD | {
+        "where": "f.jsonl",
+        "line": 3,
+        "study": "",
+        "received": "",
+    }
 
 
 @pytest.mark.parametrize("left", ["assignment", "seconds", "item_seconds"])
 def test_what_may_be_absent(left: str) -> None:
-    found = from_text(json.dumps({k: v for k, v in GOOD.items() if k != left}), "f", 1)
-    assert isinstance(found, Submission)
-    assert not getattr(found, left)
-    assert isinstance(from_text(json.dumps(GOOD | {left: None}), "f", 1), Submission)
+    for given in ({k: v for k, v in GOOD.items() if k != left}, GOOD | {left: None}):
+        found = from_text(json.dumps(given), "f", 1)
+        assert isinstance(found, Submission) and not getattr(found, left)
 
 
 def test_ids_that_the_platform_tells() -> None:
@@ -47,7 +51,7 @@ def test_ids_that_the_platform_tells() -> None:
     assert isinstance(found, Submission)
     assert (found.worker, found.assignment) == ("W", "A")
     refused = from_value(GOOD, "f", 1, worker="")
-    assert refused == Refused("f", 1, "not a submission", "no worker")
+    assert isinstance(refused, Refused) and "$.worker" in refused.detail
 
 
 @pytest.mark.parametrize(
@@ -55,33 +59,37 @@ def test_ids_that_the_platform_tells() -> None:
     [
         ({"format": "factdrift-submission/2"}, "no format"),
         ({"format": [FORMAT]}, "no format"),
-        ({"more": 1}, "unknown key 'more'"),
-        ({"__proto__": {}}, "unknown key '__proto__'"),
-        ({"batch": ""}, "no batch"),
-        ({"batch": 5}, "batch is not a text"),
-        ({"hit": ["h"]}, "hit is not a text"),
-        ({"hit": None}, "no hit"),
-        ({"worker": ""}, "no worker"),
-        ({"worker": "w" * 201}, "worker is not a text of up to 200"),
-        ({"assignment": {"a": 1}}, "assignment is not a text"),
-        ({"seconds": -1}, "seconds is not a number"),
-        ({"seconds": "12"}, "seconds is not a number"),
-        ({"seconds": True}, "seconds is not a number"),
-        ({"seconds": 10**400}, "seconds is not a number"),
-        ({"seconds": 1e8}, "seconds is not a number"),
-        ({"answers": None}, "answers is not an object of objects"),
-        ({"answers": [{}]}, "answers is not an object of objects"),
-        ({"answers": {"i": ["yes"]}}, "answers is not an object of objects"),
-        ({"item_seconds": {"i": -0.1}}, "item_seconds is not an object of numbers"),
-        ({"item_seconds": {"i": 10**400}}, "item_seconds is not an object of numbers"),
-        ({"item_seconds": [1]}, "item_seconds is not an object of numbers"),
+        ({"more": 1}, "unknown field `more`"),
+        ({"__proto__": {}}, "unknown field `__proto__`"),
+        ({"batch": ""}, "$.batch"),
+        ({"batch": 5}, "$.batch"),
+        ({"hit": ["h"]}, "$.hit"),
+        ({"hit": None}, "missing required field `hit`"),
+        ({"worker": "w" * 201}, "length <= 200 - at `$.worker`"),
+        ({"assignment": {"a": 1}}, "$.assignment"),
+        ({"seconds": -1}, "$.seconds"),
+        ({"seconds": "12"}, "$.seconds"),
+        ({"seconds": True}, "$.seconds"),
+        ({"seconds": 10**400}, "$.seconds"),
+        ({"seconds": 1e8}, "$.seconds"),
+        ({"answers": None}, "missing required field `answers`"),
+        ({"answers": [{}]}, "$.answers"),
+        ({"answers": {"i": ["yes"]}}, "$.answers"),
+        ({"item_seconds": {"i": -0.1}}, "$.item_seconds"),
+        ({"item_seconds": {"i": 10**400}}, "$.item_seconds"),
+        ({"item_seconds": [1]}, "$.item_seconds"),
     ],
 )
 def test_what_is_no_submission(change: dict[str, Any], detail: str) -> None:
     found = from_text(json.dumps(GOOD | change), "f", 7)
     assert isinstance(found, Refused)
     assert (found.where, found.line, found.reason) == ("f", 7, "not a submission")
-    assert found.detail.startswith(detail)
+    assert detail in found.detail
+
+
+def test_limits_belong_to_what_is_taken() -> None:
+    for most in ({"worker": "w" * 200}, {"seconds": 0}, {"item_seconds": {"i": 0}}):
+        assert isinstance(from_value(GOOD | most, "f", 1), Submission)
 
 
 @pytest.mark.parametrize("text", ["[]", "5", '"x"', "null", "{}"])

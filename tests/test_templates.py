@@ -53,7 +53,9 @@ INVARIANT |= set("P1376 P131 P1412 P17 P276 P937 P140 P103 P190 P1001 P495 P36 P
 INVARIANT |= {"P361"}
 
 # What never changes is not asked about, nor what is asked about in parts.
-TIMELESS = set("P39 P54 P6-country P6-city P19 P20 P30 P103 P138 P279 P364 P407 P495 P740 P1412".split())
+TIMELESS = set(
+    "P39 P54 P6-country P6-city P19 P20 P30 P103 P138 P279 P364 P407 P495 P740 P1412".split()
+)
 
 # Offices with one holder: a successor ends the term before.
 EXCLUSIVE = set("P6 P6-country P6-city P35 P169 P286 P488 P1037 P1075 P1308 P4791".split())

@@ -60,7 +60,7 @@ def settle(
                 rejected |= own
             elif batch.accepted:
                 passed |= own
-            elif batch.verdicts.count(True) >= min(layout.rule.sampled, len(before)):
+            elif batch.right >= min(layout.rule.sampled, len(before)):
                 passed |= before
         found = [
             _with_flag(one, REJECTED_BATCH, counted=False)

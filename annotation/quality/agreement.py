@@ -5,7 +5,7 @@ An answer that an annotator was not asked, by its `when`, is missing and not a v
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -143,72 +143,28 @@ def _each_overlaps(spans: list[tuple[int, int, int]], others: list[tuple[int, in
     )
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Values by Dawid and Skene beside those of the majority.
-
-    `same` of `items` are the same; in `ties` the majority has none. `differing`: a few of the
-    others, as (item, majority, estimate, its probability).
-    """
-
-    items: int
-    same: int
-    ties: int
-    differing: tuple[tuple[str, str, str, float], ...]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Of one answer. `pairs` are pairs of judgments of one item; `percent` of them agree.
-
-    `alpha` and its 95 % interval, `low` to `high`, are None where they are undefined; `fleiss` is
-    of `fleiss_items`, and Cohen's kappas are of `cohen_pairs` of workers with enough items in
-    common; `estimate` is of answers with a few values. Of marked text there is none of these.
-    """
-
-    items: int
-    pairs: int
-    percent: float | None
-    alpha: float | None
-    low: float | None
-    high: float | None
-    fleiss: float | None
-    fleiss_items: int
-    cohen_pairs: int
-    cohen_median: float | None
-    cohen_low: float | None
-    cohen_high: float | None
-    estimate: Estimate | None
-
-
-@dataclass
-class PairCounts:
-    """Pairs of values, and how many of them agree; over all compared answers."""
-
-    pairs: int = 0
-    agreeing: int = 0
-
-    def add(self, agrees: bool) -> None:
-        self.pairs += 1
-        self.agreeing += agrees
-
-    @property
-    def percent(self) -> float | None:
-        return 100 * self.agreeing / self.pairs if self.pairs else None
+Figures = dict[str, Any]
+"""Figures of a report by name, as `report.json` has them."""
 
 
 @dataclass(frozen=True)
 class Agreements:
-    """Of each answer that is compared, by its name.
+    """Figures of each answer that is compared, by its name.
 
-    `by_worker`: pairs of a worker with the others; `alphas` of workers are of `main`.
+    `by_worker`: of each pair of a worker's values with the others', over all compared answers,
+    whether they agree; `by_item`: of each pair of an item. `alphas` of workers are of `main`.
     """
 
-    answers: Mapping[str, Agreement]
+    answers: Mapping[str, Figures]
     main: str | None
-    by_worker: Mapping[str, PairCounts]
+    by_worker: Mapping[str, list[bool]]
     alphas: Mapping[str, float | None]
-    by_item: Mapping[str, PairCounts]
+    by_item: Mapping[str, list[bool]]
+
+
+def percent(agreeing: Sequence[bool]) -> float | None:
+    """How many pairs of a hundred agree; None without any."""
+    return 100 * sum(agreeing) / len(agreeing) if agreeing else None
 
 
 class _Value(NamedTuple):
@@ -232,6 +188,9 @@ def measure_agreement(
     Values and texts are nominal (texts after SQuAD normalisation); of spans each character of
     the field is a unit, in or out, and a pair agrees as `values_agree` has it: where and how far
     marks overlap counts, how they are cut into pieces does not.
+    `pairs` are pairs of judgments of one item. Alpha and its 95 % interval, `low` to `high`, are
+    None where they are undefined; Fleiss' kappa is of `fleiss_items`, and Cohen's are of
+    `cohen_pairs` of workers with enough items in common. Of marked text there is no kappa.
     A worker's alpha is 1 - observed / expected disagreement: observed in the pairs with the
     others, expected as for all. `main` is the answer of the rule, else the first compared.
     """
@@ -242,9 +201,9 @@ def measure_agreement(
     ]
     asked = compared_answers(layout)
     main = layout.rule.of if layout.rule.of in asked else next(iter(asked), None)
-    found: dict[str, Agreement] = {}
-    of_workers: dict[str, PairCounts] = {}
-    of_items: dict[str, PairCounts] = {}
+    found: dict[str, Figures] = {}
+    of_workers = defaultdict[str, list[bool]](list)
+    of_items = defaultdict[str, list[bool]](list)
     alphas: dict[str, float | None] = {}
     for name, answer in asked.items():
         values: dict[str, list[_Value]] = {}
@@ -259,41 +218,33 @@ def measure_agreement(
                     ratings.append(Rating(one.item, one.worker, key))
                     code = np.array([codes.setdefault(key, len(codes))])
                 values.setdefault(one.item, []).append(_Value(one.worker, value, code))
-        counts = PairCounts()
+        pairs: list[bool] = []
         for item, first, second in _pairs(values):
             agrees = values_agree(answer, first.value, second.value)
-            counts.add(agrees)
-            of_items.setdefault(item, PairCounts()).add(agrees)
-            for worker in (first.worker, second.worker):
-                of_workers.setdefault(worker, PairCounts()).add(agrees)
+            for of in (pairs, of_items[item], of_workers[first.worker], of_workers[second.worker]):
+                of.append(agrees)
         units = alpha_units([[v.codes for v in given] for given in values.values()])
         low, high = units.interval() or (None, None)
         fleiss, fleiss_items = fleiss_kappa(ratings)
         cohen = [*cohen_kappas(ratings, _FEWEST_COMMON).values()]
-        found[name] = Agreement(
-            items=sum(len(given) > 1 for given in values.values()),
-            pairs=counts.pairs,
-            percent=counts.percent,
-            alpha=units.alpha(),
-            low=low,
-            high=high,
-            fleiss=fleiss,
-            fleiss_items=fleiss_items,
-            cohen_pairs=len(cohen),
-            cohen_median=median(cohen) if cohen else None,
-            cohen_low=min(cohen, default=None),
-            cohen_high=max(cohen, default=None),
-            estimate=_estimate(answer, ratings),
-        )
+        found[name] = {
+            "items": sum(len(given) > 1 for given in values.values()),
+            "pairs": len(pairs),
+            "percent": percent(pairs),
+            "alpha": units.alpha(),
+            "low": low,
+            "high": high,
+            "fleiss": fleiss,
+            "fleiss_items": fleiss_items,
+            "cohen_pairs": len(cohen),
+            "cohen_median": median(cohen) if cohen else None,
+            "cohen_low": min(cohen, default=None),
+            "cohen_high": max(cohen, default=None),
+            "estimate": _estimate(answer, ratings),
+        }
         if name == main:
             alphas = _worker_alphas(values, units.expected_share())
-    return Agreements(
-        answers=found,
-        main=main,
-        by_worker=of_workers,
-        alphas=alphas,
-        by_item=of_items,
-    )
+    return Agreements(found, main, of_workers, alphas, of_items)
 
 
 def _pairs(values: Mapping[str, Sequence[_Value]]) -> Iterator[tuple[str, _Value, _Value]]:
@@ -316,8 +267,13 @@ def _worker_alphas(
     }
 
 
-def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Estimate | None:
-    """Of a choice from a few values, on the items that two or more have judged, if any."""
+def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Figures | None:
+    """Values by Dawid and Skene beside those of the majority, of a choice from a few values.
+
+    `same` of the `items` that two or more have judged are the same; in `ties` the majority has
+    none. `differing`: a few of the others, as (item, majority, estimate, its probability). None
+    where there are no such items.
+    """
     counts = Counter(one.item for one in ratings)
     items = sorted(item for item, n in counts.items() if n > 1)
     free = answer.field or answer.kind not in ("choice", "flag") or comparison(answer) != "value"
@@ -332,7 +288,12 @@ def _estimate(answer: LayoutAnswer, ratings: Sequence[Rating]) -> Estimate | Non
             differing.append((item, _in_words(vote), _in_words(value), round(probability, 4)))
     ties = sum(votes[item] is None for item in items)
     same = len(items) - ties - len(differing)
-    return Estimate(len(items), same, ties, tuple(differing[:_DIFFERING]))
+    return {
+        "items": len(items),
+        "same": same,
+        "ties": ties,
+        "differing": differing[:_DIFFERING],
+    }
 
 
 def _in_words(key: str) -> str:

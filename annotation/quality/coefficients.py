@@ -79,7 +79,8 @@ class AlphaUnits:
 
 def alpha_units(items: Iterable[Sequence[Any]]) -> AlphaUnits:
     """Of each item what each annotator gave: a code, or as many codes as the item has units."""
-    disagreement, found = [], []
+    disagreement: list[float] = []
+    found: list[tuple[int, int, int]] = []
     for given in items:
         values = np.array(given)
         if len(values) < 2 or not values.size:

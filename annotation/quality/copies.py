@@ -10,7 +10,7 @@ from typing import Any
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.checks import plain, words
-from factdrift.annotation.layout import Layout, LayoutAnswer
+from factdrift.annotation.layout import Layout
 from factdrift.annotation.quality.agreement import answers_of, comparison
 from factdrift.builders.rows import Judgment
 
@@ -25,19 +25,12 @@ _COMMON = 50
 Runs = frozenset[tuple[str, ...]]
 
 
-def copied(
-    layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]
-) -> dict[str, str]:
-    """Ids of judgments with a text nearly the same as another worker's, and one such worker."""
-    asked = dict(_free_texts(layout.answers))
-    if not asked:
-        return {}
+def copied(layout: Layout, judgments: Sequence[Judgment], items: Mapping[str, Item]) -> set[str]:
+    """Ids of judgments with a text nearly the same as another worker's."""
     texts: list[tuple[Judgment, Runs]] = []
     for one in sorted(judgments, key=lambda one: one.id):
-        if not one.row:
-            continue
-        given = [*_texts(answers_of(one), asked)]
-        fields = items[one.item].fields if given and one.item in items else {}
+        given = [*_free_texts(layout, answers_of(one))] if one.row else []
+        fields = items[one.item].fields if given else {}
         shown = _runs(" ".join(map(plain, fields.values())))
         for text in given:
             own = _runs(text) - shown
@@ -47,33 +40,28 @@ def copied(
     for number, (_, own) in enumerate(texts):
         for run in own:
             by_run.setdefault(run, []).append(number)
-    found: dict[str, str] = {}
+    found: set[str] = set()
     for one, own in texts:
         common = Counter(
             other for run in own if len(by_run[run]) <= _COMMON for other in by_run[run]
         )
-        for other, n in sorted(common.items()):
+        for other, n in common.items():
             judgment, runs = texts[other]
             if judgment.worker != one.worker and n >= SAME * len(own | runs):
-                found.setdefault(one.id, judgment.worker)
+                found.add(one.id)
     return found
 
 
-def _free_texts(asked: Mapping[str, LayoutAnswer]) -> Iterator[tuple[str, LayoutAnswer]]:
-    for name, answer in asked.items():
-        if answer.kind == "group" or (answer.kind == "text" and comparison(answer) == "none"):
-            yield name, answer
-
-
-def _texts(given: Mapping[str, Any], asked: Mapping[str, LayoutAnswer]) -> Iterator[str]:
-    for name, answer in asked.items():
-        value = given.get(name)
+def _free_texts(layout: Layout, given: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a judgment that are not compared, and all those in its groups."""
+    for name, answer in layout.answers.items():
         if answer.kind == "group":
-            inner = dict(_free_texts(answer.answers)) or answer.answers
-            for one in value or ():
-                yield from (v for n, v in one.items() if n in inner and isinstance(v, str))
-        elif isinstance(value, str):
-            yield value
+            for entry in given.get(name, ()):
+                yield from (
+                    entry[n] for n, a in answer.answers.items() if a.kind == "text" and n in entry
+                )
+        elif answer.kind == "text" and comparison(answer) == "none" and name in given:
+            yield given[name]
 
 
 def _runs(text: str) -> Runs:

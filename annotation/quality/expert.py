@@ -42,24 +42,30 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class WorkerBatch:
-    """A worker's judgments of a batch of HITs. `sampled` are those that the expert looks at.
+    """A worker's judgments of a batch of HITs.
 
-    `verdicts`: of each, whether it was found right; None: the expert has not judged it yet.
+    `sampled`: those that the expert looks at, and of each whether it was found right; None: the
+    expert has not judged it yet.
     """
 
     batch: str
     worker: str
     judgments: tuple[Judgment, ...]
-    sampled: tuple[Judgment, ...]
-    verdicts: tuple[bool | None, ...]
+    sampled: Mapping[Judgment, bool | None]
+
+    @property
+    def right(self) -> int:
+        return sum(verdict is True for verdict in self.sampled.values())
+
+    @property
+    def wrong(self) -> int:
+        return sum(verdict is False for verdict in self.sampled.values())
 
     @property
     def accepted(self) -> bool | None:
         """Whether all that was sampled was found right: one that is wrong rejects the whole; None:
         not known yet."""
-        if False in self.verdicts:
-            return False
-        return None if None in self.verdicts else True
+        return False if self.wrong else self.right == len(self.sampled) or None
 
 
 def worker_batches(
@@ -81,22 +87,24 @@ def worker_batches(
             by_item.setdefault(one.item, []).append(one)
         elif one.row and (one.counted or REJECTED_BATCH in one.flags):
             by_worker.setdefault((one.batch, one.worker), []).append(one)
-    found = []
-    written = verdicts or {}
+    verdicts = verdicts or {}
     sizes = Counter[str]()
     for (batch, _), own in by_worker.items():
         sizes[batch] += len(own)
+    found = []
     for (batch, worker), own in sorted(by_worker.items()):
         order = sorted(own, key=lambda one: (bits(_SEED, batch, worker, one.item), one.id))
-        sampled, results = [], []
         wanted = checks_wanted(layout, own, sizes[batch])
+        sampled: dict[Judgment, bool | None] = {}
         for n, one in enumerate(order):
-            verdict = _verdict(layout, one, by_item, written)
-            elsewhere = any(other.batch != batch for other in by_item.get(one.item, ()))
-            if n < wanted or one.id in written or (verdict is not None and elsewhere):
-                sampled.append(one)
-                results.append(verdict)
-        found.append(WorkerBatch(batch, worker, tuple(own), tuple(sampled), tuple(results)))
+            by_experts = by_item.get(one.item, ())
+            verdict = verdicts.get(one.id)
+            if verdict is None and by_experts and compared_answers(layout):
+                verdict = any(judgments_agree(layout, one, expert) for expert in by_experts)
+            elsewhere = any(other.batch != batch for other in by_experts)
+            if n < wanted or one.id in verdicts or (verdict is not None and elsewhere):
+                sampled[one] = verdict
+        found.append(WorkerBatch(batch, worker, tuple(own), sampled))
     return found
 
 
@@ -117,41 +125,22 @@ def checks_wanted(layout: Layout, own: Sequence[Judgment], judgments: int) -> in
 
 def checked_share(found: Iterable[WorkerBatch]) -> ErrorBound:
     """How many of the judgments are wrong at most, by what was found in the samples."""
-    return error_bound(
-        (len(one.judgments), len(known), known.count(False))
-        for one in found
-        for known in [[verdict for verdict in one.verdicts if verdict is not None]]
-    )
+    return error_bound((len(one.judgments), one.right + one.wrong, one.wrong) for one in found)
 
 
 def waiting_judgments(found: Sequence[WorkerBatch]) -> Iterator[Judgment]:
     """The sampled judgments that an expert has still to look at."""
     for batch in found:
-        for one, verdict in zip(batch.sampled, batch.verdicts, strict=True):
-            if verdict is None and batch.accepted is None:
-                yield one
-
-
-def _verdict(
-    layout: Layout,
-    one: Judgment,
-    by_item: Mapping[str, Sequence[Judgment]],
-    verdicts: Mapping[str, bool],
-) -> bool | None:
-    if one.id in verdicts:
-        return verdicts[one.id]
-    experts = by_item.get(one.item, ())
-    if not experts or not compared_answers(layout):
-        return None
-    return any(judgments_agree(layout, one, expert) for expert in experts)
+        if batch.accepted is None:
+            yield from (one for one, verdict in batch.sampled.items() if verdict is None)
 
 
 def rejection_reason(
     layout: Layout,
     submission: Sequence[Judgment],
     items: Mapping[str, Item],
-    checked: Sequence[WorkerBatch] = (),
-    rejection: Rejection | None = None,
+    checked: Sequence[WorkerBatch],
+    rejection: Rejection,
 ) -> str | None:
     """Why the submission is rejected; empty: approved; None: an expert has not checked it yet.
 
@@ -159,29 +148,26 @@ def rejection_reason(
     expert's check of the worker's batch. Work that is fast, monotonous or done twice is flagged for
     people to look at, and approved.
     """
-    rejection = rejection or Rejection()
     if any(FAILED_ATTENTION in one.flags for one in submission):
-        found = {one.item: failed_answers(layout, one, items) for one in submission}
         failed = [
-            item
-            for item, names in found.items()
-            if names and check_kind(layout, items[item]) in rejection.checks
+            found
+            for one in submission
+            if (found := failed_answers(layout, one, items))
+            and check_kind(layout, items[one.item]) in rejection.checks
         ]
         if len(failed) < rejection.enough(layout.pay):
             return ""
-        names = {name for item in failed for name in found[item]}
+        names = {name for found in failed for name in found}
         asked = [one.label for name, one in layout.answers.items() if name in names]
-        if len(failed) == 1:
-            known = "an item whose answer is known and follows from the instructions. It was"
-        else:
-            known = (
-                f"{len(failed)} items whose answers are known and follow from the instructions. "
-                "They were"
-            )
-        return f"This HIT holds {known} answered otherwise: {'; '.join(asked)}"
-    if not rejection.experts:
-        return ""
-    if layout.rule.by != "sampled" or any(DUPLICATE in one.flags for one in submission):
+        one = len(failed) == 1
+        known = "an item whose answer is" if one else f"{len(failed)} items whose answers are"
+        return (
+            f"This HIT holds {known} known and {'follows' if one else 'follow'} from the "
+            f"instructions. {'It was' if one else 'They were'} answered otherwise: "
+            f"{'; '.join(asked)}"
+        )
+    again = any(DUPLICATE in one.flags for one in submission)
+    if not rejection.experts or layout.rule.by != "sampled" or again:
         return ""
     ids = {one.id for one in submission}
     batch = next((b for b in checked if ids & {one.id for one in b.judgments}), None)
@@ -190,10 +176,9 @@ def rejection_reason(
     if batch.accepted is None:
         passed = all(ACCEPTED_BATCH in one.flags for one in submission if one.row)
         return "" if passed else None
-    wrong = batch.verdicts.count(False)
     return (
-        f"An expert checked {wrong + batch.verdicts.count(True)} of your {len(batch.judgments)} "
-        f"items of this batch, drawn at random, and found {wrong} not to follow the instructions. "
+        f"An expert checked {batch.right + batch.wrong} of your {len(batch.judgments)} items of "
+        f"this batch, drawn at random, and found {batch.wrong} not to follow the instructions. "
         "All of your work on a batch is accepted or rejected together"
     )
 
@@ -255,8 +240,7 @@ def write_checks(
 ) -> None:
     """Write the table of checks anew: `verdict` as it was written, `found` what the checks say.
 
-    Verdicts on judgments that are not sampled any more stay, at the end, without effect. What
-    people wrote is in cells that begin with a brace, which no spreadsheet runs.
+    What people wrote is in cells that begin with a brace, which no spreadsheet runs.
     """
     rows = [
         {
@@ -264,28 +248,18 @@ def write_checks(
             "batch": batch.batch,
             "worker": batch.worker,
             "item": one.item,
-            "shown": _json(items[one.item].fields if one.item in items else {}),
+            "shown": json.dumps(items[one.item].fields, sort_keys=True, ensure_ascii=False),
             "answers": one.answers,
             "found": _WORDS[verdict],
             "verdict": _WORDS[verdicts.get(one.id)],
         }
         for batch in found
-        for one, verdict in zip(batch.sampled, batch.verdicts, strict=True)
-    ]
-    sampled = {row["judgment"] for row in rows}
-    rows += [
-        {"judgment": name, "verdict": _WORDS[verdict]}
-        for name, verdict in sorted(verdicts.items())
-        if name not in sampled
+        for one, verdict in batch.sampled.items()
     ]
     with (
         replacing(folder / CHECKS) as path,
         path.open("w", encoding="utf-8", newline="") as file,
     ):
-        write = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        write = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         write.writeheader()
         write.writerows(rows)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -24,8 +24,10 @@ from factdrift.annotation.layout import Layout
 from factdrift.annotation.matching import LayoutVersion, is_further, submission_key
 from factdrift.annotation.quality.agreement import (
     Agreements,
+    Figures,
     answers_of,
     measure_agreement,
+    percent,
     value_text,
 )
 from factdrift.annotation.quality.expert import WorkerBatch, checked_share
@@ -45,10 +47,6 @@ _REFUSED_EXAMPLES = 20
 _LOW_ITEMS = 10
 _SHORT = 160
 """Characters of a text in the report."""
-
-
-Figures = dict[str, Any]
-"""Figures of a report by name, as `report.json` has them."""
 
 
 def make_report(
@@ -73,7 +71,7 @@ def make_report(
     before = measure_agreement(layout, latest, newest.items, excluded=True)
     after = measure_agreement(layout, latest, newest.items)
     paid = _paid_submissions(versions, judgments)
-    known = _known_items(versions, judgments)
+    known = [*_known_items(versions, judgments)]
     experts = {one.worker for one in judgments if EXPERT in one.flags}
     by_worker: dict[str, list[Judgment]] = {}
     for one in judgments:
@@ -82,8 +80,8 @@ def make_report(
     for submission in paid:
         due[submission.worker] += submission.due
     passed = defaultdict[str, list[bool]](list)
-    for check in known:
-        passed[check.judgment.worker].append(check.passed)
+    for one, _, as_known in known:
+        passed[one.worker].append(as_known)
     people = [
         _worker_figures(who, found, after, passed[who], due[who])
         for who, found in sorted(by_worker.items())
@@ -116,8 +114,8 @@ def make_report(
             {
                 "answer": answer,
                 "label": layout.answers[answer].label,
-                "before": asdict(before.answers[answer]),
-                "after": asdict(found),
+                "before": before.answers[answer],
+                "after": found,
             }
             for answer, found in after.answers.items()
         ],
@@ -234,40 +232,34 @@ def _pay_figures(paid: Sequence[_PaidSubmission]) -> Figures:
     }
 
 
-@dataclass(frozen=True)
-class _KnownItem:
-    """A judgment of an item with a known answer, and whether it is as known."""
-
-    judgment: Judgment
-    version: LayoutVersion
-    passed: bool
+_KnownItem = tuple[Judgment, LayoutVersion, bool]
+"""A judgment of an item with a known answer, and whether it is as known."""
 
 
 def _known_items(
     versions: Sequence[LayoutVersion], judgments: Sequence[Judgment]
-) -> list[_KnownItem]:
+) -> Iterator[_KnownItem]:
     of = {batch: version for version in versions for batch in version.pay}
-    return [
-        _KnownItem(one, version, not failed_answers(version.layout, one, version.items))
-        for one in judgments
-        if not one.row
-        for version in [of[one.batch]]
-    ]
+    for one in judgments:
+        if not one.row:
+            version = of[one.batch]
+            yield one, version, not failed_answers(version.layout, one, version.items)
 
 
 def _check_figures(known: Sequence[_KnownItem]) -> Iterator[Figures]:
     """Of items with known answers: how often each was asked, and answered as known."""
     by_item: dict[str, list[_KnownItem]] = {}
     for one in known:
-        by_item.setdefault(one.judgment.item, []).append(one)
+        by_item.setdefault(one[0].item, []).append(one)
     for name, asked in sorted(by_item.items()):
-        layout, item = asked[-1].version.layout, asked[-1].version.items[name]
+        _, version, _ = asked[-1]
+        layout, item = version.layout, version.items[name]
         yield {
             "item": name,
             "kind": check_kind(layout, item),
             "text": _short(" ".join(plain(value) for _, value in sorted(item.fields.items()))),
             "asked": len(asked),
-            "passed": sum(one.passed for one in asked),
+            "passed": sum(passed for *_, passed in asked),
         }
 
 
@@ -281,14 +273,13 @@ def _worker_figures(
     """Of one worker. `percent` and `alpha` are against the others; `passed` of `checks` items with
     known answers were answered as known."""
     times = [one.seconds for one in found if one.seconds is not None]
-    counts = agreements.by_worker.get(name)
     return {
         "name": name,
         "platforms": sorted({one.platform for one in found}),
         "hits": len({submission_key(one) for one in found}),
         "judgments": len(found),
         "counted": sum(one.counted for one in found),
-        "percent": counts.percent if counts else None,
+        "percent": percent(agreements.by_worker.get(name, ())),
         "alpha": agreements.alphas.get(name),
         "seconds": median(times) if times else None,
         "checks": len(checks),
@@ -312,11 +303,11 @@ def _low_agreement(
     """The items with the least agreement: the fields shown, as (label, text), and where the workers
     differ what each answered, as (worker, (label, text) pairs)."""
     order = sorted(
-        (counts.percent or 0.0, item)
-        for item, counts in agreements.by_item.items()
-        if counts.agreeing < counts.pairs
+        (percent(agreeing) or 0.0, item)
+        for item, agreeing in agreements.by_item.items()
+        if not all(agreeing)
     )
-    for percent, item in order[:_LOW_ITEMS]:
+    for agreeing, item in order[:_LOW_ITEMS]:
         fields = items[item].fields
         shown = [
             (field.label or name, _short(plain(fields.get(name))))
@@ -335,7 +326,7 @@ def _low_agreement(
             (one.worker, [(label, given[label]) for label in differing if label in given])
             for one, given in zip(about, answers, strict=True)
         ]
-        yield {"item": item, "percent": percent, "shown": shown, "answered": lines}
+        yield {"item": item, "percent": agreeing, "shown": shown, "answered": lines}
 
 
 def _answers_in_words(layout: Layout, given: Mapping[str, Any]) -> dict[str, str]:

@@ -80,8 +80,7 @@ def flagged(
 
 def failed_answers(layout: Layout, one: Judgment, items: Mapping[str, Item]) -> list[str]:
     """The answers that an item with known ones was answered otherwise; none for other items."""
-    item = items.get(one.item)
-    known = item.answers if item is not None and not one.row else None
+    known = None if one.row else items[one.item].answers
     given = answers_of(one) if known else {}
     asked = compared_answers(layout)
     return [
@@ -122,7 +121,7 @@ def _monotonous(layout: Layout, judgments: Sequence[Judgment]) -> set[str]:
     for worker, values in by_worker.items():
         if len(values) >= MONOTONOUS_ROWS and len(set(values.values())) == 1:
             others = {v for row in values for w, v in by_row[row].items() if w != worker}
-            if not others or len(others) > 1 or others != set(values.values()):
+            if others != {*values.values()}:
                 found.add(worker)
     return found
 

@@ -108,7 +108,9 @@ class Phrases(Strict):
     noun: Phrase = Field(default=None, description="The object: the head coach of <the subject>")
     ask: Phrase = Field(default=None, description="who was the head coach of <the subject>")
     event: Phrase = Field(default=None, description="<object> became the head coach of <subject>")
-    began: Phrase = Field(default=None, description="The same, where both are named: <object> took over")
+    began: Phrase = Field(
+        default=None, description="The same, where both are named: <object> took over"
+    )
     did: Phrase = Field(default=None, description="Did <object> become the head coach of <subject>")
     was: Phrase = Field(default=None, description="<object> was the head coach of <subject>")
     long: Phrase = Field(default=None, description="For how many full years was <object> ...")
