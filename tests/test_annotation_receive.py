@@ -308,7 +308,7 @@ def test_a_batch_of_another_platform_has_pages_of_its_own(tmp_path: Path) -> Non
 
 
 def crowd(
-    batch: HitBatch, out: Path, workers: int, kills: int, most: float = 500
+    batch: HitBatch, out: Path, workers: int, kills: int, most: float = 900
 ) -> list[tuple[str, str]]:
     """Workers who do HITs until there are none left, while the server is killed and restarted.
 
