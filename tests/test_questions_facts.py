@@ -1,6 +1,7 @@
 """Questions about facts that news states: what is evidence, what is asked, what is accepted."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -28,6 +29,8 @@ NAMES = {
     "Q7": ("Prime Minister of Italy", ()),
     "Q8": ("Arsenal F.C.", ("Arsenal",)),
     "Q9": ("Nobody Known", ()),
+    "Q10": ("Leader of the Opposition", ()),
+    "Q11": ("Rome", ()),
 }
 
 
@@ -54,6 +57,8 @@ TERMS = [
     segment("Q4", "P6", "Q6", "2018-06-01", "2021-02-13"),
     segment("Q4", "P6", "Q5", "2021-02-13", "2022-10-22"),
     segment("Q5", "P39", "Q7", "2021-02-13", "2022-10-22"),
+    segment("Q2", "P39", "Q10", "2020-01-01", "2022-12-31"),
+    segment("Q11", "P6", "Q9", "2016-01-01", "2020-12-31"),
     segment("Q8", "P286", "Q9", "2018-01-01/2018-12-31", "2019-01-01/2019-12-31"),
 ]
 GAPS = [
@@ -170,6 +175,14 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
     }),
     ("2021-06-14", "Italian prime minister Mario Draghi spoke.", "2023-01-01", "past", {
         "Who was the prime minister of Italy in June 2021?": ("Mario Draghi",),
+    }),
+    # many countries have one
+    ("2021-06-14", "Leader of the Opposition Antonio Conte spoke.", "2023-01-01", "past", {
+        "Which office did Antonio Conte hold in June 2021?": ("Leader of the Opposition",),
+    }),
+    ("2018-06-14", "Rome mayor Nobody Known spoke.", "2020-01-01", "past", {
+        "Who was the mayor of Rome in June 2018?": ("Nobody Known",),
+        "Where was Nobody Known mayor in June 2018?": ("Rome",),
     }),
     ("2021-06-14", "The Italian Mario Draghi met the prime minister.", "2023-01-01", "past", {}),
     # nobody knows the day: certain for no day of that year
@@ -300,8 +313,6 @@ def test_a_pair_is_asked_once_a_year() -> None:
     def same(n: int, year: int) -> Question:
         one = _question(n, 1, "P6", f"Who {n}?", year)
         assert one.grounding is not None
-        from dataclasses import replace
-
         return replace(one, grounding=replace(one.grounding, object="Q5"))
 
     chosen, dropped = select([same(1, 2020), same(2, 2020), same(3, 2021)], 1, 4, 1)
