@@ -480,9 +480,7 @@ def _other_assignment(own: Sequence[Judgment], by_id: Mapping[str, Judgment]) ->
 
 def _as_it_came(one: Judgment) -> Judgment:
     further = is_further(one)
-    flags = (DUPLICATE,) if further else ()
-    same = one.flags == flags and one.counted is not further
-    return one if same else replace(one, flags=flags, counted=not further)
+    return replace(one, flags=(DUPLICATE,) if further else (), counted=not further)
 
 
 def _further_id(one: Judgment) -> str:

@@ -240,7 +240,7 @@ def measure_agreement(
             "cohen_median": median(cohen) if cohen else None,
             "cohen_low": min(cohen, default=None),
             "cohen_high": max(cohen, default=None),
-            "estimate": _estimate(answer, ratings),
+            "estimate": None if excluded else _estimate(answer, ratings),
         }
         if name == main:
             alphas = _worker_alphas(values, units.expected_share())

@@ -34,30 +34,31 @@ class Rating(NamedTuple):
 
 @dataclass(frozen=True)
 class AlphaUnits:
-    """What alpha is computed from: the disagreement within each item, and how often (`number`) an
-    item (`item`) has a value (`value`), three arrays side by side."""
+    """What alpha is computed from: how many items (`times`) are alike, the `disagreement` within
+    one, and how often (`number`) such an item (`item`) has a value (`value`), side by side."""
 
+    times: Any
     disagreement: Any
     item: Any
     value: Any
     number: Any
 
-    def alpha(self, weights: Any = None) -> float | None:
-        """1 perfect, 0 as by chance; with weights of the items. None: undefined."""
-        weights = np.ones(len(self.disagreement)) if weights is None else weights
-        expected = self.expected(weights)
-        return 1 - float(weights @ self.disagreement) / expected if expected else None
+    def alpha(self, times: Any = None) -> float | None:
+        """1 perfect, 0 as by chance, also of so many items of each kind; None: undefined."""
+        times = self.times if times is None else times
+        expected = self._expected(times)
+        return 1 - float(times @ self.disagreement) / expected if expected else None
 
-    def expected(self, weights: Any) -> float | None:
+    def _expected(self, times: Any) -> float | None:
         """The disagreement by chance of as many values; None: none is possible."""
-        totals = np.bincount(self.value, self.number * weights[self.item])
+        totals = np.bincount(self.value, self.number * times[self.item])
         n = totals.sum()
-        return float((n * n - (totals**2).sum()) / (n - 1)) if n > 1 else None
+        return float((n * n - totals @ totals) / (n - 1)) if n > 1 else None
 
     def expected_share(self) -> float | None:
         """The share of pairs of values that would differ by chance; None: nothing could differ."""
-        found = self.expected(np.ones(len(self.disagreement)))
-        return found / float(self.number.sum()) if found else None
+        found = self._expected(self.times)
+        return found / float(self.number @ self.times[self.item]) if found else None
 
     def interval(self, seed: int = 0) -> tuple[float, float] | None:
         """A percentile interval of level `LEVEL`: `DRAWS` samples of items, with replacement.
@@ -65,12 +66,14 @@ class AlphaUnits:
         Samples in which alpha is undefined are left out; None where these are more than half, or
         where there are fewer than two items.
         """
-        many = len(self.disagreement)
+        kinds = np.repeat(np.arange(len(self.times)), self.times)
+        many = len(kinds)
         if many < 2:
             return None
         rng = np.random.default_rng(seed)
-        drawn = (np.bincount(rng.integers(many, size=many), minlength=many) for _ in range(DRAWS))
-        values = [value for weights in drawn if (value := self.alpha(weights)) is not None]
+        drawn = (kinds[rng.integers(many, size=many)] for _ in range(DRAWS))
+        samples = (self.alpha(np.bincount(one, minlength=len(self.times))) for one in drawn)
+        values = [value for value in samples if value is not None]
         if len(values) * 2 < DRAWS:
             return None
         low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
@@ -79,21 +82,20 @@ class AlphaUnits:
 
 def alpha_units(items: Iterable[Sequence[Any]]) -> AlphaUnits:
     """Of each item what each annotator gave: a code, or as many codes as the item has units."""
-    disagreement: list[float] = []
-    found: list[tuple[int, int, int]] = []
+    kinds = Counter[tuple[float, tuple[tuple[int, int], ...]]]()
     for given in items:
         values = np.array(given)
         if len(values) < 2 or not values.size:
             continue
         values = values.reshape(len(values), -1)
-        differing = 0
-        for value in np.unique(values):
-            times = (values == value).sum(axis=0)
-            differing += int((times * (len(values) - times)).sum())
-            found.append((len(disagreement), int(value), int(times.sum())))
-        disagreement.append(differing / (len(values) - 1))
-    item, value, number = np.array(found, np.int64).reshape(-1, 3).T
-    return AlphaUnits(np.array(disagreement), item, value, number)
+        counts = [(int(v), (values == v).sum(axis=0)) for v in np.unique(values)]
+        differing = sum(int((n * (len(values) - n)).sum()) for _, n in counts)
+        totals = tuple((value, int(n.sum())) for value, n in counts)
+        kinds[differing / (len(values) - 1), totals] += 1
+    cells = [(n, *cell) for n, (_, totals) in enumerate(kinds) for cell in totals]
+    item, value, number = np.array(cells, np.int64).reshape(-1, 3).T
+    disagreement = np.array([one for one, _ in kinds], float)
+    return AlphaUnits(np.array([*kinds.values()], int), disagreement, item, value, number)
 
 
 def fleiss_kappa(ratings: Iterable[Rating]) -> tuple[float | None, int]:
