@@ -195,6 +195,7 @@ def test_a_failing_server_is_given_up(
         (format_datetime(datetime.now(UTC) - timedelta(9999), usegmt=True), 0.0),
         (format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True), 7200),
     ],
+    ids=["none", "seconds", "spaces", "no number", "a day past", "a day to come"],
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:
     found = retry_after({"Retry-After": text} if text else {})
