@@ -57,7 +57,7 @@ _AGAIN = words("""
 """)
 """Verbs of what is done again and again, so that there is no one time of it."""
 _PLACES = frozenset(word for country in COUNTRIES for word in country.split())
-_CLAUSES = ("advcl", "ccomp", "conj", "parataxis", "relcl", "acl", "xcomp")
+_CLAUSES = words("advcl ccomp parataxis relcl acl xcomp pcomp mark neg dep intj")
 
 
 class PatternQuestion(NamedTuple):
@@ -118,18 +118,15 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
     if len(subjects) != 1 or subjects[0].i > root.i:
         return None
     subject = subjects[0]
+    said = (root, *helpers)
+    if any(_elsewhere(t) or (t.tag_ in _FINITE and t not in said) or _vague(t) for t in doc):
+        return None
     parts: list[tuple[Any, ...]] = []
     for child in root.children:
         span = tuple(child.subtree)
         if child in (subject, *helpers) or child.is_punct:
             continue
-        if child.dep_ in _CLAUSES or child.dep_ in ("mark", "cc", "neg", "dep", "intj"):
-            return None
-        if any(t.dep_ in ("relcl", "advcl", "ccomp", "parataxis", "pcomp", "acl") for t in span):
-            return None
-        if any(t.dep_ == "conj" and t.pos_ == "VERB" for t in span):
-            return None
-        if root.lemma_ == "bear" and child.dep_ != "prep":
+        if child.dep_ in ("cc", "conj") or (root.lemma_ == "bear" and child.dep_ != "prep"):
             return None  # born Peter Edward Baker
         if span[-1].i < root.i and child.dep_ != "advmod" and span[0].i > 0:
             return None
@@ -145,18 +142,11 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     if (dates[0].last - dates[0].first).days > 366:
         return None
-    if any(t.dep_ in ("relcl", "acl", "appos") for t in subject.subtree):
-        return None
-    if any(t.dep_ == "conj" and t.tag_ != "NNP" for t in subject.subtree):
+    beside = [t for t in subject.subtree if t.dep_ in ("appos", "conj")]
+    if any(t.dep_ == "appos" or t.tag_ != "NNP" for t in beside):
         return None
     if subject.tag_ not in ("NNP", "NNPS"):
         return None  # `a plan of`, or half a noun phrase: "VECO chief executive pleaded guilty"
-    if any(_vague(t) for t in doc):
-        return None
-    if any(t.tag_ in _FINITE and t not in (root, *helpers) for t in doc) or any(
-        t.lower_ == "and" and t.nbor().pos_ in ("VERB", "AUX") for t in doc[:-1]
-    ):
-        return None  # another deed: "was born in 1920 and studied law"
     rest = [p for p in parts if p is not time]
     every = [t for p in (tuple(subject.subtree), *rest) for t in p]
     if not _stands_alone(every, subject) or not (rest or root.lemma_ in _ALONE):
@@ -166,6 +156,16 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
         return None
     helper = helpers[0] if helpers else None
     return _Clause(sentence, root, subject, passive, helper, tuple(rest), time, dates[0])
+
+
+def _elsewhere(t: Any) -> bool:
+    """Whether a word belongs to another deed: "was born in 1920 and studied law"."""
+    verb = t.i + 1 < len(t.doc) and t.nbor().pos_ in ("VERB", "AUX")
+    return (
+        t.dep_ in _CLAUSES
+        or (t.dep_ == "conj" and t.pos_ == "VERB")
+        or (t.lower_ == "and" and verb)
+    )
 
 
 def _vague(t: Any) -> bool:
