@@ -125,7 +125,6 @@ def test_run_model_and_harnesses_use_the_same_words(
             config="a",
             split="test",
             prompt=prompt,
-            targets=("x",),
             context=context,
             relation=relation,
         )
