@@ -113,3 +113,17 @@ def test_what_is_set_aside_is_not_compared() -> None:
     assert [worker[name] for name in ("checks", "passed", "counted", "due")] == [1, 0, 0, 0]
     assert [report[name] for name in ("due", "submissions", "rows_sent")] == [3, 3, 2]
     assert report["decisions"]["accepted"] == 2
+
+
+@pytest.mark.parametrize(("rows", "pairs", "low"), [(4, 0, 2), (5, 1, 3), (23, 1, 10)])
+def test_what_a_report_lists(rows: int, pairs: int, low: int) -> None:
+    """Cohen's kappa of workers with five items in common; ten items of the least agreement."""
+    asked = layout(ASKED, {"by": "majority", "of": "verdict"}, assignments=2)
+    votes = {f"r{n:02}": ["b", "ab"[n % 2] if n < 4 else "bac"[n % 3]] for n in range(rows)}
+    found = _said({row: [vote.replace("a", "a:X") for vote in two] for row, two in votes.items()})
+    shown = items(found)
+    versions = [LayoutVersion(asked, {"b1": Decimal(1)}, shown, {"h1": rows})]
+    report = make_report(versions, "l", *settle(asked, found, shown))
+    assert report["agreement"][0]["after"]["cohen_pairs"] == pairs
+    differing = [row for row, (one, other) in votes.items() if one != other]
+    assert [one["item"] for one in report["low_agreement"]] == [f"i-{r}" for r in differing][:low]
