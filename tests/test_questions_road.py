@@ -12,7 +12,12 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.batch_files import BatchChat
 from factdrift.builders.generate.openai_servers import OpenAI, content_of
 from factdrift.builders.generate.protocol import WAITING, Result
-from factdrift.builders.generate.questions import GenerateSettings, generate_questions, is_answer
+from factdrift.builders.generate.questions import (
+    GenerateSettings,
+    generate_questions,
+    is_answer,
+    rank,
+)
 from factdrift.builders.rows import Candidate, Draw
 from tests.filter_cases import FINDER
 from tests.test_questions_candidates import article
@@ -58,6 +63,15 @@ def test_what_a_reply_says(reply: Any, whole: bool, wanted: Result | None) -> No
 )
 def test_what_can_be_an_answer(text: str, kind: Any, good: bool) -> None:
     assert is_answer(Candidate(0, len(text), text, kind, None, 1)) is good
+
+
+def test_what_is_not_asked_for() -> None:
+    text = article("Ada Lovelace spoke today of 10.")
+    draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
+    name = Candidate(11, 23, "Ada Lovelace", "entity", "PERSON", 1)
+    today = Candidate(30, 35, "today", "date", "RELATIVE", 1)
+    number = Candidate(39, 41, "10", "phrase", "CARDINAL", 1)
+    assert rank([name, today, number], text, draw, 9, 1) == (name,)
 
 
 def test_a_base_model_goes_on_with_the_text() -> None:

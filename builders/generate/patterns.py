@@ -160,12 +160,8 @@ def _clause(sentence: Sentence, doc: Any) -> _Clause | None:
 
 def _elsewhere(t: Any) -> bool:
     """Whether a word belongs to another deed: "was born in 1920 and studied law"."""
-    verb = t.i + 1 < len(t.doc) and t.nbor().pos_ in ("VERB", "AUX")
-    return (
-        t.dep_ in _CLAUSES
-        or (t.dep_ == "conj" and t.pos_ == "VERB")
-        or (t.lower_ == "and" and verb)
-    )
+    joined = t.lower_ == "and" and t.nbor().pos_ in ("VERB", "AUX")
+    return joined or t.dep_ in _CLAUSES or (t.dep_ == "conj" and t.pos_ == "VERB")
 
 
 def _vague(t: Any) -> bool:
