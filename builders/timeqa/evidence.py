@@ -247,6 +247,12 @@ class PageStates:
         others = (n for n in listed if not any(name.label <= self._words[n] for name in names))
         return tuple(sorted({days for n in others for days in self._days(n)}))
 
+    def listed(self, segments: Sequence[rows.AlignedSegment]) -> dict[int, tuple[DayInterval, ...]]:
+        """The dates of each entry of the lists and tables that hold evidence."""
+        kinds = self.page.page.paragraphs
+        entries = (n for n in self._beside(segments) if kinds[n].kind in ("list", "table"))
+        return {n: tuple(self._days(n)) for n in entries}
+
     def _beside(self, segments: Sequence[rows.AlignedSegment]) -> list[int]:
         paragraphs = self.page.page.paragraphs
         holding = {s.paragraph for s in segments if s.paragraph is not None}
