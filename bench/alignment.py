@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,7 +149,7 @@ def _page(record: dict[str, Any]) -> tuple[rows.Page, list[list[int]]]:
             text = ""
         paragraphs.append(rows.Paragraph(kind, section, text, ()))
         places.append(place)
-    return rows.Page("Q1", record["paras"][0], 0, 0, tuple(paragraphs)), places
+    return rows.Page("Q1", unescape(record["paras"][0]), 0, 0, tuple(paragraphs)), places
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

@@ -271,6 +271,8 @@ STATED: list[tuple[str, str | None, str | None, Evidence]] = [
     ("* Leeds United (2003–2005, 2007–2009)", "2007", "2009", (True, True, "both", False)),
     ("Hull (2001–2003), Leeds United (2003–)", "2003", None, (True, True, "both", False)),
     ("* 1989: Leeds United", "2003", "2009", (False, False, "none", True)),
+    ("* Leeds United (1919–1990), 2003–2009", "2003", "2009", (True, True, "both", False)),
+    ("* Leeds United (1919–1990), back in 2003", "2003", "2009", (True, False, "one", True)),
     ("* 2005: Leeds United", "2003", "2009", (False, False, "none", True)),
     ("* 1989: Leeds United", "", "2009", (None, False, "none", False)),
     ("* 2011: Leeds United", "", "2009", (None, False, "none", False)),

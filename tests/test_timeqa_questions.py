@@ -388,6 +388,40 @@ def test_answers_are_cut_out_of_the_page() -> None:
         assert found == pytest.approx(share, abs=0.01)
 
 
+OPEN = (date(2001, 1, 1), date.max)
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_cut"),
+    [
+        (year(2006), False),
+        (year(2003), True),
+        (year(2009), True),
+        (year(1999), True),
+        (year(2001, 2012), True),
+        (OPEN, False),
+        ((date(2009, 1, 1), date.max), True),
+    ],
+)
+def test_no_answer_is_cut_out_where_another_entry_gives_one(
+    entry: tuple[date, date], is_cut: bool
+) -> None:
+    one = segment("Q2", "2003", "2009")
+    how = Questions(unanswerable={"easy": 0.99}, probes=0)
+    for own in (0, 1):
+        pair = Pair(
+            "Q1", "Ann Lee", "P54", (one,), listed={own: (entry,)}, naming=(frozenset({1}),),
+            lengths=(10, 5),
+        )  # fmt: skip
+        cut = {
+            bool(a.cut)
+            for seed in range(20)
+            for a in ask_pair(pair, relation(), how, seed).questions
+            if a.difficulty == "easy"
+        }
+        assert (True in cut) == (is_cut or own == 1)
+
+
 EARLY, LATE = {*range(1993, 2003)}, {*range(2006, 2016)}
 Window = tuple[dict[str, Any], list[int], int | None, int | None, set[int]]
 EMPTY: list[Window] = [

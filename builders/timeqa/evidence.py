@@ -193,13 +193,16 @@ def evidence_columns(
 def differs(mention: PageMention, dates: Near, segment: rows.Segment) -> bool:
     """Whether dates stand directly beside a mention, and none has the year of a boundary.
 
-    `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown.
+    `Leeds (2003-2009)`, `2003: Leeds`. They may be those of a boundary that is unknown, or of a
+    life, where its sentence has all boundaries: `Ann Lee (1910-1990), 1955-1961`.
     """
     start, end = boundaries(segment)
     if not start or not (end or segment.end_open):
         return False
-    own = list(_beside(mention, dates.sentence.written))
-    return bool(own) and not any(touches(own, _year(known)) for known in (start, end) if known)
+    years, written = [_year(known) for known in (start, end) if known], dates.sentence.written
+    own = list(_beside(mention, written))
+    is_stated = all(touches(written, year) for year in years)
+    return bool(own) and not is_stated and not any(touches(own, year) for year in years)
 
 
 def _beside(mention: PageMention, written: Sequence[Written]) -> Iterator[Written]:
@@ -243,6 +246,12 @@ class PageStates:
         listed = [n for n in self._beside(segments) if kinds[n].kind in ("list", "table")]
         others = (n for n in listed if not any(name.label <= self._words[n] for name in names))
         return tuple(sorted({days for n in others for days in self._days(n)}))
+
+    def listed(self, segments: Sequence[rows.AlignedSegment]) -> dict[int, tuple[DayInterval, ...]]:
+        """The dates of each entry of the lists and tables that hold evidence."""
+        kinds = self.page.page.paragraphs
+        entries = (n for n in self._beside(segments) if kinds[n].kind in ("list", "table"))
+        return {n: tuple(self._days(n)) for n in entries}
 
     def _beside(self, segments: Sequence[rows.AlignedSegment]) -> list[int]:
         paragraphs = self.page.page.paragraphs

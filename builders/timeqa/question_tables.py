@@ -125,6 +125,7 @@ def _pairs(sources: QuestionSources) -> Iterator[tuple[list[Pair], rows.Page]]:
                     tuple(gap for gap in unnamed if gap.relation == relation),
                     states.near_evidence(own),
                     states.of_others(own, names),
+                    states.listed(own),
                     names,
                     tuple(map(states.naming, names)),
                     states.lengths,

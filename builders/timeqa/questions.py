@@ -9,7 +9,7 @@ After: TimeQA (paper 001), sections 2.2 (figure 3) and 4.5; the settling of doub
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple, get_args
@@ -74,9 +74,9 @@ _SHARES = 1 << 20
 class Pair:
     """What is known of one subject and relation: every segment, undated ones too, and gaps.
 
-    `near_evidence`: the dates and stretches that the
-    page states in the sections of the evidence, `of_others` those of them beside things that are
-    no objects of the pair; `names` of each segment's object, `naming`: the paragraphs with them;
+    `near_evidence`: the dates and stretches that the page states in the sections of the evidence,
+    `of_others` those of them beside things that are no objects of the pair, `listed` those of each
+    entry of lists and tables; `names` of each segment's object, `naming`: the paragraphs with them;
     `lengths`: words of each paragraph; `life`: first and last day on which the subject certainly
     was; None: not known; `the`: whether the page says "the" before the subject's label; None: it
     does not say.
@@ -89,18 +89,23 @@ class Pair:
     gaps: tuple[Gap, ...] = ()
     near_evidence: tuple[DayInterval, ...] = ()
     of_others: tuple[DayInterval, ...] = ()
+    listed: Mapping[int, Sequence[DayInterval]] = field(default_factory=dict)
     names: tuple[Naming, ...] = ()
     naming: tuple[frozenset[int], ...] = ()
     lengths: tuple[int, ...] = ()
     life: tuple[date | None, date | None] = (None, None)
     the: bool | None = None
 
-    def cut(self, chosen: Collection[int]) -> tuple[int, ...]:
+    def cut(self, chosen: Collection[int], time: Time) -> tuple[int, ...]:
         """The paragraphs to leave out so that the page names none of these segments' objects.
 
-        None, where too little of the page would be left.
+        None, where too little of the page would be left, or an entry beside the evidence that has
+        a date inside the time, or goes on from before it (`since 2003`).
         """
         found = frozenset[int]().union(*(self.naming[j] for j in chosen if self.naming))
+        for n, days in self.listed.items():
+            if n not in found and any(_goes_on(time, *one) for one in days):
+                return ()
         kept = sum(n for i, n in enumerate(self.lengths) if i not in found)
         return tuple(sorted(found)) if kept >= _KEPT * sum(self.lengths) else ()
 
@@ -389,7 +394,7 @@ class _Asker:
             count = max(0, self._count(mode, "cut", len(every) * share) - without)
             for one in sorted(every, key=lambda q: bits(self.seed, q.id, "cut")):
                 if count and one.answerable == "yes":
-                    one.cut = self.pair.cut(one.chosen)
+                    one.cut = self.pair.cut(one.chosen, one.time)
                     count -= bool(one.cut)
 
     def windows(self) -> Iterator[Time]:
@@ -489,6 +494,17 @@ class _Asker:
         item = segment.statements[0] if segment.statements else segment.object
         pair = segment.subject, segment.relation
         self.dropped.append(Dropped(STEP, reason, item, *pair, None, None, detail))
+
+
+def _goes_on(time: Time, begins: date, ends: date) -> bool:
+    """Whether a date lies inside a time, or a stretch without an end goes on in it."""
+    _, a, b = time
+    first = a and (a.last if a != b else a.first - 1)
+    last = b and (b.first if a != b else b.last + 1)
+    if last and begins.toordinal() >= last:
+        return False
+    is_inside = (not first or begins.toordinal() > first) and (not last or ends.toordinal() < last)
+    return ends == date.max or is_inside
 
 
 @lru_cache(1 << 16)
