@@ -267,6 +267,6 @@ def recipe_filter(folder: Path | None, thresholds: Mapping[str, float]) -> str:
                 mode="json", exclude_defaults=True, exclude={"scorer", "thresholds"}
             )
             scorer = {"scorer": name, **own, **value}
-            value = [{"filter": "toxicity", "scorer": scorer, "text": given["text"]}]
+            value = [{"filter": "toxicity", "scorer": scorer}]
             break
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=96)

@@ -99,7 +99,7 @@ def _office(question: str, article: str, asked: str, wanted: str) -> str:
     one = item(question, day=date.fromisoformat(article), asked=date.fromisoformat(asked))
     dated = specify(one.question, 0).text
     ends = [end.strip() for end in wanted.replace(" or ", ", ").split(",")]
-    return wanted if any(end in dated for end in ends) else dated
+    return wanted if any(end.casefold() in dated.casefold() for end in ends) else dated
 
 
 def _tense(question: str, time: str) -> str:

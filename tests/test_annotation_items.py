@@ -334,7 +334,7 @@ def test_a_file_that_holds_no_pages(table: dict[str, Any], tmp_path: Path) -> No
 
 ARTICLE_ID = (
     "20070102000000000000\x00\x01"
-    "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01"
+    "b3f2e7af5a29224c63638763202247ea30975daa250712b1acc6a3c48b6bf577\x00\x01"
 )
 NEWS = [str(Path(__file__).resolve().parents[1] / "samples" / "news")]
 

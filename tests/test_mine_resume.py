@@ -166,9 +166,12 @@ def test_nothing_outlives_a_run_that_is_killed(folder: Path) -> None:
     process = start(folder, 2)
     until(lambda: parts(folder) > 20 and len(children(process)) == 2, process)
     readers = children(process)
-    for pid in (process.pid, *readers):
-        maps = Path(f"/proc/{pid}/maps").read_text()
-        assert "memfd:blocks" in maps and "/dev/shm/psm_" not in maps
+
+    def maps() -> list[str]:
+        return [Path(f"/proc/{pid}/maps").read_text() for pid in (process.pid, *readers)]
+
+    until(lambda: all("memfd:blocks" in one for one in maps()), process)
+    assert not any("/dev/shm/psm_" in one for one in maps())
     process.kill()
     process.communicate()
     end = time.monotonic() + 60

@@ -198,7 +198,7 @@ def test_the_mistakes_of_all_files_stand_together(folder: Path) -> None:
     (folder / "P10.yaml").write_text("relation: [", encoding="utf-8")
     (folder / "P11.yml").write_text(GOOD, encoding="utf-8")
     places = [line.split(": ")[0].removeprefix("templates/") for line in mistakes(folder)]
-    assert places == ["P11.yml", "P9.yaml:1", "P10.yaml:1"]
+    assert places == ["P11.yml", "P9.yaml:1", "P10.yaml:2"]
 
 
 def test_a_folder_without_templates(tmp_path: Path) -> None:

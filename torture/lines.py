@@ -299,7 +299,7 @@ def _predictions(random: Random, number: int, folder: Path) -> Losses:
         rows.insert(at, mutated(random, rows[at]))
         path.write_bytes(b"\n".join(rows) + b"\n")
         try:
-            found = sum(batch.table.num_rows for batch in read_predictions(path))
+            found = sum(batch.num_rows for batch in read_predictions(path))
         except UserError as error:
             if f"p.jsonl:{at + 1}: " not in str(error):
                 yield f"the message names another line than {at + 1}: {error}"
