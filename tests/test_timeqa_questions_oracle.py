@@ -243,7 +243,7 @@ def dropped_rightly(times: Sequence[AskedTime], pair: Pair) -> None:
 
 def test_the_generators_reach_every_kind_of_row() -> None:
     seen: Counter[tuple[str, ...]] = Counter()
-    for seed in range(250):
+    for seed in range(400):
         for make in (near, career):
             asked, moved, _ = ask_all(make(seed), seed % 5 == 0, seed)
             seen.update((a.difficulty, a.time.specifier, a.answerable) for a in asked)
