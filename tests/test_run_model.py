@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.openai_servers import OpenAI
@@ -24,6 +24,7 @@ from factdrift.scoring.views import Asking, ModelAnswer, Row
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import ROOT, run
+from tests.json_server import Reply, answering, chat
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
 pytest.importorskip("torch")
@@ -255,45 +256,27 @@ main()
     assert (tmp_path / "out.jsonl").read_bytes() == whole.read_bytes()
 
 
-SERVER = """
-import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-calls = []
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def log_message(self, *args): pass
-    def do_GET(self): self.reply(200, json.dumps(calls))
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = body["messages"][0]["content"]
-        calls.append([self.headers.get("Authorization"), body])
-        if "/down/" in self.path and "Person 3 " in text:
-            return self.reply(400, json.dumps({"error": {"message": "no such person"}}))
-        said = "unknown"
-        if "Person 7 plays for _X_" in text:
-            said = "<think>Let me see.</think>\\n\\nClub 7, of course\\nand more"
-        if "/html/" in self.path: return self.reply(200, "<html>login</html>")
-        choice = {"message": {"role": "assistant", "content": said}}
-        usage = {"prompt_tokens": 11, "completion_tokens": 3}
-        self.reply(200, json.dumps({"choices": [choice], "usage": usage}))
-    def reply(self, status, text):
-        data = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers(); self.wfile.write(data)
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
+@pytest.fixture(scope="module")
+def calls() -> list[tuple[str | None, Any]]:
+    """The key and the body of every call."""
+    return []
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    process.kill()
-    process.wait()
+def server(calls: list[tuple[str | None, Any]]) -> Iterator[str]:
+    def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
+        text = body["messages"][0]["content"]
+        calls.append((request.headers.get("Authorization"), body))
+        if "/down/" in request.path and "Person 3 " in text:
+            return 400, {"error": {"message": "no such person"}}
+        if "/html/" in request.path:
+            return 200, "<html>login</html>"
+        known = "<think>Let me see.</think>\n\nClub 7, of course\nand more"
+        said = known if "Person 7 plays for _X_" in text else "unknown"
+        return 200, chat(said, usage={"prompt_tokens": 11, "completion_tokens": 3})
+
+    with answering(answer) as address:
+        yield address
 
 
 def asked(server: str, release: Path, base: Path, path: str = "ok") -> list[Any]:
@@ -304,7 +287,7 @@ def asked(server: str, release: Path, base: Path, path: str = "ok") -> list[Any]
 
 
 def test_a_server_is_asked(
-    server: str, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: str, calls: list[Any], release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THE_KEY", KEY)
     words = asked(server, release, tmp_path)
@@ -314,13 +297,13 @@ def test_a_server_is_asked(
     by_id = {row["id"]: row["prediction"] for row in rows}
     assert by_id[cloze(7).id] == "Club 7, of course"
     assert by_id[cloze(1).id] is None  # it said: unknown
-    calls = requests.get(server, timeout=5).json()
+    assert len(calls) == 12
     assert {key for key, _ in calls} == {f"Bearer {KEY}"}
     body = calls[-1][1]
     assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 16)
     assert "Each statement has a gap, _X_." in body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run(*words).stderr
-    assert len(requests.get(server, timeout=5).json()) == len(calls)
+    assert len(calls) == 12
     beside = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert beside["model"] == "org/m-1.5" and beside["settings"]["base_url"].startswith(server)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
