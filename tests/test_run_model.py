@@ -114,14 +114,15 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("completion", "sent"),
+    ("completion", "shape", "sent"),
     [
-        (True, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
-        (False, {"messages": [{"role": "user", "content": "Q:"}]}),
+        (True, None, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
+        (True, "question", {"prompt": "Q:", "stop": ["\n"]}),  # it knows no schema
+        (False, None, {"messages": [{"role": "user", "content": "Q:"}]}),
     ],
 )
-def test_what_a_server_is_sent(completion: bool, sent: Mapping[str, Any]) -> None:
-    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, None)
+def test_what_a_server_is_sent(completion: bool, shape: Any, sent: Mapping[str, Any]) -> None:
+    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, shape)
     shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
     assert body == {**shared, **sent}
 
