@@ -36,11 +36,10 @@ def day(text: str) -> date:
 
 def segment(subject: str, relation: str, thing: str, start: str, end: str) -> Segment:
     """Days that are not known are `earliest/latest`."""
-    first, last = ([day(d) for d in (p.split("/") * 2)[:2]] for p in (start, end))
-    return Segment(
-        subject, relation, thing, *first, *last, end_open=False, end_inferred=False, rival=False,
-        statements=(f"{subject}${thing}",), snapshot=NEWEST,
-    )  # fmt: skip
+    starts, ends = (tuple(map(day, days.split("/"))) for days in (start, end))
+    days = (starts[0], starts[-1], ends[0], ends[-1])
+    stated = (f"{subject}${thing}",)
+    return Segment(subject, relation, thing, *days, False, False, False, stated, NEWEST)
 
 
 TERMS = [
