@@ -146,7 +146,7 @@ def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
 
 def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_path: Path) -> None:
     script = ROOT / "samples/memories/memories.py"
-    words = [sys.executable, script, folder / "stream/stream.jsonl", tmp_path]
+    words: list[str | Path] = [sys.executable, script, folder / "stream/stream.jsonl", tmp_path]
     subprocess.run(words, check=True)
     means: dict[tuple[str, str, str], float] = {}
     for memory in ("last", "validity"):

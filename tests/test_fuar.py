@@ -27,7 +27,7 @@ def scores(folder: Path, share: float, version: str = "1.0.0") -> None:
     """A folder of scores with one mean."""
     folder.mkdir(parents=True)
     every = dict.fromkeys(("config", "stratum", "value"), "all")
-    mean = {**every, "dataset": "d", "split": None, "metric": "exact_match"}
+    mean: dict[str, object] = {**every, "dataset": "d", "split": None, "metric": "exact_match"}
     mean |= {"n": 100, "mean": share, "low": None, "high": None}
     summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
     (folder / "scores.json").write_text(json.dumps(summary))

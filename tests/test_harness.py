@@ -89,6 +89,16 @@ def harness(*words: object, cwd: Path, **more: str) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
+def inspected(release: Path, folder: Path, *words: str, **more: str) -> Any:
+    """The log of Inspect with a model."""
+    command = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", *words]
+    command += ["--log-dir", str(folder / "logs"), "--log-format", "json", "--display", "none"]
+    more |= dict.fromkeys(("XDG_DATA_HOME", "HF_HOME"), str(folder))
+    harness(*command, cwd=release, PYTHONDONTWRITEBYTECODE="1", **more)
+    (path,) = (folder / "logs").glob("*.json")
+    return json.loads(path.read_text())
+
+
 def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_path: Path) -> None:
     if not find_spec("lm_eval"):
         pytest.skip("lm-eval is not installed (extra: harness)")
@@ -114,14 +124,9 @@ def test_inspect(
 ) -> None:
     if not find_spec("inspect_ai"):
         pytest.skip("Inspect is not installed (extra: harness)")
-    words: list[object] = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model"]
-    words += ["openai-api/local/m", "-T", "config=unchanged", "-T", "by=period"]
+    words = ["openai-api/local/m", "-T", "config=unchanged", "-T", "by=period"]
     words += ["-T", f"after={after}"] if after else []
-    words += ["--log-dir", tmp_path / "logs", "--log-format", "json", "--display", "none"]
-    keys = {"LOCAL_API_KEY": "x", "LOCAL_BASE_URL": server, "PYTHONDONTWRITEBYTECODE": "1"}
-    harness(*words, cwd=release, XDG_DATA_HOME=str(tmp_path), HF_HOME=str(tmp_path), **keys)
-    (path,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(path.read_text())
+    log = inspected(release, tmp_path, *words, LOCAL_API_KEY="x", LOCAL_BASE_URL=server)
     assert len(log["samples"]) == rows
     scores = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
     if not after:
@@ -132,10 +137,5 @@ def test_inspect_with_a_model_of_this_machine(release: Path, tmp_path: Path) -> 
     if not find_spec("inspect_ai") or not find_spec("torch"):
         pytest.skip("Inspect or PyTorch is not installed (extras: harness, lm)")
     model = tiny_model.causal(tmp_path / "model", [])
-    words: list[object] = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", "hf/local"]
-    words += ["-M", f"model_path={model}", "-T", "config=new", "--log-dir", tmp_path / "logs"]
-    words += ["--log-format", "json", "--display", "none"]
-    home = {"XDG_DATA_HOME": str(tmp_path), "HF_HOME": str(tmp_path)}
-    harness(*words, cwd=release, PYTHONDONTWRITEBYTECODE="1", **home)
-    (path,) = (tmp_path / "logs").glob("*.json")
-    assert json.loads(path.read_text())["status"] == "success"
+    words = ("hf/local", "-M", f"model_path={model}", "-T", "config=new")
+    assert inspected(release, tmp_path, *words)["status"] == "success"

@@ -109,8 +109,8 @@ def test_run_model_and_harnesses_use_the_same_words(
     shown: str,
     tmp_path: Path,
 ) -> None:
-    told = {"id": "1", "prompt": prompt, "context": context, "relation": relation}
-    row: dict[str, Any] = {**told, "targets": ["x"]}
+    told: dict[str, Any] = {"id": "1", "prompt": prompt, "context": context, "relation": relation}
+    row = {**told, "targets": ["x"]}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     asking = replace(TimeQuestion.roles, time=(), strata=("relation",), subject="id")
     made = load(publish(tmp_path, Sample(ROWS)).folder).model_copy(update={"examples": examples})

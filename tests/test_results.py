@@ -141,11 +141,13 @@ def test_what_is_refused(
     assert "Traceback" not in done.stderr
 
 
-CHANGED = [({}, True), ({"sitelinks": 99}, True)]
-CHANGED += [({"prompt": "Who?"}, False), ({"targets": ("Club",)}, False)]
-
-
-@pytest.mark.parametrize(("change", "same"), CHANGED)
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        *[({}, True), ({"sitelinks": 99}, True)],
+        *[({"prompt": "Who?"}, False), ({"targets": ("Club",)}, False)],
+    ],
+)
 def test_the_fingerprint_is_of_what_is_asked(
     change: dict[str, Any], same: bool, release: Path, tmp_path: Path
 ) -> None:
