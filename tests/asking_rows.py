@@ -12,14 +12,7 @@ from factdrift.builders import rows
 from factdrift.builders.core.dates import Period
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.manifest import load
-from factdrift.builders.rows import (
-    ChoiceCloze,
-    Cloze,
-    InvariantCloze,
-    NewsQuestion,
-    ParaphraseCloze,
-    TimeQuestion,
-)
+from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQuestion
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.passages import in_words
 
@@ -100,19 +93,18 @@ def given_away(release: Path) -> dict[str, int]:
 def _expected(kind: type, row: Row, owners: Mapping[str, str]) -> tuple[str, set[str], set[str]]:
     """The prompt, what may be the first target if there is one, and all targets in any order."""
     if kind in (Cloze, ChoiceCloze, ParaphraseCloze):
+        if kind is ChoiceCloze:
+            return row["prompt"], {row["choices"][row["answer_index"]]}, {*row["targets"]}
         period = Period.parse(row["period"])
         if row["split"] == "deleted":
             period += -1
         answers = [one for one in row["answers"] if one not in (row.get("still_true") or [])]
         asked = f"On {period.last.day} {period.last:%B %Y}: {row['query']}"
-        if kind is ChoiceCloze:
-            asked = row["prompt"]
-            return asked, {row["choices"][row["answer_index"]]}, {*row["targets"]}
         accepted = answers + (row["possible_answers"] or [])
         return asked, {answers[0]["label"]}, _names(accepted)
-    if kind is InvariantCloze:
+    if kind is rows.InvariantCloze:
         return row["query"], {row["answer"]["label"]}, _names([row["answer"]])
-    if kind is NewsQuestion:
+    if kind is rows.NewsQuestion:
         day = datetime.fromtimestamp(row["question_ts"], UTC).date()
         asked = f"Today is {in_words(day)}. {row['question']}"
         return asked, {*row["answers"][:1]}, {*row["answers"], *row["answers_additional"]}

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.testing import check_dataset
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, Done, run
 from tests.histories import timelines_with
 
 Rows = list[dict[str, Any]]
@@ -27,6 +27,15 @@ def folder(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("beir", "dpr", "mteb", "stream"):
         run("export", sample / RELEASE, "--format", name, "--to", folder / name)
     return folder
+
+
+def release(folder: Path, *more: str, drop: str = "nothing", ok: bool = True) -> Done:
+    """Run the recipe with lines more, and without those that hold a word."""
+    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
+    kept = [line for line in text.splitlines() if drop not in line]
+    recipe = folder / "mine.yaml"
+    recipe.write_text("\n".join([*kept, *(f"  {line}" for line in more)]) + "\n", "utf-8")
+    return run("release", recipe, "--out", folder / "out", "--build", folder / "b", ok=ok)
 
 
 def rows(folder: Path, name: str) -> Rows:
@@ -72,7 +81,6 @@ def test_passages(questions: Rows, passages: dict[str, dict[str, Any]]) -> None:
     for asked in questions:
         same = asked["subject"], asked["relation"]
         assert asked["evidence"] and asked["asked_on"] >= asked["as_of"]
-        stated = set()
         for name in (*asked["evidence"], *asked["stale"]):
             assert (passages[name]["subject"], passages[name]["relation"]) == same
             assert passages[name]["day"] <= asked["asked_on"]
@@ -92,9 +100,8 @@ def lines(path: Path) -> Rows:
 
 def test_the_stream_is_in_order_and_gives_nothing_away(folder: Path, questions: Rows) -> None:
     stream = lines(folder / "stream/stream.jsonl")
-    assert [(o["day"], o["kind"], o["id"]) for o in stream] == sorted(
-        (o["day"], o["kind"], o["id"]) for o in stream
-    )
+    order = [(o["day"], o["kind"], o["id"]) for o in stream]
+    assert order == sorted(order)
     before: set[str] = set()
     by_id = {one["id"]: one for one in questions}
     for one in stream:
@@ -122,24 +129,25 @@ def test_the_same_judgments_in_every_format(folder: Path, questions: Rows) -> No
         assert (folder / "mteb" / name).read_bytes() == (folder / "beir" / name).read_bytes()
 
 
+def searched(folder: Path, out: Path, *words: object) -> dict[str, float]:
+    """The measures of a search."""
+    out.mkdir(exist_ok=True)
+    run("search", folder / "beir", *words, "--out", out / "run.trec")
+    run("score", folder / "beir", "--run", out / "run.trec", "--out", out)
+    (found,) = json.loads((out / "retrieval.json").read_text("utf-8"))
+    return {name: one["mean"] for name, one in found["measures"].items()}
+
+
 def test_a_day_filter_is_misled_less(folder: Path, tmp_path: Path) -> None:
-    means = {}
-    for by in ("bm25", "day", "newest"):
-        run("search", folder / "beir", "--by", by, "--out", tmp_path / f"{by}.trec")
-        out = tmp_path / by
-        run("score", folder / "beir", "--run", tmp_path / f"{by}.trec", "--out", out)
-        (found,) = json.loads((out / "retrieval.json").read_text("utf-8"))
-        means[by] = {name: one["mean"] for name, one in found["measures"].items()}
+    means = {by: searched(folder, tmp_path / by, "--by", by) for by in ("bm25", "day", "newest")}
     assert means["day"]["nDCG@10"] > means["bm25"]["nDCG@10"] > 0.4
     assert means["newest"]["misled"] < means["day"]["misled"] < means["bm25"]["misled"]
 
 
 def test_the_memory_that_keeps_validity_wins(sample: Path, folder: Path, tmp_path: Path) -> None:
     script = ROOT / "samples/memories/memories.py"
-    subprocess.run(
-        [sys.executable, str(script), str(folder / "stream/stream.jsonl"), str(tmp_path)],
-        check=True,
-    )
+    words: list[str | Path] = [sys.executable, script, folder / "stream/stream.jsonl", tmp_path]
+    subprocess.run(words, check=True)
     means: dict[tuple[str, str, str], float] = {}
     for memory in ("last", "validity"):
         out = tmp_path / memory
@@ -174,10 +182,7 @@ def test_a_page_says_its_object_and_year_and_no_other_object(
 
 
 def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path) -> None:
-    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
-    recipe = tmp_path / "mine.yaml"
-    recipe.write_text(f"{text}  text: false\n", "utf-8")
-    run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b")
+    release(tmp_path, "text: false")
     made = tmp_path / "out/as-of/1.0.0"
     found = rows(made, "data/passages/*.parquet")
     assert {not one["text"] for one in found if one["source"] == "news"} == {True}
@@ -200,19 +205,11 @@ def test_the_text_of_news_stays_out_and_is_put_back(folder: Path, tmp_path: Path
     ],
 )
 def test_mistakes_of_a_recipe(tmp_path: Path, line: str, message: str) -> None:
-    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8")
-    recipe = tmp_path / "mine.yaml"
-    recipe.write_text(f"{text.replace('../../', f'{ROOT}/')}  {line}\n", "utf-8")
-    done = run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b", ok=False)
-    assert message in done.stderr
+    assert message in release(tmp_path, line, ok=False).stderr
 
 
 def test_without_news_there_are_none(tmp_path: Path) -> None:
-    text = (ROOT / "builders/recipes/as-of.yaml").read_text("utf-8").replace("../../", f"{ROOT}/")
-    kept = [line for line in text.splitlines() if "news:" not in line]
-    recipe = tmp_path / "mine.yaml"
-    recipe.write_text("\n".join(kept) + "\n  late: 0\n", "utf-8")
-    run("release", recipe, "--out", tmp_path / "out", "--build", tmp_path / "b")
+    release(tmp_path, "late: 0", drop="news:")
     found = rows(tmp_path, "out/as-of/1.0.0/data/passages/*.parquet")
     assert {one["source"] for one in found} == {"statement", "page"}
     assert not any(one["late"] for one in found)
@@ -229,9 +226,5 @@ def test_embeddings(folder: Path, tmp_path: Path) -> None:
     """The small sentence model that comes as a package finds more than BM25 does."""
     package = pytest.importorskip("all_minilm_l6_v2")
     pytest.importorskip("torch")
-    model = package.extract_model(str(tmp_path))
-    words = ("--by", "embedding", "--model", model, "--out", tmp_path / "run.trec")
-    run("search", folder / "beir", *words)
-    run("score", folder / "beir", "--run", tmp_path / "run.trec", "--out", tmp_path / "scores")
-    (found,) = json.loads((tmp_path / "scores/retrieval.json").read_text("utf-8"))
-    assert found["measures"]["nDCG@10"]["mean"] > 0.6
+    words = ("--by", "embedding", "--model", package.extract_model(str(tmp_path)))
+    assert searched(folder, tmp_path / "scores", *words)["nDCG@10"] > 0.6

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders import rows
-from factdrift.builders.core.dates import Period
 from factdrift.builders.core.engine import engine
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, batches
@@ -26,26 +25,17 @@ from tests.asking_rows import check
 from tests.conftest import ROOT, run
 from tests.release_sample import cloze
 
+TODAY = date(2026, 1, 1)
 Held = tuple[str, str, str, str | None, str | None]
 """Subject, relation, object, earliest day of the start, latest day of the end."""
 
 
 def asked(subject: str, period: str, answers: str, previous: str = "", **more: Any) -> Cloze:
     """A row about P6; answers by their ids."""
-    found = [Answer(one, f"The {one}", ()) for one in answers.split()]
-    before = [Answer(one, f"The {one}", ()) for one in previous.split()]
-    when = Period.parse(period)
-    values: dict[str, Any] = {
-        "id": row_id(subject, period),
-        "subject": subject,
-        "relation": "P6",
-        "period": period,
-        "period_first": when.first,
-        "period_last": when.last,
-        "answers": tuple(found),
-        "previous_answers": tuple(before),
-    }
-    return cloze(1, **(values | more))
+    named = [tuple(Answer(i, f"The {i}", ()) for i in ids.split()) for ids in (answers, previous)]
+    values = dict(zip(("answers", "previous_answers"), named, strict=True)) | more
+    own = row_id(subject, period)
+    return cloze(1, period=period, id=own, subject=subject, relation="P6", **values)
 
 
 def table(folder: Path, row: type, some: Sequence[Any]) -> Path:
@@ -61,37 +51,15 @@ def day(text: str | None) -> date | None:
 
 
 def segment(held: Held) -> rows.Segment:
-    subject, relation, item, start, end = held
-    dates = {"start_first": day(start), "start_last": day(start)}
-    dates |= {"end_first": day(end), "end_last": day(end)}
-    return rows.Segment(
-        subject=subject,
-        relation=relation,
-        object=item,
-        **dates,
-        end_open=False,
-        end_inferred=False,
-        rival=False,
-        statements=(),
-        snapshot=date(2026, 1, 1),
-    )
+    subject, relation, item, *ends = held
+    first, last = map(day, ends)
+    ends_and_more = (first, first, last, last, False, False, False, (), TODAY)
+    return rows.Segment(subject, relation, item, *ends_and_more)
 
 
 def gap(subject: str, item: str | None) -> rows.Gap:
-    return rows.Gap(
-        statement="s",
-        subject=subject,
-        relation="P6",
-        object=item,
-        start_first=None,
-        start_last=None,
-        end_first=None,
-        end_last=None,
-        end_open=True,
-        rank="normal",
-        reason="undated",
-        snapshot=date(2026, 1, 1),
-    )
+    undated = (None, None, None, None, True)
+    return rows.Gap("s", subject, "P6", item, *undated, "undated", "normal", TODAY)
 
 
 def found(
@@ -103,13 +71,9 @@ def found(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Subject -> object -> kind and place."""
     with engine("duckdb", folder / "scratch") as eng:
-        read = eng.read(table(folder, Cloze, clozes), Cloze)
-        met = offered(
-            asked_days(read, "quarter", at),
-            eng.read(table(folder, rows.Segment, [segment(h) for h in held]), rows.Segment),
-            eng.read(table(folder, rows.Gap, gaps), rows.Gap),
-            7,
-        )
+        tables = ((Cloze, clozes), (rows.Segment, [*map(segment, held)]), (rows.Gap, gaps))
+        read, timelines, doubts = (eng.read(table(folder, row, some), row) for row, some in tables)
+        met = offered(asked_days(read, "quarter", at), timelines, doubts, 7)
         names = {one.id: one.subject for one in clozes}
         told: dict[str, dict[str, tuple[int, int]]] = {one.subject: {} for one in clozes}
         for row in eng.rows(met):
@@ -135,14 +99,8 @@ def test_the_hardest_first(tmp_path: Path) -> None:
     """
     clozes = [asked("Q1", "2019Q2", "Q12", "Q11", split="updated"), asked("Q2", "2019Q2", "Q20")]
     told = found(tmp_path, clozes, HISTORY)
-    assert told["Q1"] == {
-        "Q11": (0, 1),
-        "Q13": (1, 1),
-        "Q10": (1, 2),
-        "Q20": told["Q1"]["Q20"],
-        "Q21": told["Q1"]["Q21"],
-    }
-    assert {told["Q1"][item][0] for item in ("Q20", "Q21")} == {2}
+    assert {told["Q1"].pop(item)[0] for item in ("Q20", "Q21")} == {2}
+    assert told["Q1"] == {"Q11": (0, 1), "Q13": (1, 1), "Q10": (1, 2)}
     assert told["Q2"] == {"Q12": (1, 1), "Q21": (1, 2)}
 
 
@@ -214,9 +172,8 @@ def test_random_histories(tmp_path: Path) -> None:
         offers = told[one.subject]
         assert not may & offers.keys()
         assert {s.object for s in own} - may == {o for o, (kind, _) in offers.items() if kind < 2}
-        assert sorted(p for k, p in offers.values() if k == 1) == list(
-            range(1, 1 + sum(k == 1 for k, _ in offers.values()))
-        )
+        places = sorted(place for kind, place in offers.values() if kind == 1)
+        assert places == list(range(1, len(places) + 1))
 
 
 def row(names: Mapping[str, str], **more: Any) -> dict[str, Any]:

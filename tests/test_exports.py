@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,8 +12,10 @@ import jsonlines
 import pyarrow.parquet as pq
 import pytest
 
+from factdrift.builders.core.dataset import Dataset, Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.invariant.trex import parse
+from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Evidence, NewCloze, NewEasyCloze, UpdatedCloze
 from factdrift.scoring.export import NAMES, FormatName, export
 from factdrift.scoring.export.ckl import masked
@@ -30,28 +31,26 @@ MADE_FROM: dict[FormatName, str] = {
     "squad": "timeqa",
     "knowedit": "temporal-facts",
 }
+Folder = Callable[[FormatName], Path]
 
 
 @pytest.fixture(scope="module")
-def exported(
-    sample: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[FormatName], Path]:
+def release(sample: Path) -> Folder:
+    """The release that a format is made from."""
+    return lambda name: sample / "releases" / MADE_FROM[name] / "1.0.0"
+
+
+@pytest.fixture(scope="module")
+def exported(release: Folder, tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """The folder of the sample in a format, written once."""
     folder = tmp_path_factory.mktemp("exports")
 
     def write(name: FormatName) -> Path:
         if not (folder / name).exists():
-            release = sample / "releases" / MADE_FROM[name] / "1.0.0"
-            run("export", release, "--format", name, "--to", folder / name)
+            run("export", release(name), "--format", name, "--to", folder / name)
         return folder / name
 
     return write
-
-
-@pytest.fixture
-def release(sample: Path) -> Callable[[FormatName], Path]:
-    """The release that a format is made from."""
-    return lambda name: sample / "releases" / MADE_FROM[name] / "1.0.0"
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -67,27 +66,17 @@ def rows(release: Path, config: str, split: str) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", MADE_FROM)
 def test_the_same_release_gives_the_same_bytes(
-    name: FormatName,
-    exported: Callable[[FormatName], Path],
-    release: Callable[[FormatName], Path],
-    tmp_path: Path,
+    name: FormatName, exported: Folder, release: Folder, tmp_path: Path
 ) -> None:
-    def checksums(folder: Path) -> dict[str, str]:
-        return {
-            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
+    def content(folder: Path) -> dict[Path, bytes]:
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return {path.relative_to(folder): path.read_bytes() for path in files}
 
     export(release(name), name, tmp_path / "again", lambda _: None)
-    again = checksums(tmp_path / "again")
-    assert again
-    assert again == checksums(exported(name))
+    assert content(tmp_path / "again") == content(exported(name)) != {}
 
 
-def test_streamingqa(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_streamingqa(exported: Folder, release: Folder) -> None:
     found = lines(exported("streamingqa") / "streaminqa_eval.jsonl.gz")
     expected = {row["id"]: row for row in rows(release("streamingqa"), "all", "eval")}
     assert [one["qa_id"] for one in found] == list(expected)
@@ -105,9 +94,7 @@ def test_streamingqa(
 
 
 @pytest.mark.parametrize("level", ["easy", "hard"])
-def test_timeqa(
-    level: str, exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_timeqa(level: str, exported: Folder, release: Folder) -> None:
     found = lines(exported("timeqa") / f"test.{level}.json.gzip")
     expected = {row["id"]: row for row in rows(release("timeqa"), level, "test")}
     assert {one["idx"] for one in found} == expected.keys()
@@ -121,9 +108,7 @@ def test_timeqa(
         assert {part["title"] for part in one["paragraphs"]} == {row["title"]}
 
 
-def test_squad_loads_with_datasets_columns(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_squad_loads_with_datasets_columns(exported: Folder, release: Folder) -> None:
     document = json.loads((exported("squad") / "hard-test.json").read_text("utf-8"))
     assert document["version"] == "timeqa 1.0.0"
     expected = {row["id"]: row for row in rows(release("timeqa"), "hard", "test")}
@@ -144,9 +129,7 @@ def test_squad_loads_with_datasets_columns(
     assert seen == expected.keys()
 
 
-def test_dynamic_templama(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_dynamic_templama(exported: Folder, release: Folder) -> None:
     with jsonlines.open(exported("dynamic-templama") / "test.jsonl") as reader:
         found = list(reader)
     by_id = {one["id"]: one for one in found}
@@ -163,25 +146,16 @@ def test_dynamic_templama(
     both = [name for name in names["2021-Q3"] if name.endswith("F.C.")]
     assert both == ["Manchester United F.C."]
     assert len({one["most_recent_answer"]["wikidata_id"] for one in ronaldo}) == 1
-    assert ronaldo[0].keys() == {
-        *("query", "answer", "date", "id", "most_frequent_answer", "most_recent_answer"),
-        "relation",
-    }
+    names_of_fields = "query answer date id most_frequent_answer most_recent_answer relation"
+    assert ronaldo[0].keys() == set(names_of_fields.split())
 
 
-def years() -> Sample:
-    """Twenty subjects asked about in two years."""
-    splits = {
+def test_templama_has_each_subject_in_one_file(tmp_path: Path) -> None:
+    asked = {
         year: [cloze(n, period=year, id=f"{n}-{year}") for n in range(1, 300)]
         for year in ("2020", "2021")
     }
-    return Sample({"unchanged": splits})
-
-
-def test_templama_has_each_subject_in_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = publish(tmp_path, years()).folder
+    folder = publish(tmp_path, Sample({"unchanged": asked})).folder
     path = folder / "manifest.json"
     made = json.loads(path.read_text("utf-8"))
     assert made["parameters"]["window"]["granularity"] == "quarter"
@@ -200,13 +174,10 @@ def test_templama_has_each_subject_in_one_file(
     assert lines(tmp_path / "out" / "test.json")[0]["date"] == "2020"
 
 
-def test_lama_is_read_by_this_projects_own_reader(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_lama_is_read_by_this_projects_own_reader(exported: Folder, release: Folder) -> None:
     folder = exported("lama")
-    relations = lines(folder / "relations.jsonl")
     facts = {}
-    for relation in relations:
+    for relation in lines(folder / "relations.jsonl"):
         for line in (folder / "TREx" / f"{relation['relation']}.jsonl").read_bytes().splitlines():
             fact = parse(line)
             facts[fact["subject"], fact["relation"]] = fact["object"]
@@ -219,9 +190,7 @@ def test_lama_is_read_by_this_projects_own_reader(
     assert facts == expected
 
 
-def test_invariant_lama_of_ckl(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_invariant_lama_of_ckl(exported: Folder, release: Folder) -> None:
     with (exported("ckl") / "invariantLAMA.csv").open(newline="", encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     expected = {row["id"]: row for row in rows(release("ckl"), "all", "test")}
@@ -262,42 +231,24 @@ def news(row: type[Any], **more: Any) -> Any:
     return row(**values)
 
 
-EXPERT: dict[str, Any] = {
-    "question": "Who won?",
-    "prediction": None,
-    "grounds": "found",
-    "passages": 3,
-    "searches": (),
-    "overruled": (),
-}
+EXPERT: dict[str, Any] = {"question": "Who won?", "prediction": None, "grounds": "found"}
+EXPERT |= {"passages": 3, "searches": (), "overruled": ()}
+FILLED = {"statement": "<extra_id_0> won."}
+ANSWERED = {"answer": 'Ann, the "Ace"', "question": "Who won?"}
 
 
 @pytest.mark.parametrize(
     ("row", "more", "table", "answers", "expected"),
     [
-        (
-            UpdatedCloze,
-            {**EXPERT, "old_answer": "Bob", "old_evidence": None},
-            "updatedlama/updatedLAMA.csv",
-            "updatedlama_val_answers.json",
-            {"statement": "<extra_id_0> won.", "new_answer": 'Ann, the "Ace"', "old_answer": "Bob"},
-        ),
-        (
-            NewCloze,
-            EXPERT,
-            "newlama/newLAMA.csv",
-            "recentlama_h_val_answers.json",
-            {"statement": "<extra_id_0> won.", "answer": 'Ann, the "Ace"', "question": "Who won?"},
-        ),
-        (
-            NewEasyCloze,
-            {"questions": ("Who won?", "Who did win?")},
-            "newlama/newLAMA_easy.csv",
-            "recentlama_val_answers.json",
-            {"answer": 'Ann, the "Ace"', "question": "Who won?"},
-        ),
+        (UpdatedCloze, EXPERT | {"old_answer": "Bob", "old_evidence": None},
+         "updatedlama/updatedLAMA.csv", "updatedlama_val_answers.json",
+         FILLED | {"new_answer": 'Ann, the "Ace"', "old_answer": "Bob"}),
+        (NewCloze, EXPERT,
+         "newlama/newLAMA.csv", "recentlama_h_val_answers.json", FILLED | ANSWERED),
+        (NewEasyCloze, {"questions": ("Who won?", "Who did win?")},
+         "newlama/newLAMA_easy.csv", "recentlama_val_answers.json", ANSWERED),
     ],
-)
+)  # fmt: skip
 def test_news_clozes_of_ckl(
     row: type[Any],
     more: dict[str, Any],
@@ -306,9 +257,6 @@ def test_news_clozes_of_ckl(
     expected: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    from factdrift.builders.core.dataset import Dataset, Table
-    from factdrift.builders.release.publish import write_release
-
     if "old_evidence" in more:
         more = {**more, "old_evidence": news(NewCloze, **EXPERT).new_evidence}
     source = from_rows(row, [news(row, **more)])
@@ -323,9 +271,7 @@ def test_news_clozes_of_ckl(
     assert by_id == {"n1": ['Ann, the "Ace"']}
 
 
-def test_knowedit(
-    exported: Callable[[FormatName], Path], release: Callable[[FormatName], Path]
-) -> None:
+def test_knowedit(exported: Folder, release: Folder) -> None:
     records = json.loads((exported("knowedit") / "edits.json").read_text("utf-8"))
     changes = list(rows(release("knowedit"), "changes", "full"))
     now: dict[tuple[str, str], set[str]] = {}
@@ -349,16 +295,15 @@ def test_knowedit(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_of_another_dataset(name: FormatName, sample: Path, tmp_path: Path) -> None:
-    release = sample / "releases" / "wmt-question-dates" / "1.0.0"
-    words = ["export", release, "--format", name, "--to", tmp_path / "out"]
-    done = run(*words, ok=False)
+    dates = sample / "releases" / "wmt-question-dates" / "1.0.0"
+    done = run("export", dates, "--format", name, "--to", tmp_path / "out", ok=False)
     assert f"wmt-question-dates has nothing for the format {name}" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["timeqa", "squad"])
-def test_pages_without_text(name: FormatName, sample: Path, tmp_path: Path) -> None:
+def test_pages_without_text(name: FormatName, release: Folder, tmp_path: Path) -> None:
     folder = tmp_path / "timeqa"
-    shutil.copytree(sample / "releases" / "timeqa" / "1.0.0", folder)
+    shutil.copytree(release("timeqa"), folder)
     for path in folder.glob("data/*/*.parquet"):
         table = pq.read_table(path)
         if "context" in table.column_names:
@@ -369,9 +314,9 @@ def test_pages_without_text(name: FormatName, sample: Path, tmp_path: Path) -> N
         export(folder, name, tmp_path / "out", lambda _: None)
 
 
-def test_what_is_in_the_way(sample: Path, tmp_path: Path) -> None:
+def test_what_is_in_the_way(release: Folder, tmp_path: Path) -> None:
     (tmp_path / "out").touch()
-    release = sample / "releases" / "timeqa" / "1.0.0"
-    done = run("export", release, "--format", "timeqa", "--to", tmp_path / "out", ok=False)
+    words = ["--format", "timeqa", "--to", tmp_path / "out"]
+    done = run("export", release("timeqa"), *words, ok=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

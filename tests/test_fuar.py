@@ -26,14 +26,9 @@ TABLE = {
 def scores(folder: Path, share: float, version: str = "1.0.0") -> None:
     """A folder of scores with one mean."""
     folder.mkdir(parents=True)
-    mean: dict[str, object] = {
-        "dataset": "d",
-        "config": "all",
-        "split": None,
-        "stratum": "all",
-        "value": "all",
-    }
-    mean |= {"metric": "exact_match", "n": 100, "mean": share, "low": None, "high": None}
+    every = dict.fromkeys(("config", "stratum", "value"), "all")
+    mean: dict[str, object] = {**every, "dataset": "d", "split": None, "metric": "exact_match"}
+    mean |= {"n": 100, "mean": share, "low": None, "high": None}
     summary = {"model": "m", "dataset": "d", "version": version, "table": [mean]}
     (folder / "scores.json").write_text(json.dumps(summary))
 
@@ -84,12 +79,12 @@ def test_the_command(tmp_path: Path) -> None:
 def test_scores_that_do_not_belong_together_are_told(tmp_path: Path) -> None:
     file = series(tmp_path, (24.17, 1.62, 1.88), (12.89, 10.17, 3.77))
     scores(tmp_path / "other", 0.5, "2.0.0")
-    file.write_text(file.read_text().replace("1/ul", "other"))
-    with pytest.raises(UserError, match=r"scores of d 2\.0\.0, and those of other models are of"):
-        list(report_fuar(file))
-    file.write_text(file.read_text().replace("other", "nowhere"))
-    with pytest.raises(UserError, match="there is no such folder"):
-        list(report_fuar(file))
-    file.write_text("models: []")
-    with pytest.raises(UserError, match="at least 2"):
-        list(report_fuar(file))
+    text = file.read_text()
+    for written, message in (
+        (text.replace("1/ul", "other"), r"scores of d 2\.0\.0, and those of other models are of"),
+        (text.replace("1/ul", "nowhere"), "there is no such folder"),
+        ("models: []", "at least 2"),
+    ):
+        file.write_text(written)
+        with pytest.raises(UserError, match=message):
+            list(report_fuar(file))

@@ -8,9 +8,8 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import pytest
 
 from tests import tiny_model
 from tests.conftest import run
+from tests.json_server import Reply, answering, chat
 from tests.release_sample import Sample, cloze, publish
 
 pytestmark = pytest.mark.slow
@@ -45,41 +45,24 @@ def said(text: str) -> str:
     return "Unanswerable." if number == 8 else ANSWERS[number % 4].format(number)
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        about: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
-        if "messages" in asked:
-            message = {"role": "assistant", "content": said(asked["messages"][-1]["content"])}
-            choice = {"index": 0, "finish_reason": "stop", "message": message}
-            about |= {"object": "chat.completion", "choices": [choice]}
-        else:
-            prompts = asked["prompt"] if isinstance(asked["prompt"], list) else [asked["prompt"]]
-            about["choices"] = [
-                {"index": n, "text": f" {said(text)}", "finish_reason": "stop"}
-                for n, text in enumerate(prompts)
-            ]
-        data = json.dumps(about).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+def answer(_: BaseHTTPRequestHandler, asked: Any) -> Reply:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    about: dict[str, Any] = {"id": "x", "created": 0, "model": "m", "usage": usage}
+    if "messages" in asked:
+        text = said(asked["messages"][-1]["content"])
+        return 200, chat(text, **about, object="chat.completion")
+    prompts = asked["prompt"] if isinstance(asked["prompt"], list) else [asked["prompt"]]
+    choices = [
+        {"index": n, "text": f" {said(text)}", "finish_reason": "stop"}
+        for n, text in enumerate(prompts)
+    ]
+    return 200, about | {"choices": choices}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    found = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{found.server_port}/v1"
-    found.shutdown()
-    found.server_close()
+    with answering(answer) as address:
+        yield f"{address}/v1"
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +89,16 @@ def harness(*words: object, cwd: Path, **more: str) -> None:
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
 
+def inspected(release: Path, folder: Path, *words: str, **more: str) -> Any:
+    """The log of Inspect with a model."""
+    command = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", *words]
+    command += ["--log-dir", str(folder / "logs"), "--log-format", "json", "--display", "none"]
+    more |= dict.fromkeys(("XDG_DATA_HOME", "HF_HOME"), str(folder))
+    harness(*command, cwd=release, PYTHONDONTWRITEBYTECODE="1", **more)
+    (path,) = (folder / "logs").glob("*.json")
+    return json.loads(path.read_text())
+
+
 def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_path: Path) -> None:
     if not find_spec("lm_eval"):
         pytest.skip("lm-eval is not installed (extra: harness)")
@@ -113,14 +106,8 @@ def test_lm_eval(release: Path, server: str, expected: dict[str, float], tmp_pat
     model = f"model=m,base_url={server}/completions,tokenizer_backend=None,tokenized_requests=False"
     words = ["lm_eval", "run", "--model", "local-completions", "--model_args", model]
     words += ["--include_path", str(tmp_path / "lm-eval"), "--tasks", "sample"]
-    harness(
-        *words,
-        "--output_path",
-        tmp_path / "out",
-        cwd=tmp_path,
-        OPENAI_API_KEY="x",
-        HF_HOME=str(tmp_path),
-    )
+    words += ["--output_path", str(tmp_path / "out")]
+    harness(*words, cwd=tmp_path, OPENAI_API_KEY="x", HF_HOME=str(tmp_path))
     (path,) = (tmp_path / "out").rglob("results_*.json")
     results = json.loads(path.read_text())
     group = results["groups"]["sample-unchanged"]
@@ -137,14 +124,9 @@ def test_inspect(
 ) -> None:
     if not find_spec("inspect_ai"):
         pytest.skip("Inspect is not installed (extra: harness)")
-    words: list[object] = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model"]
-    words += ["openai-api/local/m", "-T", "config=unchanged", "-T", "by=period"]
+    words = ["openai-api/local/m", "-T", "config=unchanged", "-T", "by=period"]
     words += ["-T", f"after={after}"] if after else []
-    words += ["--log-dir", tmp_path / "logs", "--log-format", "json", "--display", "none"]
-    keys = {"LOCAL_API_KEY": "x", "LOCAL_BASE_URL": server, "PYTHONDONTWRITEBYTECODE": "1"}
-    harness(*words, cwd=release, XDG_DATA_HOME=str(tmp_path), HF_HOME=str(tmp_path), **keys)
-    (path,) = (tmp_path / "logs").glob("*.json")
-    log = json.loads(path.read_text())
+    log = inspected(release, tmp_path, *words, LOCAL_API_KEY="x", LOCAL_BASE_URL=server)
     assert len(log["samples"]) == rows
     scores = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
     if not after:
@@ -155,10 +137,5 @@ def test_inspect_with_a_model_of_this_machine(release: Path, tmp_path: Path) -> 
     if not find_spec("inspect_ai") or not find_spec("torch"):
         pytest.skip("Inspect or PyTorch is not installed (extras: harness, lm)")
     model = tiny_model.causal(tmp_path / "model", [])
-    words: list[object] = ["inspect_ai", "eval", "tasks/inspect/ask.py", "--model", "hf/local"]
-    words += ["-M", f"model_path={model}", "-T", "config=new", "--log-dir", tmp_path / "logs"]
-    words += ["--log-format", "json", "--display", "none"]
-    home = {"XDG_DATA_HOME": str(tmp_path), "HF_HOME": str(tmp_path)}
-    harness(*words, cwd=release, PYTHONDONTWRITEBYTECODE="1", **home)
-    (path,) = (tmp_path / "logs").glob("*.json")
-    assert json.loads(path.read_text())["status"] == "success"
+    words = ("hf/local", "-M", f"model_path={model}", "-T", "config=new")
+    assert inspected(release, tmp_path, *words)["status"] == "success"

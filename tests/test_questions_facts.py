@@ -1,9 +1,11 @@
 """Questions about facts that news states: what is evidence, what is asked, what is accepted."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,36 +21,25 @@ from factdrift.builders.rows import Article, Draw, Entity, Gap, Question, Segmen
 from tests.conftest import ROOT
 
 NEWEST = date(2024, 1, 1)
-NAMES = {
-    "Q1": ("Chelsea F.C.", ("Chelsea",)),
-    "Q2": ("Antonio Conte", ()),
-    "Q3": ("José Mourinho", ("Mourinho",)),
-    "Q4": ("Italy", ()),
-    "Q5": ("Mario Draghi", ()),
-    "Q6": ("Giuseppe Conte", ()),
-    "Q7": ("Prime Minister of Italy", ()),
-    "Q8": ("Arsenal F.C.", ("Arsenal",)),
-    "Q9": ("Nobody Known", ()),
-    "Q10": ("Leader of the Opposition", ()),
-    "Q11": ("Rome", ()),
-}
+NAMES = [
+    *("Chelsea F.C.", "Antonio Conte", "José Mourinho", "Italy", "Mario Draghi", "Giuseppe Conte"),
+    *("Prime Minister of Italy", "Arsenal F.C.", "Nobody Known", "Leader of the Opposition"),
+    "Rome",
+]
+"""Labels of Q1, Q2, and so on."""
+ALIASES = {"Q1": ("Chelsea",), "Q3": ("Mourinho",), "Q8": ("Arsenal",)}
 
 
 def day(text: str) -> date:
     return date.fromisoformat(text)
 
 
-def segment(
-    subject: str, relation: str, thing: str, start: str, end: str, **more: object
-) -> Segment:
-    first, last = (
-        [day(d) for d in (f"{p}/{p}" if "/" not in p else p).split("/")] for p in (start, end)
-    )
-    fixed = {"end_open": False, "end_inferred": False, "rival": False} | more
-    return Segment(
-        subject, relation, thing, first[0], first[1], last[0], last[1],
-        statements=(f"{subject}${thing}",), snapshot=NEWEST, **fixed,  # type: ignore[arg-type]
-    )  # fmt: skip
+def segment(subject: str, relation: str, thing: str, start: str, end: str) -> Segment:
+    """Days that are not known are `earliest/latest`."""
+    starts, ends = (tuple(map(day, days.split("/"))) for days in (start, end))
+    days = (starts[0], starts[-1], ends[0], ends[-1])
+    stated = (f"{subject}${thing}",)
+    return Segment(subject, relation, thing, *days, False, False, False, stated, NEWEST)
 
 
 TERMS = [
@@ -76,8 +67,10 @@ def relations() -> dict[str, NewsPhrases]:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     folder = tmp_path_factory.mktemp("facts")
-    named = [Entity(i, label, names, label, 1, 1, 1, None, None, None, None)
-             for i, (label, names) in NAMES.items()]  # fmt: skip
+    named = [
+        Entity(f"Q{n}", label, ALIASES.get(f"Q{n}", ()), label, 1, 1, 1, None, None, None, None)
+        for n, label in enumerate(NAMES, 1)
+    ]
     for name, kind, made in (
         ("timelines", Segment, TERMS), ("gaps", Gap, GAPS), ("entities", Entity, named),
     ):  # fmt: skip
@@ -87,23 +80,29 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     return folder / "timelines.parquet", folder / "gaps.parquet", folder / "entities.parquet"
 
 
-def asked(
-    tables: tuple[Path, Path, Path],
-    relations: dict[str, NewsPhrases],
-    published: str,
-    text: str,
-    later: str = "",
-    subset: str = "past",
-) -> list[Question]:
-    lines = ("A headline", *text.split("\n"))
-    article = Article("a", day(published), lines, "\n".join(lines))
-    draw = Draw("d", "a", "eval", subset, article.day, day(later or published), "")  # type: ignore[arg-type]
-    with duck.connect() as db:
-        ((_, found, known),) = StatedFacts(db, *tables, relations).found([article])
-        made = grounded.questions(article, found, draw, known, NEWEST, relations)
-    for one in made:
-        assert article.text[one.answer.start : one.answer.end] == one.answer.text
-    return made
+Ask = Callable[..., list[Question]]
+
+
+@pytest.fixture(scope="module")
+def ask(tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases]) -> Ask:
+    """The questions that an article gives; its day, its text, the day and kind of the draw."""
+
+    def asked(published: str, text: str, later: str = "", subset: Any = "past") -> list[Question]:
+        article = written(published, text)
+        draw = Draw("d", "a", "eval", subset, article.day, day(later or published), "")
+        with duck.connect() as db:
+            ((_, found, known),) = StatedFacts(db, *tables, relations).found([article])
+            made = grounded.questions(article, found, draw, known, NEWEST, relations)
+        for one in made:
+            assert article.text[one.answer.start : one.answer.end] == one.answer.text
+        return made
+
+    return asked
+
+
+def written(published: str, text: str, headline: str = "A headline") -> Article:
+    lines = (headline, *text.split("\n"))
+    return Article("a", day(published), lines, "\n".join(lines))
 
 
 EVIDENCE = [
@@ -126,10 +125,8 @@ EVIDENCE = [
 
 
 @pytest.mark.parametrize(("text", "questions"), EVIDENCE)
-def test_a_sentence_states_a_fact(
-    tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases], text: str, questions: int
-) -> None:
-    assert len(asked(tables, relations, "2017-05-12", text)) == questions
+def test_a_sentence_states_a_fact(ask: Ask, text: str, questions: int) -> None:
+    assert len(ask("2017-05-12", text)) == questions
 
 
 CONTE = "Chelsea manager Antonio Conte praised his team."
@@ -192,24 +189,16 @@ ASKED: list[tuple[str, str, str, str, dict[str, tuple[str, ...]]]] = [
 
 @pytest.mark.parametrize(("published", "text", "later", "subset", "wanted"), ASKED)
 def test_what_is_asked(
-    tables: tuple[Path, Path, Path],
-    relations: dict[str, NewsPhrases],
-    published: str,
-    text: str,
-    later: str,
-    subset: str,
-    wanted: dict[str, tuple[str, ...]],
+    ask: Ask, published: str, text: str, later: str, subset: str, wanted: dict[str, tuple[str, ...]]
 ) -> None:
-    made = asked(tables, relations, published, text, later, subset)
+    made = ask(published, text, later, subset)
     found = {one.question: one.grounding.answers for one in made if one.grounding}
     assert found == wanted
 
 
-def test_an_event_is_asked_when_where_the_sentence_says_it(
-    tables: tuple[Path, Path, Path], relations: dict[str, NewsPhrases]
-) -> None:
+def test_an_event_is_asked_when_where_the_sentence_says_it(ask: Ask) -> None:
     text = "On 4 July 2016 Chelsea appointed Antonio Conte as head coach."
-    made = {q.question: q for q in asked(tables, relations, "2016-07-05", text)}
+    made = {q.question: q for q in ask("2016-07-05", text)}
     one = made["When did Antonio Conte become the head coach of Chelsea F.C.?"]
     assert one.answer.text == "4 July 2016" and one.time_spec == "none"
     assert one.grounding is not None
@@ -218,17 +207,11 @@ def test_an_event_is_asked_when_where_the_sentence_says_it(
 
 
 @pytest.mark.parametrize(
-    ("later", "holds"), [("2017-06-01", True), ("2019-01-01", False), ("2018-02-01", None),
-                         ("2025-01-01", None)],
-)  # fmt: skip
-def test_whether_it_still_holds(
-    tables: tuple[Path, Path, Path],
-    relations: dict[str, NewsPhrases],
-    later: str,
-    holds: bool | None,
-) -> None:
-    made = asked(tables, relations, "2017-05-12", CONTE, later)
-    (one,) = (q for q in made if q.question.startswith("Who"))
+    ("later", "holds"),
+    [("2017-06-01", True), ("2019-01-01", False), ("2018-02-01", None), ("2025-01-01", None)],
+)
+def test_whether_it_still_holds(ask: Ask, later: str, holds: bool | None) -> None:
+    (one,) = (q for q in ask("2017-05-12", CONTE, later) if q.question.startswith("Who"))
     assert one.grounding is not None and one.grounding.holds is holds
 
 
@@ -246,17 +229,15 @@ def test_present(past: str, now: str) -> None:
 
 
 def test_captions_and_headlines_are_no_evidence() -> None:
-    lines = ("Chelsea manager Antonio Conte wins", "FILE PHOTO: Chelsea manager Antonio Conte.",
-             "He won. He laughed.")  # fmt: skip
-    found = sentences(Article("a", day("2017-01-01"), lines, "\n".join(lines)))
+    text = "FILE PHOTO: Chelsea manager Antonio Conte.\nHe won. He laughed."
+    found = sentences(written("2017-01-01", text, "Chelsea manager Antonio Conte wins"))
     assert [one.text for one in found][-2:] == ["He won.", "He laughed."]
     assert all(one.line > 0 for one in found)
 
 
 def test_names(tables: tuple[Path, Path, Path]) -> None:
     text = "Mr Conte of Chelsea.\nGiuseppe Conte met Antonio Conte.\nConte left."
-    lines = ("Head", *text.split("\n"))
-    article = Article("a", day("2017-01-01"), lines, "\n".join(lines))
+    article = written("2017-01-01", text)
     with duck.connect() as db:
         ids = "select unnest(['Q1', 'Q2', 'Q6'])"
         (found,) = EntityNames(db, tables[2], ids).find([(article, sentences(article))])
@@ -267,10 +248,9 @@ def test_names(tables: tuple[Path, Path, Path]) -> None:
 def _question(n: int, line: int, relation: str | None, words: str, year: int = 2020) -> Question:
     draw = Draw(f"d{n}", f"a{n}", "eval", "past", date(year, 5, 1), date(year, 5, 2), "")
     answer = rows.Candidate(0, 1, "x", "entity", None, line)
-    of = (
-        rows.Grounding(relation, "Q1", f"Q{n}", "state", ("x",), (), (), None) if relation else None
-    )
-    return Question(f"{n:03}{line}", draw, words, answer, "facts", "none", None, of)
+    of = rows.Grounding(relation or "", "Q1", f"Q{n}", "state", ("x",), (), (), None)
+    known = of if relation else None
+    return Question(f"{n:03}{line}", draw, words, answer, "facts", "none", None, known)
 
 
 def test_one_question_a_line_and_every_word_in_turn() -> None:

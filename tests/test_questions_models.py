@@ -152,25 +152,19 @@ def test_prompt() -> None:
         ("I read the article with care.\n\nWho won? (Answer: Ann)", "Who won?", None),
         ("<think>Is it Ann?\nYes?</think>\n\nWho won?", "Who won?", None),
         ("It may be Ann? Or Bo?</think>Who won?", "Who won?", None),
-        (
-            "<|channel|>analysis<|message|>Ann?<|end|><|channel|>final<|message|>Who won?",
-            "Who won?",
-            None,
-        ),
+        ("<|channel|>analysis<|message|>Ann?<|end|><|channel|>final<|message|>Who won?",
+         "Who won?", None),
         ("<think>Is it Ann? Is it", None, "cut_off"),
         ('```json\n{"question": "Who won?"}\n```', "Who won?", None),
         ('{"question": "Who wo', None, "cut_off"),
         ('{"query": "Who won?"}', "Who won?", None),
-        (
-            "According to the 10:30 report, who won?",
-            "According to the 10:30 report, who won?",
-            None,
-        ),
+        ("According to the 10:30 report, who won?", "According to the 10:30 report, who won?",
+         None),
         ("Question 2: Who won?", "Who won?", None),
         ("The final question: Who won?", "Who won?", None),
         (" Who is it\n\nArticle (Monday): More.\nQuestion: Who won?", None, "no_question"),
     ],
-)
+)  # fmt: skip
 def test_what_a_model_wrote_as_a_result(written: str, text: str | None, reason: str | None) -> None:
     result = p.as_result(written, p.read(None), question=True)
     assert (result.text, result.reason) == (text, reason)
@@ -229,36 +223,21 @@ def test_verdicts(written: str, text: str | None) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (
-            "<answer>\n    Question:",
-            "<anwser>\n    Question:",
-            r":\d+: generate.layout: no slot <anwser>, did",
-        ),
-        (
-            "Answer: <answer>\n    Question:",
-            "Question:",
-            "generate.layout: the slot <answer> is missing",
-        ),
-        (
-            "<article>\n    Question: <question>\n    Answer:\n",
-            "<article>\n",
-            "answer.layout: the slot <question>",
-        ),
+        ("refusals:", "refusal:", r"mine\.yaml:\d+: refusal: unknown field"),
+        ("<answer>\n    Question:", "<anwser>\n    Question:",
+         r":\d+: generate.layout: no slot <anwser>, did"),
+        ("Answer: <answer>\n    Question:", "Question:",
+         "generate.layout: the slot <answer> is missing"),
+        ("<article>\n    Question: <question>\n    Answer:\n", "<article>\n",
+         "answer.layout: the slot <question>"),
     ],
-)
-def test_slots_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
+)  # fmt: skip
+def test_mistakes_of_a_prompt_file(tmp_path: Path, old: str, new: str, said: str) -> None:
     bad = tmp_path / "mine.yaml"
     text = p.DEFAULT.read_text("utf-8")
     assert old in text
     bad.write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(UserError, match=said):
-        p.read(bad)
-
-
-def test_a_prompt_file_with_a_mistake_names_its_line(tmp_path: Path) -> None:
-    bad = tmp_path / "mine.yaml"
-    bad.write_text(p.DEFAULT.read_text("utf-8").replace("refusals:", "refusal:"), "utf-8")
-    with pytest.raises(UserError, match=r"mine\.yaml:\d+: refusal: unknown field"):
         p.read(bad)
 
 

@@ -9,37 +9,25 @@ from factdrift.builders.rows import Article
 
 ASKED = [
     ("Jim Yong Kim was born in Seoul in 1959.", {"Where was Jim Yong Kim born?": "Seoul"}),
-    (
-        "In 1972, Norway discovered oil in the North Sea.",
-        {"Which country discovered oil in the North Sea in 1972?": "Norway"},
-    ),
+    ("In 1972, Norway discovered oil in the North Sea.",
+     {"Which country discovered oil in the North Sea in 1972?": "Norway"}),
     ("Elon Musk founded SpaceX in 2002.", {"When did Elon Musk found SpaceX?": "2002"}),
-    (
-        "Jerome Powell succeeded Janet Yellen in February 2018.",
-        {
-            "Who succeeded Janet Yellen in February 2018?": "Jerome Powell",
-            "Whom did Jerome Powell succeed in February 2018?": "Janet Yellen",
-            "When did Jerome Powell succeed Janet Yellen?": "February 2018",
-        },
-    ),
-    (
-        "Prime Minister Theresa May dismissed Michael Fallon in November 2017.",
-        {
-            "When did Theresa May dismiss Michael Fallon?": "November 2017",
-            "Whom did Theresa May dismiss in November 2017?": "Michael Fallon",
-        },
-    ),
+    ("Jerome Powell succeeded Janet Yellen in February 2018.", {
+        "Who succeeded Janet Yellen in February 2018?": "Jerome Powell",
+        "Whom did Jerome Powell succeed in February 2018?": "Janet Yellen",
+        "When did Jerome Powell succeed Janet Yellen?": "February 2018",
+    }),
+    ("Prime Minister Theresa May dismissed Michael Fallon in November 2017.", {
+        "When did Theresa May dismiss Michael Fallon?": "November 2017",
+        "Whom did Theresa May dismiss in November 2017?": "Michael Fallon",
+    }),
     ("Nokia bought Withings in 2016.", {"When did Nokia buy Withings?": "2016"}),
     ("Fidel Castro died in November 2016.", {"When did Fidel Castro die?": "November 2016"}),
     ("Lehman Brothers was founded in 1850.", {"When was Lehman Brothers founded?": "1850"}),
-    (
-        "Jan Koum and Brian Acton founded WhatsApp in 2009.",
-        {"When did Jan Koum and Brian Acton found WhatsApp?": "2009"},
-    ),
-    (
-        "Helen Clark became president of Senegal in May 2003.",
-        {"When did Helen Clark become president of Senegal?": "May 2003"},
-    ),
+    ("Jan Koum and Brian Acton founded WhatsApp in 2009.",
+     {"When did Jan Koum and Brian Acton found WhatsApp?": "2009"}),
+    ("Helen Clark became president of Senegal in May 2003.",
+     {"When did Helen Clark become president of Senegal?": "May 2003"}),
     ("The Holy See first met Vietnam in 2009.", {}),
 ]  # fmt: skip
 NOTHING = [
@@ -72,9 +60,13 @@ NOTHING = [
 ]
 
 
-def article(text: str) -> Article:
-    lines = ("A headline of 2014.", text)
+def article(*sentences: str, headline: str = "A headline of 2014.") -> Article:
+    lines = (headline, *sentences)
     return Article("a", date(2020, 1, 1), lines, "\n".join(lines))
+
+
+def asked(*sentences: str, **more: str) -> list[str]:
+    return [one.question for one in questions(article(*sentences, **more))]
 
 
 @pytest.mark.parametrize(("text", "wanted"), ASKED)
@@ -95,43 +87,34 @@ def test_what_is_asked_nothing(text: str) -> None:
 
 def test_a_person_is_named_in_full() -> None:
     text = "James joined the Los Angeles Lakers in 2018."
-    assert not [q for q in questions(article(text)) if "LeBron" in q.question]
-    lines = ("Head", "LeBron James spoke.", text)
-    found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
-    assert "When did LeBron James join the Los Angeles Lakers?" in [q.question for q in found]
+    assert not any("LeBron" in question for question in asked(text))
+    found = asked("LeBron James spoke.", text)
+    assert "When did LeBron James join the Los Angeles Lakers?" in found
 
 
 @pytest.mark.parametrize(
-    ("before", "asked"),
+    ("before", "known"),
     [
-        ("The party grew.", []),
-        ("Mary Ardern spoke.", ["When did Mary Ardern become leader of the Labour Party?"]),
-        ("Mary Ardern and Ann Ardern spoke.", []),
-        ("Mrs Ardern spoke.", []),
-        (
-            "Prime Minister Mary Ardern spoke.",
-            ["When did Mary Ardern become leader of the Labour Party?"],
-        ),
+        ("The party grew.", False),
+        ("Mary Ardern spoke.", True),
+        ("Mary Ardern and Ann Ardern spoke.", False),
+        ("Mrs Ardern spoke.", False),
+        ("Prime Minister Mary Ardern spoke.", True),
     ],
 )
-def test_a_surname_that_the_tagger_does_not_know(before: str, asked: list[str]) -> None:
-    lines = ("Head", before, "Ardern became leader of the Labour Party in August 2017.")
-    found = questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
-    assert [q.question for q in found] == asked
+def test_a_surname_that_the_tagger_does_not_know(before: str, known: bool) -> None:
+    found = asked(before, "Ardern became leader of the Labour Party in August 2017.")
+    assert found == ["When did Mary Ardern become leader of the Labour Party?"] * known
 
 
 def test_only_who_did_it_and_to_whom_is_filled_up() -> None:
-    lines = (
-        "Head",
-        "Ann Lee met Mauricio Pochettino.",
-        "Nokia bought Withings under Pochettino in 2016.",
-    )
-    assert not questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
+    met = "Ann Lee met Mauricio Pochettino."
+    assert not asked(met, "Nokia bought Withings under Pochettino in 2016.")
 
 
 def test_a_name_that_the_headline_alone_has_is_none() -> None:
-    lines = ("Justice Department Sues Mallory", "Mallory joined the Los Angeles Lakers in 2018.")
-    assert not questions(Article("a", date(2020, 1, 1), lines, "\n".join(lines)))
+    text = "Mallory joined the Los Angeles Lakers in 2018."
+    assert not asked(text, headline="Justice Department Sues Mallory")
 
 
 def test_the_time_is_read() -> None:

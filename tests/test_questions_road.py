@@ -1,7 +1,6 @@
 """The way to a language model: what is asked again, what is no answer, what is not paid for."""
 
 import json
-from collections import Counter
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.batch_files import BatchChat
-from factdrift.builders.generate.openai_servers import OpenAI, content_of
+from factdrift.builders.generate.openai_servers import content_of
 from factdrift.builders.generate.protocol import WAITING, Result
 from factdrift.builders.generate.questions import (
     GenerateSettings,
@@ -27,11 +26,8 @@ REPLIES: list[tuple[Any, bool, Result | None]] = [
     (CHAT, True, Result("Who won?")),
     ({"choices": [{"text": " Who won?", "finish_reason": "stop"}]}, True, Result(" Who won?")),
     ({"choices": [{"message": {"content": None, "refusal": "No."}}]}, True, Result("No.")),
-    (
-        {"choices": [{"message": {"content": "Who wo"}, "finish_reason": "length"}]},
-        True,
-        Result(None, "cut_off", "raise new_tokens: Who wo"),
-    ),
+    ({"choices": [{"message": {"content": "Who wo"}, "finish_reason": "length"}]}, True,
+     Result(None, "cut_off", "raise new_tokens: Who wo")),
     # a short answer that was stopped may still be one; an empty one is none
     ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "length"}]}, False,
      Result("Oslo")),
@@ -74,13 +70,6 @@ def test_what_is_not_asked_for() -> None:
     assert rank([name, today, number], text, draw, 9, 1) == (name,)
 
 
-def test_a_base_model_goes_on_with_the_text() -> None:
-    chat = OpenAI(model="m").body("T", 1, "question")
-    assert chat["messages"] and "response_format" in chat
-    base = OpenAI(model="m", completion=True).body("T", 1, "question")
-    assert base["prompt"] == "T" and not {"messages", "response_format"} & base.keys()
-
-
 FAILED: list[tuple[dict[str, Any], bool]] = [
     ({"response": None, "error": {"code": "batch_expired", "message": "late"}}, True),
     ({"response": {"status_code": 500, "body": {"error": {"message": "oops"}}}}, True),
@@ -95,8 +84,7 @@ def test_what_failed_in_a_batch_is_asked_again(
 ) -> None:
     settings = BatchChat(model="m", folder=tmp_path)
     assert settings.open(1).complete(["T"])[0].reason == WAITING
-    (line,) = (tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()
-    name = json.loads(line)["custom_id"]
+    name = json.loads((tmp_path / "requests-001.jsonl").read_text("utf-8"))["custom_id"]
     (tmp_path / "results.jsonl").write_text(json.dumps({"custom_id": name} | answer) + "\n")
     second = settings.open(1)
     (result,) = second.complete(["T"])
@@ -112,13 +100,12 @@ def test_what_failed_in_a_batch_is_asked_again(
 
 
 def test_one_round_of_a_batch_asks_for_all_it_may_need(tmp_path: Path) -> None:
-    text = article(
-        *(f"Ada Lovelace{n} met Charles Babbage in London in 18{n}." for n in range(20, 40))
-    )
+    met = "Ada Lovelace{0} met Charles Babbage in London in 18{0}."
+    text = article(*(met.format(n) for n in range(20, 40)))
     draw = Draw("d", text.id, "eval", "past", text.day, date(2021, 1, 1), "2021Q1")
     model = BatchChat(model="m", folder=tmp_path).open(1)
     made = generate_questions(
         [text], {text.id: [draw]}, GenerateSettings(kept=2), 1, finder=FINDER, backend=model
     )
-    assert Counter(type(one).__name__ for one in made) == {}
+    assert list(made) == []
     assert len((tmp_path / "requests-001.jsonl").read_text("utf-8").splitlines()) == 4

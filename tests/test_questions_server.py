@@ -1,120 +1,106 @@
-"""The backend `openai` against a real server process that speaks the chat protocol badly."""
+"""The backend `openai` against a real server that speaks the chat protocol badly."""
 
+import json
+import re
 import sqlite3
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
-import requests
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import Cached
 from factdrift.builders.generate.openai_servers import OpenAI, OpenAIBackend
 from factdrift.builders.generate.protocol import Query, Request
 from tests.filter_cases import FINDER
+from tests.json_server import Reply, answering, chat
 from tests.test_questions_candidates import article
 
 KEY = "sk-secret-0123456789"
 ARTICLE = article(*(f"Zoran Milanović{n} won in Croatia in May 20{n}." for n in range(10, 40)))
 REQUESTS = [Request(ARTICLE, c, date(2020, 1, 9)) for c in FINDER.find(ARTICLE)][:40]
 
-SERVER = """
-import json, re, sys, threading, time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlparse
+LOG: list[Any] = []
+"""Of every call that is understood: fault, key, body, and the time."""
 
-calls = {}; log = []; lock = threading.Lock()
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def log_message(self, *args): pass
-    def do_GET(self): self.reply(200, json.dumps(log))
-    def do_POST(self):
-        fault = self.path.split("/")[1]
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["messages"][0]["content"]
-        if fault == "noschema" and "response_format" in body:
-            said = {"error": {"message": "response_format is not supported"}}
-            return self.reply(400, json.dumps(said))
-        if fault == "picky" and ("max_tokens" in body or "temperature" in body):
-            said = {"error": {"message": "Unsupported parameter: use max_completion_tokens"}}
-            return self.reply(400, json.dumps(said))
-        with lock:
-            calls[fault, prompt] = n = calls.get((fault, prompt), 0) + 1
-            log.append([fault, self.headers.get("Authorization"), body["model"], time.time(), body])
-            total = len([1 for f, *_ in log if f == fault])
-        first = n == 1
-        sent = str(self.headers.get("Authorization"))
-        if fault == "refuses-key":
-            said = "Incorrect API key '{0}', or key={0}, see our site".format(sent.split()[-1])
-            return self.reply(401, json.dumps({"error": {"message": said}}))
-        if fault == "echo": return self.reply(200, "sent: " + sent)
-        if fault == "tell": return self.reply(200, json.dumps({"sent": sent}))
-        if fault == "busy" and first:
-            return self.reply(429, "{}", {"Retry-After": "1"})
-        if fault == "broken" and first: return self.reply(500, "oops")
-        if fault == "slow" and first:
-            self.close_connection = True
-            return self.connection.recv(1)  # until the caller has had enough of it
-        if fault == "drop" and first:
-            self.close_connection = True
-            return self.connection.close()
-        if fault == "htmlonce" and first: return self.reply(200, "<html>login</html>", html=True)
-        if fault == "html": return self.reply(200, "<html>login</html>", html=True)
-        if fault == "garbage": return self.reply(200, "not json")
-        if fault == "down": return self.reply(503, "no")
-        if fault == "dies" and total > 10: return self.reply(503, "no")
-        if fault == "strict" and "May 2011" in prompt[-40:]:
-            return self.reply(400, json.dumps({"error": {"message": "content filter"}}))
-        question = "Who is asked in call of " + prompt[-40:-10].replace(chr(10), " ") + "?"
-        count = len(re.findall("^[0-9]+[.] ", prompt.rpartition("Article (")[2], re.M))
-        if count:
-            numbers = range(1, count + 1)
-            listed = [{"number": i, "question": str(i) + " " + question} for i in numbers]
-            held = json.dumps({"questions": listed})
-            lines = chr(10).join("%d. %s" % (i, "Who is asked?") for i in numbers)
-        else:
-            held, lines = json.dumps({"question": question}), question
-        said = {
-            "empty": "", "refuses": "I'm sorry, no.", "good": held,
-            "chatty": "Sure! Here is a question:" + chr(10) * 2 + "**" + question + "**",
-            "reasoning": "<think>Who? What?" + chr(10) + "Hm.</think>" + question,
-            "half": "Hm. Who? What?</think>" + chr(10) + question,
-            "endless": "<think>Who? What?" + chr(10) + "Hm.",
-            "lies": "Sure, here is the JSON: ```json" + chr(10) + held + chr(10) + "```",
-            "renames": json.dumps({"q": question}), "plain": lines,
-            "truncated": held[: len(held) // 2],
-            "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": held}],
-        }.get(fault, question)
-        message = {"role": "assistant", "content": said}
-        self.reply(200, json.dumps({"choices": [{"message": message}]}))
-    def reply(self, status, text, headers={}, html=False):
-        data = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html" if html else "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        for k, v in headers.items(): self.send_header(k, v)
-        self.end_headers(); self.wfile.write(data)
+def logged(fault: str) -> list[Any]:
+    return [row for row in LOG if row[0] == fault]
 
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
+
+def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
+    """The first part of the path says what is wrong with the server."""
+    fault = request.path.split("/")[1]
+    prompt, key = body["messages"][0]["content"], str(request.headers.get("Authorization"))
+    if fault == "noschema" and "response_format" in body:
+        return refused(400, "response_format is not supported")
+    if fault == "picky" and ("max_tokens" in body or "temperature" in body):
+        return refused(400, "Unsupported parameter: use max_completion_tokens")
+    first = not any(row[2]["messages"][0]["content"] == prompt for row in logged(fault))
+    LOG.append((fault, key, body, time.time()))
+    if fault == "slow" and first:
+        request.connection.recv(1)  # until the caller has had enough of it
+    if fault in ("slow", "drop") and first:
+        return None
+    if fault == "refuses-key":
+        own = key.split()[-1]
+        return refused(401, f"Incorrect API key '{own}', or key={own}, see our site")
+    if fault == "strict" and "May 2011" in prompt[-40:]:
+        return refused(400, "content filter")
+    if fault == "dies" and len(logged(fault)) > 10:
+        return 503, "no"
+    if fault == "htmlonce" and first:
+        fault = "html"
+    passing: dict[str, Reply] = {"busy": (429, "{}", {"Retry-After": "1"}), "broken": (500, "oops")}
+    always: dict[str, Reply] = {
+        "echo": (200, "sent: " + key),
+        "tell": (200, {"sent": key}),
+        "html": (200, "<html>login</html>", {"Content-Type": "text/html"}),
+        "garbage": (200, "not json"),
+        "down": (503, "no"),
+    }
+    return (passing if first else {}).get(fault) or always.get(fault) or (200, says(fault, prompt))
+
+
+def refused(status: int, message: str) -> Reply:
+    return status, {"error": {"message": message}}
+
+
+def says(fault: str, prompt: str) -> object:
+    question = "Who is asked in call of " + prompt[-40:-10].replace("\n", " ") + "?"
+    count = len(re.findall("^[0-9]+[.] ", prompt.rpartition("Article (")[2], re.M))
+    held, lines = json.dumps({"question": question}), question
+    if count:
+        numbers = range(1, count + 1)
+        listed = [{"number": i, "question": f"{i} {question}"} for i in numbers]
+        held = json.dumps({"questions": listed})
+        lines = "\n".join(f"{i}. Who is asked?" for i in numbers)
+    said: dict[str, object] = {
+        "empty": "",
+        "refuses": "I'm sorry, no.",
+        "good": held,
+        "chatty": f"Sure! Here is a question:\n\n**{question}**",
+        "reasoning": f"<think>Who? What?\nHm.</think>{question}",
+        "half": f"Hm. Who? What?</think>\n{question}",
+        "endless": "<think>Who? What?\nHm.",
+        "lies": f"Sure, here is the JSON: ```json\n{held}\n```",
+        "renames": json.dumps({"q": question}),
+        "plain": lines,
+        "truncated": held[: len(held) // 2],
+        "parts": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": held}],
+    }
+    return chat(said.get(fault, question))
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    assert process.stdout
-    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    process.kill()
-    process.wait()
+    with answering(answer) as address:
+        yield address
 
 
 def backend(server: str, fault: str, **more: object) -> OpenAIBackend:
@@ -135,7 +121,7 @@ def allowed(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fault_that_passes_is_tried_again(server: str, fault: str) -> None:
     results = backend(server, fault).generate(REQUESTS[:4])
     assert all(r.text and r.text.startswith("Who is asked") for r in results)
-    log = [row for row in requests.get(server, timeout=5).json() if row[0] == fault]
+    log = logged(fault)
     assert len(log) == 8 and {row[1] for row in log} == {f"Bearer {KEY}"}
     if fault == "busy":
         assert log[-1][3] - log[0][3] >= 1, "Retry-After is honoured"
@@ -169,7 +155,7 @@ def test_whatever_its_manner_the_question_is_found(server: str, fault: str, at_o
     assert len(results) == 7
     assert all(r.text and "Who is asked" in r.text and r.text.endswith("?") for r in results)
     assert not any("think" in str(r.text) or "{" in str(r.text) for r in results)
-    calls = [row[4] for row in requests.get(server, timeout=5).json() if row[0] == fault]
+    calls = [body for _, _, body, _ in logged(fault)]
     assert at_once == 1 or len({call["messages"][0]["content"] for call in calls[-3:]}) == 3
     if fault == "noschema":
         assert all("response_format" not in call for call in calls)
@@ -183,7 +169,7 @@ def test_other_fields_of_a_call(server: str) -> None:
     request = {"max_completion_tokens": 500, "temperature": None, "reasoning_effort": "low"}
     (result,) = backend(server, "picky", request=request).generate(REQUESTS[:1])
     assert result.text
-    sent = [row[4] for row in requests.get(server, timeout=5).json() if row[0] == "picky"][-1]
+    sent = logged("picky")[-1][2]
     assert sent["reasoning_effort"] == "low" and "max_tokens" not in sent
 
 
@@ -195,9 +181,7 @@ def test_the_first_answers_end_a_run_that_is_of_no_use(
     with pytest.raises(UserError, match=f"none of the first 10 answers .*{said}"):
         kept.generate(REQUESTS)
     assert kept_in(kept.path) == [], "a run that is mended asks again"
-    assert (
-        10 <= len([row for row in requests.get(server, timeout=5).json() if row[0] == fault]) < 40
-    )
+    assert 10 <= len(logged(fault)) < 40
 
 
 def test_a_prompt_that_is_refused_alone_is_a_counted_drop(server: str) -> None:
@@ -253,9 +237,8 @@ def test_the_cache_goes_on_where_a_run_died(server: str, tmp_path: Path) -> None
     again = Cached(ok, tmp_path, offline=True)
     assert again.generate([*REQUESTS, REQUESTS[0]]) == [*results, results[0]]
     assert again.misses == 0
-    answer = Query(ARTICLE, "Who won?", date(2020, 1, 9))
     with pytest.raises(UserError, match="1 of 1 results"):
-        again.answer([answer])
+        again.answer([Query(ARTICLE, "Who won?", date(2020, 1, 9))])
 
 
 def test_a_file_that_is_no_cache(tmp_path: Path) -> None:

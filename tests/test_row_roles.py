@@ -1,6 +1,5 @@
 """Prompts, targets, and the table that says which columns are read for what."""
 
-from dataclasses import fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -79,11 +78,8 @@ def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> No
     known = {column.name: column for column in columns(row)}
     prompt, accepted = known[asking.prompt], known[asking.targets]
     assert (prompt.type, prompt.nullable, prompt.rendered) == (pa.string(), False, True)
-    assert (accepted.type, accepted.nullable, accepted.rendered) == (
-        pa.list_(pa.field("item", pa.string(), nullable=False)),
-        False,
-        True,
-    )
+    texts = pa.list_(pa.field("item", pa.string(), nullable=False))
+    assert (accepted.type, accepted.nullable, accepted.rendered) == (texts, False, True)
     assert is_answer(kind_of(row, asking.answers))
     assert asking.previous is None or is_answer(kind_of(row, asking.previous))
     assert asking.choices is None or kind_of(row, asking.choices) == kind_of(row, asking.targets)
@@ -102,11 +98,7 @@ def test_the_columns_that_are_named_are_there_and_of_their_type(row: type) -> No
 
 def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
     every = {one for name in dir(rows) if isinstance(one := getattr(rows, name), type)}
-    prompted = {
-        one
-        for one in every
-        if hasattr(one, "__dataclass_fields__") and {"prompt"} <= {f.name for f in fields(one)}
-    }
+    prompted = {one for one in every if "prompt" in getattr(one, "__dataclass_fields__", ())}
     others = {rows.ColumnRoles, rows.LamaCloze, rows.OfferedCloze, rows.PromptFact}
     assert prompted - others == set(ASKING)
 
@@ -114,19 +106,17 @@ def test_the_row_types_with_a_prompt_are_those_that_ask() -> None:
 @pytest.mark.parametrize(
     ("dataset", "configs"),
     [
-        ("dynamic-templama", {"unchanged", "updated", "new", "deleted", "paraphrases"}),
-        ("invariant-lama", {"all"}),
-        ("timeqa", {"easy", "hard", "consistency"}),
-        ("streamingqa", {"recent", "past", "all", "eval_by_quarter"}),
-        ("temporal-facts", set()),
-        ("wmt-question-dates", set()),
-        ("ckl-questions", set()),
+        ("dynamic-templama", "unchanged updated new deleted paraphrases"),
+        ("invariant-lama", "all"),
+        ("timeqa", "easy hard consistency"),
+        ("streamingqa", "recent past all eval_by_quarter"),
+        *((facts, "") for facts in ("temporal-facts", "wmt-question-dates", "ckl-questions")),
     ],
 )
 def test_every_row_of_the_samples_says_what_is_asked_and_accepted(
-    sample: Path, dataset: str, configs: set[str]
+    sample: Path, dataset: str, configs: str
 ) -> None:
-    assert counted(sample / "releases" / dataset / "1.0.0").keys() == configs
+    assert counted(sample / "releases" / dataset / "1.0.0").keys() == {*configs.split()}
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.core.progress import progress
+from factdrift.builders.generate import transformers_models
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.generate.transformers_models import Transformers
 from factdrift.builders.release.manifest import load
 from factdrift.builders.rows.frames import Frames, read_frames
+from factdrift.scoring import run_model as module
 from factdrift.scoring.askers import LikelihoodAsker, Probing
 from factdrift.scoring.predictions import about, prompt_hash
 from factdrift.scoring.run_model import ModelOrder, run_model
@@ -24,6 +27,7 @@ from factdrift.scoring.views import Asking, ModelAnswer, Row
 from tests import known_models as known
 from tests import tiny_model
 from tests.conftest import ROOT, run
+from tests.json_server import Reply, answering, chat
 from tests.release_sample import BASE, PERIODS, Sample, cloze, publish
 
 pytest.importorskip("torch")
@@ -59,23 +63,12 @@ def ordered(release: Path, model: Path | str, base: Path, **more: Any) -> list[d
 
 @pytest.mark.parametrize(
     ("kind", "view", "field"),
-    [
-        ("causal", None, "prediction"),
-        ("causal", "likelihood", "scores"),
-        ("seq2seq", None, "prediction"),
-        ("seq2seq", "likelihood", "scores"),
-        ("masked", None, "candidates"),
-        ("masked", "rank", "candidates"),
-        ("masked", "likelihood", "scores"),
-    ],
+    [(kind, None, "prediction") for kind in ("causal", "seq2seq")]
+    + [("masked", view, "candidates") for view in (None, "rank")]
+    + [(kind, "likelihood", "scores") for kind in ("causal", "seq2seq", "masked")],
 )
 def test_every_row_is_asked_once_and_again_from_what_is_kept(
-    release: Path,
-    models: Mapping[str, Path],
-    kind: str,
-    view: Any,
-    field: str,
-    tmp_path: Path,
+    release: Path, models: Mapping[str, Path], kind: str, view: Any, field: str, tmp_path: Path
 ) -> None:
     rows = ordered(release, models[kind], tmp_path, view=view)
     assert len(rows) == 12
@@ -113,37 +106,35 @@ def test_a_choice_of_rows(release: Path, models: Mapping[str, Path], tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("completion", "sent"),
+    ("completion", "shape", "sent"),
     [
-        (True, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
-        (False, {"messages": [{"role": "user", "content": "Q:"}]}),
+        (True, None, {"prompt": "Q:", "stop": ["\n"]}),  # a base model would go on for ever
+        (True, "question", {"prompt": "Q:", "stop": ["\n"]}),  # it knows no schema
+        (False, None, {"messages": [{"role": "user", "content": "Q:"}]}),
     ],
 )
-def test_what_a_server_is_sent(completion: bool, sent: Mapping[str, Any]) -> None:
-    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, None)
+def test_what_a_server_is_sent(completion: bool, shape: Any, sent: Mapping[str, Any]) -> None:
+    body = OpenAI(model="m", completion=completion, stop=("\n",)).body("Q:", 0, shape)
     shared = {"model": "m", "max_tokens": 512, "temperature": 0.0, "seed": 0}
     assert body == {**shared, **sent}
 
 
-def test_a_base_model_stops_where_it_is_told(release: Path, tmp_path: Path) -> None:
-    table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"Bo": 1.0}, "Bo": {"Bo": 1.0}}
+@pytest.mark.parametrize(("end", "said"), [("</s>", "Ann Lee"), ("Bo", "Ann Lee Bo")])
+def test_a_base_model_stops_where_it_is_told(
+    release: Path, tmp_path: Path, end: str, said: str
+) -> None:
+    """A table of words that follow: Answer : Ann Lee, and then the text's end or Bo for ever."""
+    table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {end: 1.0}, "Bo": {"Bo": 1.0}}
     model = known.bigrams(tmp_path / "model", table)
     more: dict[str, Any] = {"configs": ["updated"], "settings": {"stop": ("Bo",)}}
     rows = ordered(release, model, tmp_path, **more)
-    assert {row["prediction"] for row in rows} == {"Ann Lee Bo"}
+    assert [row["prediction"] for row in rows] == [said] * 2
 
 
 @pytest.mark.parametrize(
     ("said", "place"),
-    [
-        ("B", 1),
-        ("(b) no", 1),
-        ("A. Rome", 0),
-        ("the paris.", 1),
-        ("E.", None),
-        ("Oslo", None),
-        ("", None),
-    ],
+    [("B", 1), ("(b) no", 1), ("A. Rome", 0), ("the paris.", 1)]
+    + [(said, None) for said in ("E.", "Oslo", "")],
 )
 def test_the_choice_that_a_server_names(said: str, place: int | None) -> None:
     asking = Asking(view="choices", frames=Frames(), gaps=(), writes=True)
@@ -166,14 +157,6 @@ def test_a_statement_is_asked_whole_unless_its_gap_is_written(
     assert (asked.after, asked.options) == (after, (option,))
 
 
-def test_known_answers(release: Path, tmp_path: Path) -> None:
-    """A table of words that follow: Answer : Ann Lee and then a line's end it cannot write."""
-    table = {":": {"Ann": 1.0}, "Ann": {"Lee": 1.0}, "Lee": {"</s>": 1.0}}
-    model = known.bigrams(tmp_path / "model", table)
-    rows = ordered(release, model, tmp_path, configs=["updated"])
-    assert [row["prediction"] for row in rows] == ["Ann Lee", "Ann Lee"]
-
-
 @pytest.mark.parametrize(
     ("kind", "more", "said"),
     [
@@ -192,12 +175,7 @@ def test_known_answers(release: Path, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told(
-    release: Path,
-    models: Mapping[str, Path],
-    kind: str,
-    more: dict[str, Any],
-    said: str,
-    tmp_path: Path,
+    release: Path, models: Mapping[str, Path], kind: str, more: Any, said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=said):
         ordered(release, models[kind], tmp_path, **more)
@@ -207,8 +185,6 @@ def test_mistakes_are_told(
 def test_without_torch_nothing_begins(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from factdrift.builders.generate import transformers_models
-
     monkeypatch.setattr(transformers_models, "find_spec", lambda name: None)
     words = ["run-model", release, "--model", "gpt2", "--build", tmp_path / "build"]
     done = run(*words, ok=False)
@@ -231,9 +207,9 @@ def test_a_killed_run_goes_on(release: Path, models: Mapping[str, Path], tmp_pat
     whole = tmp_path / "whole.jsonl"
     run(*words, "--build", tmp_path / "other", "--out", whole)
     words += ["--build", tmp_path / "build", "--out", tmp_path / "out.jsonl"]
-    code = "import os, signal, sys; from factdrift.scoring.run_model import _Run"
-    code += "; from factdrift.builders.cli import main"
-    code += f"""
+    code = f"""
+import os, signal, sys
+from factdrift.builders.cli import main
 from factdrift.builders.core.cache import AnswerCache
 kept, keep = [], AnswerCache.keep_all
 def until(self, texts):
@@ -255,45 +231,27 @@ main()
     assert (tmp_path / "out.jsonl").read_bytes() == whole.read_bytes()
 
 
-SERVER = """
-import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-calls = []
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def log_message(self, *args): pass
-    def do_GET(self): self.reply(200, json.dumps(calls))
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = body["messages"][0]["content"]
-        calls.append([self.headers.get("Authorization"), body])
-        if "/down/" in self.path and "Person 3 " in text:
-            return self.reply(400, json.dumps({"error": {"message": "no such person"}}))
-        said = "unknown"
-        if "Person 7 plays for _X_" in text:
-            said = "<think>Let me see.</think>\\n\\nClub 7, of course\\nand more"
-        if "/html/" in self.path: return self.reply(200, "<html>login</html>")
-        choice = {"message": {"role": "assistant", "content": said}}
-        usage = {"prompt_tokens": 11, "completion_tokens": 3}
-        self.reply(200, json.dumps({"choices": [choice], "usage": usage}))
-    def reply(self, status, text):
-        data = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers(); self.wfile.write(data)
-server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
+@pytest.fixture(scope="module")
+def calls() -> list[tuple[str | None, Any]]:
+    """The key and the body of every call."""
+    return []
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    process = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    process.kill()
-    process.wait()
+def server(calls: list[tuple[str | None, Any]]) -> Iterator[str]:
+    def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
+        text = body["messages"][0]["content"]
+        calls.append((request.headers.get("Authorization"), body))
+        if "/down/" in request.path and "Person 3 " in text:
+            return 400, {"error": {"message": "no such person"}}
+        if "/html/" in request.path:
+            return 200, "<html>login</html>"
+        known = "<think>Let me see.</think>\n\nClub 7, of course\nand more"
+        said = known if "Person 7 plays for _X_" in text else "unknown"
+        return 200, chat(said, usage={"prompt_tokens": 11, "completion_tokens": 3})
+
+    with answering(answer) as address:
+        yield address
 
 
 def asked(server: str, release: Path, base: Path, path: str = "ok") -> list[Any]:
@@ -304,7 +262,7 @@ def asked(server: str, release: Path, base: Path, path: str = "ok") -> list[Any]
 
 
 def test_a_server_is_asked(
-    server: str, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: str, calls: list[Any], release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THE_KEY", KEY)
     words = asked(server, release, tmp_path)
@@ -314,13 +272,13 @@ def test_a_server_is_asked(
     by_id = {row["id"]: row["prediction"] for row in rows}
     assert by_id[cloze(7).id] == "Club 7, of course"
     assert by_id[cloze(1).id] is None  # it said: unknown
-    calls = requests.get(server, timeout=5).json()
+    assert len(calls) == 12
     assert {key for key, _ in calls} == {f"Bearer {KEY}"}
     body = calls[-1][1]
     assert (body["model"], body["seed"], body["max_tokens"]) == ("org/m-1.5", 3, 16)
     assert "Each statement has a gap, _X_." in body["messages"][0]["content"]
     assert "12 kept before; 0 calls" in run(*words).stderr
-    assert len(requests.get(server, timeout=5).json()) == len(calls)
+    assert len(calls) == 12
     beside = json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert beside["model"] == "org/m-1.5" and beside["settings"]["base_url"].startswith(server)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -343,9 +301,8 @@ def test_what_is_no_answer_is_told_and_not_kept(server: str, release: Path, tmp_
     told: list[str] = []
     settings = OpenAI(base_url=f"{server}/html/v1", model="m", retries=0)
     values: dict[str, Any] = {"configs": ["updated"], "build": tmp_path / "build"}
-    order = ModelOrder(
-        release=release, settings=settings, say=told.append, out=tmp_path / "out.jsonl", **values
-    )
+    values |= {"out": tmp_path / "out.jsonl", "say": told.append}
+    order = ModelOrder(release=release, settings=settings, **values)
     for _ in range(2):
         run_model(order)
         assert "2 without a usable answer" in told[-1] and "0 kept before" in told[-2]
@@ -367,9 +324,6 @@ def test_mistakes_with_a_server(release: Path, tmp_path: Path, words: list[str],
 
 def test_memory_is_that_of_a_window(models: Mapping[str, Path], tmp_path: Path) -> None:
     """Predictions flow: with windows of 512, the first is written before the last row is read."""
-    from factdrift.builders.core.progress import progress
-    from factdrift.scoring import run_model as module
-
     rows = {"unchanged": {PERIODS[0]: [cloze(n) for n in range(1200)], PERIODS[1]: []}}
     release = publish(tmp_path / "releases", Sample({**BASE, **rows})).folder
     settings = Transformers(model=str(models["masked"]), batch=64)

@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.core.errors import UserError
+from factdrift.builders.rows import Cloze
 from factdrift.builders.text.squad import exact_match, f1
 from factdrift.reasoning.rows import ReasoningQuestion
 from factdrift.scoring.predictions import LONGEST, Prediction, prompt_hash, read, write
 from factdrift.scoring.score import Options, Scores, score
 from samples.quarters.simulated import asked_rows, predict, stops_on
 from tests.conftest import run
-from tests.release_sample import BASE, Sample, cloze, publish
+from tests.release_sample import Sample, cloze, edited, publish
 
 Row = Mapping[str, Any]
 
@@ -51,8 +52,27 @@ def lines(path: Path, *rows: object) -> Path:
     return path
 
 
+def same(path: Path, *keys: str, **more: str) -> Path:
+    """One answer for all these rows."""
+    return lines(path, *({"id": key, "prediction": "C1", **more} for key in keys))
+
+
 def ids(release: Path) -> list[str]:
     return [row["id"] for _, _, row in asked_rows(release)]
+
+
+def rows_of(folder: Path) -> list[Row]:
+    found: list[Row] = pq.read_table(folder / "scores/rows.parquet").to_pylist()
+    return found
+
+
+def alone(folder: Path, row: Cloze | ReasoningQuestion, **said: object) -> Row:
+    """What a prediction scores where this row is the whole release."""
+    name, split = ("updated", "2021Q3") if isinstance(row, Cloze) else ("questions", "test")
+    release = publish(folder, Sample({name: {split: [row]}})).folder
+    scored(release, lines(folder / "p.jsonl", {"id": row.id, **said}))
+    (found,) = rows_of(folder)
+    return found
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet"])
@@ -88,7 +108,7 @@ def test_every_mean_is_that_of_the_rows(release: Path, tmp_path: Path) -> None:
 
     file = predict(release, tmp_path / "p.jsonl", says)
     scores = scored(release, file)
-    rows = [(config, split, row) for config, split, row in asked_rows(release)]
+    rows = list(asked_rows(release))
     for metric, of_one in (("exact_match", exact_match), ("f1", f1)):
         for config, split in {(c, s) for c, s, _ in rows}:
             values = [
@@ -135,11 +155,8 @@ def test_ranked_candidates(release: Path, tmp_path: Path) -> None:
     ],
 )
 def test_verdicts(tmp_path: Path, said: str | None, verdict: str) -> None:
-    old = cloze(70).answers
-    sample = Sample({"updated": {"2021Q3": [cloze(7, "updated", previous_answers=old)]}})
-    release = publish(tmp_path, sample).folder
-    scored(release, predict(release, tmp_path / "p.jsonl", lambda row: said))
-    assert pq.read_table(tmp_path / "scores/rows.parquet")["verdict"].to_pylist() == [verdict]
+    row = cloze(7, "updated", previous_answers=cloze(70).answers)
+    assert alone(tmp_path, row, prediction=said)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -150,15 +167,10 @@ def test_what_stayed_is_neither_right_nor_wrong(
 ) -> None:
     stays = cloze(70).answers
     row = cloze(7, "updated", previous_answers=stays, still_true=stays)
-    other = cloze(8)
-    release = publish(tmp_path, Sample({"updated": {"2021Q3": [row, other]}})).folder
-    own = row.id
-    scores = scored(
-        release,
-        predict(release, tmp_path / "p.jsonl", lambda r: said if r["id"] == own else "Club 8"),
-    )
-    table = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
-    assert [one["exact_match"] for one in table if one["id"] == own] == marks
+    release = publish(tmp_path, Sample({"updated": {"2021Q3": [row, cloze(8)]}})).folder
+    told = {row.id: said, cloze(8).id: "Club 8"}
+    scores = scored(release, predict(release, tmp_path / "p.jsonl", lambda r: told[r["id"]]))
+    assert [one["exact_match"] for one in rows_of(tmp_path) if one["id"] == row.id] == marks
     assert scores.counts["neutral"] == (not marks)
     assert mean(scores, "exact_match", config="updated")[0] == 1 + len(marks)
 
@@ -170,8 +182,7 @@ def test_what_was_right_in_an_earlier_period_is_outdated(tmp_path: Path) -> None
     }
     release = publish(tmp_path, Sample({"all": rows})).folder
     scores = scored(release, predict(release, tmp_path / "p.jsonl", lambda row: "Club 1"))
-    verdicts = pq.read_table(tmp_path / "scores/rows.parquet")["verdict"].to_pylist()
-    assert verdicts == ["right", "outdated"]
+    assert [one["verdict"] for one in rows_of(tmp_path)] == ["right", "outdated"]
     assert mean(scores, "outdated", config="all") == (1, 1)
 
 
@@ -200,43 +211,22 @@ def test_choosing_stands_beside_what_needs_no_knowledge(
     tmp_path: Path, said: dict[str, float], expected: tuple[float | None, ...]
 ) -> None:
     row = cloze(7, "updated", previous_answers=cloze(70).answers)
-    release = publish(tmp_path, Sample({"updated": {"2021Q3": [row]}})).folder
-    scored(release, lines(tmp_path / "p.jsonl", {"id": row.id, "scores": said}))
-    (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
+    found = alone(tmp_path, row, scores=said)
     got = tuple(found.get(name) for name in ("accuracy", "chance", "shortest", "before"))
     assert got == tuple(one if one is None else pytest.approx(one, abs=1e-6) for one in expected)
 
 
-def question(n: int, choices: tuple[str, ...]) -> ReasoningQuestion:
+def question(n: int, *choices: str) -> ReasoningQuestion:
     one = cloze(n)
-    return ReasoningQuestion(
-        id=one.id,
-        prompt=one.prompt,
-        targets=one.targets,
-        question=one.prompt,
-        question_id=one.id,
-        context="",
-        family="neighbour",
-        hops=1,
-        wording="neighbour",
-        subject=one.subject,
-        subject_label=one.subject_label,
-        relation=one.relation,
-        path=one.relation,
-        as_of=one.period_last,
-        answer_kind="item",
-        answer_ids=(),
-        choices=choices,
-        answer_index=choices.index(one.targets[0]),
-        statements=(),
-        evidence=(),
-        shortcut_newest=None,
-        shortcut_longest=None,
-        shortcut_first_hop=None,
-        changed=one.period_first,
-        changed_since=False,
-        sitelinks=0,
-    )
+    asked = "id prompt targets question subject subject_label relation sitelinks"
+    values: dict[str, Any] = {name: getattr(one, name) for name in asked.split()}
+    values |= dict.fromkeys(("context", "family", "wording", "path", "answer_kind"), "")
+    values |= dict.fromkeys(("answer_ids", "statements", "evidence"), ())
+    values |= dict.fromkeys(("shortcut_newest", "shortcut_longest", "shortcut_first_hop"))
+    values |= {"question_id": one.id, "hops": 1, "as_of": one.period_last}
+    values |= {"changed": one.period_first, "changed_since": False}
+    index = choices.index(one.targets[0])
+    return ReasoningQuestion(**values, choices=choices, answer_index=index)
 
 
 @pytest.mark.parametrize(
@@ -253,21 +243,16 @@ def question(n: int, choices: tuple[str, ...]) -> ReasoningQuestion:
 def test_rows_that_are_asked_both_ways(
     tmp_path: Path, said: dict[str, Any], metric: str, value: int
 ) -> None:
-    row = question(7, ("Club 9", "Club 7", "Club 8"))
-    release = publish(tmp_path, Sample({"questions": {"test": [row]}})).folder
-    scored(release, lines(tmp_path / "p.jsonl", {"id": row.id, **said}))
-    (found,) = pq.read_table(tmp_path / "scores/rows.parquet").to_pylist()
+    found = alone(tmp_path, question(7, "Club 9", "Club 7", "Club 8"), **said)
     assert found[metric] == value
     assert ("f1" in found, "accuracy" in found) == (metric == "exact_match", metric == "accuracy")
 
 
-def test_numbers_for_choices_are_as_many(tmp_path: Path) -> None:
-    row = question(7, ("Club 9", "Club 7", "Club 8"))
-    release = publish(tmp_path, Sample({"questions": {"test": [row]}})).folder
-    for numbers in ([], [1, 2], [1, 2, 3, 4]):
-        file = lines(tmp_path / "p.jsonl", {"id": row.id, "choice_scores": numbers})
-        with pytest.raises(UserError, match=f"not as many as their choices: {row.id}"):
-            scored(release, file)
+@pytest.mark.parametrize("numbers", [[], [1, 2], [1, 2, 3, 4]])
+def test_numbers_for_choices_are_as_many(tmp_path: Path, numbers: list[float]) -> None:
+    row = question(7, "Club 9", "Club 7", "Club 8")
+    with pytest.raises(UserError, match=f"not as many as their choices: {row.id}"):
+        alone(tmp_path, row, choice_scores=numbers)
 
 
 LAGS = {
@@ -300,7 +285,7 @@ def test_rows_by_stratum(
 ) -> None:
     rows = []
     for n, text in enumerate(given):
-        row = question(n, (f"Club {n}", "Club 99"))
+        row = question(n, f"Club {n}", "Club 99")
         known = {"sitelinks": int(text)} if text.isdigit() else {"as_of": date.fromisoformat(text)}
         rows.append(replace(row, subject=f"Q{n}", **known))
     release = publish(tmp_path, Sample({"questions": {"test": rows}})).folder
@@ -311,18 +296,15 @@ def test_rows_by_stratum(
     assert list(found) == list(expected or {})  # in order
 
 
-def test_the_right_answer_again_and_again_is_not_told(release: Path, tmp_path: Path) -> None:
+def test_an_answer_again_and_again_is_told_unless_it_is_right(
+    release: Path, tmp_path: Path
+) -> None:
     told: list[str] = []
-    rows = [row for _, _, row in asked_rows(release) if row["subject"] == "Q3"]
-    file = lines(tmp_path / "p.jsonl", *({"id": r["id"], "prediction": "C3"} for r in rows))
-    scored(release, file, say=told.append, partial=True)
+    rows = {row["id"]: row["subject"] for _, _, row in asked_rows(release)}
+    right = [{"id": key, "prediction": "C3"} for key, subject in rows.items() if subject == "Q3"]
+    scored(release, lines(tmp_path / "p.jsonl", *right), say=told.append, partial=True)
     assert not any("example of its prompt" in line for line in told)
-
-
-def test_an_answer_again_and_again_is_told(release: Path, tmp_path: Path) -> None:
-    told: list[str] = []
-    file = predict(release, tmp_path / "p.jsonl", lambda row: "C3")
-    scored(release, file, say=told.append)
+    scored(release, predict(release, tmp_path / "p.jsonl", lambda _: "C3"), say=told.append)
     assert any("11 of 11 answers are 'c3', which is right in 2 rows" in line for line in told)
 
 
@@ -358,37 +340,25 @@ def test_a_broken_file_is_told(release: Path, tmp_path: Path, content: bytes, me
 
 
 def test_missing_double_and_unknown_ids_are_told(release: Path, tmp_path: Path) -> None:
-    every = ids(release)
-    told = {"prediction": "C1"}
-    some = [{"id": one, **told} for one in every[1:]]
-    with pytest.raises(UserError, match=f"no prediction for 1 rows of .*: {every[0]}"):
-        scored(release, lines(tmp_path / "p.jsonl", *some))
-    again = [*some, {"id": every[0], **told}, {"id": every[2], **told}]
-    with pytest.raises(UserError, match=f"more than one prediction for 1 rows: {every[2]}"):
-        scored(release, lines(tmp_path / "p.jsonl", *again))
-    more = [*some, {"id": every[0], **told}, {"id": "elsewhere", **told}]
-    with pytest.raises(UserError, match=r"1 of 12 predictions are of rows that .*: elsewhere"):
-        scored(release, lines(tmp_path / "p.jsonl", *more))
-    partly = scored(release, lines(tmp_path / "p.jsonl", *some, more[-1]), partial=True)
-    assert partly.counts == {
-        "predictions": 11,
-        "rows": 10,
-        "missing": 1,
-        "unknown": 1,
-        "undecided": 0,
-        "neutral": 0,
-    }
+    first, *some = ids(release)
+    for more, message in (
+        ([], f"no prediction for 1 rows of .*: {first}"),
+        ([first, some[1]], f"more than one prediction for 1 rows: {some[1]}"),
+        ([first, "elsewhere"], r"1 of 12 predictions are of rows that .*: elsewhere"),
+    ):
+        with pytest.raises(UserError, match=message):
+            scored(release, same(tmp_path / "p.jsonl", *some, *more))
+    partly = scored(release, same(tmp_path / "p.jsonl", *some, "elsewhere"), partial=True)
+    nothing = dict.fromkeys(("undecided", "neutral"), 0)
+    assert partly.counts == {"predictions": 11, "rows": 10, "missing": 1, "unknown": 1, **nothing}
 
 
 def test_predictions_of_another_version_of_the_prompts_are_refused(
     release: Path, tmp_path: Path
 ) -> None:
     file = predict(release, tmp_path / "p.jsonl", lambda row: "C1")
-    reworded = {
-        split: [cloze(n, period=split, prompt=f"{n}?") for n in range(5)]
-        for split in BASE["unchanged"]
-    }
-    other = publish(tmp_path / "other", Sample({**BASE, "unchanged": reworded})).folder
+    reworded = [cloze(n, prompt=f"{n}?") for n in range(5)]
+    other = publish(tmp_path / "other", edited("unchanged", "2021Q3", reworded)).folder
     with pytest.raises(UserError, match="made for another version of the prompt") as error:
         scored(other, file)
     assert "this is sample 1.0.0" in str(error.value)
@@ -400,11 +370,10 @@ def test_predictions_of_another_version_of_the_prompts_are_refused(
 
 
 def test_a_config_and_a_split_may_be_named(release: Path, tmp_path: Path) -> None:
-    row = {"prediction": "C1", "config": "unchanged", "split": "2021Q3"}
     every = [r["id"] for c, s, r in asked_rows(release) if (c, s) == ("unchanged", "2021Q3")]
-    scores = scored(release, lines(tmp_path / "p.jsonl", *({"id": one, **row} for one in every)))
-    assert scores.counts["rows"] == 5
-    elsewhere = lines(tmp_path / "p.jsonl", {"id": every[0], **row, "config": "updated"})
+    file = same(tmp_path / "p.jsonl", *every, config="unchanged", split="2021Q3")
+    assert scored(release, file).counts["rows"] == 5
+    elsewhere = same(tmp_path / "p.jsonl", every[0], config="updated", split="2021Q3")
     with pytest.raises(UserError, match="all predictions are of rows"):
         scored(release, elsewhere)
     with pytest.raises(UserError, match=r"no config 'updatd' that asks\n  did you mean updated"):
@@ -509,12 +478,11 @@ def test_unanswerable_questions_and_groups_of_probes(sample: Path, tmp_path: Pat
 def test_what_a_search_found(sample: Path, tmp_path: Path) -> None:
     release = sample / "releases/streamingqa/1.0.0"
     rows = {row["id"]: row for _, _, row in asked_rows(release)}
+    fifth = {
+        key: ["x", "y_0", "y_1", "y_2", row["evidence_id"] + "_2"] for key, row in rows.items()
+    }
     found = [
-        {
-            "id": key,
-            "prediction": row["answers"][0],
-            "evidence": ["x", *[f"y_{n}" for n in range(3)], row["evidence_id"] + "_2"],
-        }
+        {"id": key, "prediction": row["answers"][0], "evidence": fifth[key]}
         for key, row in rows.items()
     ]
     scores = scored(release, lines(tmp_path / "p.jsonl", *found))

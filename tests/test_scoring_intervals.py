@@ -46,19 +46,20 @@ def test_a_stratum_of_few_subjects_is_covered_too() -> None:
     assert 0.9 <= covered / 200 <= 0.99
 
 
-@pytest.mark.parametrize(("value", "low", "high"), [(0, 0.0, 0.3085), (SCALE, 0.6915, 1.0)])
-def test_subjects_that_agree_are_no_proof(value: int, low: float, high: float) -> None:
-    sums, counts = np.full((1, 10), 2 * value), np.full((1, 10), 2)
-    (found,) = intervals(sums, counts, np.array([10]), weights(10, 0))
-    assert [found.low, found.high] == pytest.approx([low, high], abs=1e-4)
-
-
-def test_few_hits_have_exact_bounds() -> None:
-    """1 of 79: Clopper and Pearson's are 0.03 and 6.9 per cent, those of draws 0 and 4."""
-    sums = np.zeros((1, 79), np.int64)
-    sums[0, 5] = SCALE
-    (found,) = intervals(sums, np.ones((1, 79), np.int64), np.array([79]), weights(79, 0))
-    assert [found.low, found.high] == pytest.approx([0.00032, 0.0685], abs=5e-5)
+@pytest.mark.parametrize(
+    ("marks", "rows", "low", "high"),
+    [
+        # subjects that agree are no proof
+        ([0] * 10, 2, 0.0, 0.3085),
+        ([2 * SCALE] * 10, 2, 0.6915, 1.0),
+        # 1 of 79: Clopper and Pearson's are 0.03 and 6.9 per cent, those of draws 0 and 4
+        ([SCALE] + [0] * 78, 1, 0.00032, 0.0685),
+    ],
+)
+def test_few_hits_have_exact_bounds(marks: list[int], rows: int, low: float, high: float) -> None:
+    n = len(marks)
+    (found,) = intervals(np.array([marks]), np.full((1, n), rows), np.array([n]), weights(n, 0))
+    assert [found.low, found.high] == pytest.approx([low, high], abs=5e-5)
 
 
 def test_one_subject_that_does_not_agree_says_nothing() -> None:

@@ -22,12 +22,21 @@ __all__ = ["browser"]
 EVIL = '<script>document.title = "taken"</script><img src=x onerror="document.title = 1">'
 
 
+STOPS = date(2022, 2, 10)
+
+
+def scored(release: Path, file: Path, out: Path, model: str, **more: Any) -> Path:
+    values = {"release": release, "file": file, "out": out, "model": model, **more}
+    score(Options(say=lambda line: None, **values))
+    return out
+
+
 @pytest.fixture(scope="module")
 def made(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a model whose knowledge stops, and of one that answers with markup."""
     release = sample / "releases/dynamic-templama/1.0.0"
     folder = tmp_path_factory.mktemp("report")
-    old = stops_on(release, date(2022, 2, 10))
+    old = stops_on(release, STOPS)
 
     def says(row: Any) -> str:
         return old(row) if int(row["id"], 16) % 3 else EVIL
@@ -36,12 +45,7 @@ def made(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = {"stale": old, f"evil {EVIL}": says}
     for number, (name, model) in enumerate(models.items()):
         file = predict(release, folder / f"{number}.jsonl", model, configs)
-        day = date(2022, 2, 10)
-        out = folder / f"scores{number}"
-        score(Options(
-            release=release, file=file, out=out, model=name, configs=configs, cutoff=day,
-            say=lambda line: None,
-        ))  # fmt: skip
+        scored(release, file, folder / f"scores{number}", name, configs=configs, cutoff=STOPS)
     return report([folder / "scores0", folder / "scores1"], folder / "page")
 
 
@@ -78,29 +82,26 @@ def test_nothing_runs_and_nothing_is_cut_off(made: Path, browser: Browser, size:
 
 def scores_of(release: Path, folder: Path, names: Sequence[str]) -> list[Path]:
     file = predict(release, folder / "p.jsonl", lambda row: "C1")
-    for name in names:
-        out = folder / name
-        score(Options(release=release, file=file, out=out, model=name, say=lambda line: None))
-    return [folder / name for name in names]
+    return [scored(release, file, folder / name, name) for name in names]
 
 
 def test_what_cannot_be_shown_together_is_told(tmp_path: Path) -> None:
     release = publish(tmp_path / "r").folder
     first, second = scores_of(release, tmp_path, ["a", "b"])
-    with pytest.raises(UserError, match="two scores of a model named 'a'"):
-        report([first, first], tmp_path / "page")
-    with pytest.raises(UserError, match="at most 6"):
-        report([first] * 7, tmp_path / "page")
     summary = json.loads((second / "scores.json").read_text())
     (second / "scores.json").write_text(json.dumps(summary | {"version": "2.0.0"}))
-    with pytest.raises(UserError, match="scores of different releases"):
-        report([first, second], tmp_path / "page")
+    for folders, message in (
+        ([first, first], "two scores of a model named 'a'"),
+        ([first] * 7, "at most 6"),
+        ([first, second], "scores of different releases"),
+        ([tmp_path / "none"], "there is no such folder"),
+    ):
+        with pytest.raises(UserError, match=message):
+            report(folders, tmp_path / "page")
     for broken in ("{", "[]", '{"model": 1}', "[" * 100_000):
         (second / "scores.json").write_text(broken)
         with pytest.raises(UserError, match="no scores"):
             report([second], tmp_path / "page")
-    with pytest.raises(UserError, match="there is no such folder"):
-        report([tmp_path / "none"], tmp_path / "page")
 
 
 def test_the_command(tmp_path: Path) -> None:

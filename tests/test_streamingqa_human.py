@@ -51,13 +51,9 @@ class Run:
         told: dict[str, list[Row]] = {}
         for row in config(self.a, "all"):
             told.setdefault(row["evidence_id"], []).append(row)
-        made = [
-            item
-            for name in ("recent", "past")
-            for item in items(
-                "write_questions", self.dates, self.folder / "hits", number=150, config=name
-            )
-        ]
+        more: dict[str, Any] = {"out": self.folder / "hits", "number": 150}
+        drawn = [items("write_questions", self.dates, config=c, **more) for c in ("recent", "past")]
+        made = [item for some in drawn for item in some]
         for item in made:
             known = told.get(self.draws[item.row]["article"], [])
             entries = [{"question": r["question"], "answer": r["answers"][0]} for r in known[:2]]
@@ -98,12 +94,7 @@ class Run:
         answer = items("answer_question", self.b, self.folder / "hits", number=90)
         for number, item in enumerate(answer):
             right = known[item.row]["answers"][0]
-            every: list[list[str]] = [
-                [right, "the " + right, "Nobody"],
-                [right] * 3,
-                ["No", right],
-                [],
-            ]
+            every = [[right, "the " + right, "Nobody"], [right] * 3, ["No", right], []]
             given = self.answered[item.row] = every[number % 4]
             said = {"answer": right if number % 4 == 1 else given} if given else {}
             answers = {"answerable": "yes" if given else "no", **said}
@@ -138,7 +129,6 @@ def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None
         for entry in both:
             given = [e["answer"] for e in (entry, *again) if e["question"] == entry["question"]]
             wanted[one.row, entry["question"]] = given
-    days = {}
     written = [row for id_, row in new.items() if id_ not in old]
     assert len(written) > 100
     assert {row["recent_or_past"] for row in written} == {"recent", "past"}
@@ -151,14 +141,11 @@ def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None
             and (d := done.draws[draw_id])["article"] == row["evidence_id"]
             and seconds(d["question_day"]) == row["question_ts"]
         )
-        days[row["id"]] = draw
         assert row["question"] != VAGUE
         assert (row["written_or_generated"], row["generator"]) == ("written", "people")
         assert (row["split"], row["quarter"]) == (draw["split"], draw["quarter"])
-        assert (row["recent_or_past"], row["evidence_ts"]) == (
-            draw["subset"],
-            seconds(draw["article_day"]),
-        )
+        drawn = (draw["subset"], seconds(draw["article_day"]))
+        assert (row["recent_or_past"], row["evidence_ts"]) == drawn
         assert row["time_spec"] in ("own", "none")
         assert not SKIPPED & set(row["filters"])
         assert "toxicity" in row["filters"]
@@ -166,13 +153,9 @@ def test_written_questions_are_added_and_nothing_else_changes(done: Run) -> None
     dropped = {r["filter"]: r["dropped"] for r in figure(done.b, "written_filters")}
     assert sum(dropped.values()) == len(wanted) - len(written)
     outcomes = {(r["layout"], r["outcome"]): r["rows"] for r in figure(done.b, "gold")}
-    assert outcomes == {
-        ("write_questions", "taken"): len(done.wrote),
-        ("write_questions", "changed"): 1,
-        ("write_questions", "no_such_row"): 1,
-        ("write_questions", "not_understood"): 1,
-        ("write_questions", "open"): 1,
-    }
+    expected = dict.fromkeys(("changed", "no_such_row", "not_understood", "open"), 1)
+    expected["taken"] = len(done.wrote)
+    assert outcomes == {("write_questions", name): n for name, n in expected.items()}
 
 
 def seconds(day: Any) -> int:

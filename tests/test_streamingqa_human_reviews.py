@@ -1,6 +1,5 @@
 """Written questions and reviews, case by case."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,23 +8,10 @@ from typing import Any
 
 import pytest
 
-from factdrift.builders.rows import (
-    Article,
-    Decision,
-    Draw,
-    Dropped,
-    Gold,
-    HumanAnswer,
-    NewsQuestion,
-)
-from factdrift.builders.streamingqa.annotators import (
-    AnnotatorSettings,
-    Kind,
-    Reviews,
-    placed,
-    read_written,
-    written_items,
-)
+from factdrift.builders import rows
+from factdrift.builders.rows import Decision, Dropped, Gold, NewsQuestion
+from factdrift.builders.streamingqa import annotators
+from factdrift.builders.streamingqa.annotators import Kind, Reviews, read_written
 from tests.filter_cases import FINDER
 from tests.gold_rows import gold
 
@@ -34,18 +20,17 @@ SENTENCES = (
     "The diplomat succeeded Kofi Annan of Ghana on 1 January 2007.",
     "Annan led the United Nations for ten years.",
 )
-ARTICLE = Article("a1", date(2007, 1, 2), SENTENCES, "\n".join(SENTENCES))
-DRAW = Draw("d1", "a1", "eval", "past", date(2007, 1, 2), date(2020, 5, 6), "2020Q2")
+ARTICLE = rows.Article("a1", date(2007, 1, 2), SENTENCES, "\n".join(SENTENCES))
+DRAW = rows.Draw("d1", "a1", "eval", "past", date(2007, 1, 2), date(2020, 5, 6), "2020Q2")
 SHOWN = {"question_day": "2020-05-06", "article_day": "2007-01-02", "article": ARTICLE.text}
+TOXICITY = [name for name in NewsQuestion.__dataclass_fields__ if name.startswith("toxicity_")]
 ROW = NewsQuestion(
     id="q1", prompt="Today is Wednesday, May 6, 2020. Who came before Ban?",
     targets=("Kofi Annan",), qa_id="q1", question="Who came before Ban?", answers=("Kofi Annan",),
     answers_additional=(), question_ts=0, evidence_ts=0, evidence_id="a1", recent_or_past="past",
-    written_or_generated="generated", toxicity_identity_attack=None, toxicity_insult=None,
-    toxicity_profanity=None, toxicity_severe_toxicity=None, toxicity_sexually_explicit=None,
-    toxicity_threat=None, split="eval", quarter="2020Q2", answer_type="entity", answer_start=0,
-    evidence_sentence=1, time_spec="none", relation=None, about=None, statements=(), holds=None,
-    generator="parse", filters=(),
+    written_or_generated="generated", split="eval", quarter="2020Q2", answer_type="entity",
+    answer_start=0, evidence_sentence=1, time_spec="none", relation=None, about=None, statements=(),
+    holds=None, generator="parse", filters=(), **dict.fromkeys(TOXICITY),
 )  # fmt: skip
 
 # Answer -> its type, and the text at its offsets; None: the article does not have it.
@@ -69,10 +54,9 @@ PLACED = {
 }
 
 
-@pytest.mark.parametrize("answer", PLACED)
-def test_answers_are_found_in_the_article(answer: str) -> None:
-    kind, text = PLACED[answer]
-    found = placed(answer, ARTICLE, FINDER.find(ARTICLE))
+@pytest.mark.parametrize(("answer", "kind", "text"), [(a, *PLACED[a]) for a in PLACED])
+def test_answers_are_found_in_the_article(answer: str, kind: str, text: str | None) -> None:
+    found = annotators.placed(answer, ARTICLE, FINDER.find(ARTICLE))
     assert found.type == kind
     if text is None:
         assert (found.start, found.end, found.text) == (-1, -1, answer)
@@ -107,7 +91,8 @@ def test_what_people_saw_must_be_what_is_there(change: dict[str, str]) -> None:
     one = read_written(gold("write_questions", "d1", SHOWN | change, {"questions": [ONE]}))
     assert one
     counts: Counter[str] = Counter()
-    made = list(written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts))
+    some = annotators.written_items([ARTICLE], {"a1": [DRAW]}, {"d1": one}, FINDER, counts)
+    made = list(some)
     assert counts == {"changed" if change else "taken": 1}
     assert [item.question.question for item, _ in made] == ([] if change else [TWO["question"]])
 
@@ -116,17 +101,14 @@ def judged(decision: Decision, question: str = ROW.question) -> Gold:
     return gold("judge_question", "q1", {"question": question}, {}, decision, 3, 3)
 
 
-def answered(
-    answer: Any, decision: Decision = "accepted", judgments: int = 3, agreeing: int = 3
-) -> Gold:
-    shown = {"question": ROW.question}
+def answered(answer: Any, decision: Decision = "accepted", agreeing: int = 3) -> Gold:
     said = {"answer": answer, "answerable": "yes"}
-    return gold("answer_question", "q1", shown, said, decision, judgments, agreeing)
+    return gold("answer_question", "q1", {"question": ROW.question}, said, decision, 3, agreeing)
 
 
 def review(
     *given: Gold, required: Sequence[Kind] = (), seed: int = 0, row: NewsQuestion = ROW
-) -> tuple[NewsQuestion | Dropped, HumanAnswer | None, dict[str, int]]:
+) -> tuple[NewsQuestion | Dropped, rows.HumanAnswer | None, dict[str, int]]:
     counts: dict[str, Counter[str]] = {n: Counter() for n in ("judge_question", "answer_question")}
     reviews = Reviews(counts)
     for one in given:
@@ -147,19 +129,9 @@ JUDGED: dict[str, tuple[list[Gold], list[Kind], str | None, dict[str, int]]] = {
     "too few": ([judged("open")], ["generated"], "not_judged", {"open": 1}),
     "another question": ([judged("rejected", "Who?")], [], None, {"changed": 1}),
     "twice": ([judged("rejected")] * 2, [], "judged_bad", {"taken": 1}),
-    "both": (
-        [judged("rejected"), judged("accepted"), judged("accepted")],
-        [],
-        None,
-        {"contradictory": 3},
-    ),
+    "both": ([judged("rejected"), *[judged("accepted")] * 2], [], None, {"contradictory": 3}),
     "another row": ([replace(judged("rejected"), row="q2")], [], None, {"no_such_row": 1}),
-    "no question shown": (
-        [replace(judged("rejected"), shown="{}")],
-        [],
-        None,
-        {"not_understood": 1},
-    ),
+    "no question": ([replace(judged("rejected"), shown="{}")], [], None, {"not_understood": 1}),
     "no answer": ([answered([], "rejected")], [], "unanswerable", {"taken": 1}),
     "no majority": ([answered([], "disputed")], [], None, {"disputed": 1}),
     "accepted without text": ([answered([])], [], None, {"not_understood": 1}),
@@ -211,12 +183,6 @@ def test_one_text_stands_for_all_who_agree_on_it() -> None:
     assert (own.answer, after.answers_additional) == ("Annan", ("Annan", "Annan"))
 
 
-def test_answers_are_json_that_judgments_wrote() -> None:
-    one = answered(["Kofi Annan"], judgments=1, agreeing=1)
-    assert json.loads(one.answers)["answer"] == ["Kofi Annan"]
-    assert read_written(one) is None
-
-
 def test_filters_that_are_skipped_are_known() -> None:
     with pytest.raises(ValueError, match="no filter 'round_trop', did you mean"):
-        AnnotatorSettings(skip=("search", "round_trop"))
+        annotators.AnnotatorSettings(skip=("search", "round_trop"))

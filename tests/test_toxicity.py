@@ -1,6 +1,5 @@
 """Toxicity: the filter, thresholds, bands, the local scorer and its false positives."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from factdrift.builders.core.files import resource
 from factdrift.filters.base import FilterContext
 from factdrift.filters.toxicity import ATTRIBUTES, SCORERS, AnyScorer
-from factdrift.filters.toxicity.bands import (
-    BandJudgment,
-    BandThreshold,
-    place,
-    threshold_by_bands,
-    to_judge,
-)
+from factdrift.filters.toxicity.bands import BandThreshold, place, threshold_by_bands, to_judge
 from factdrift.filters.toxicity.classifier import TransformersScorer
 from factdrift.filters.toxicity.local import Local
 from factdrift.filters.toxicity.perspective import Perspective
@@ -79,10 +72,9 @@ def dropped(scorer: AnyScorer, texts: list[str]) -> list[str]:
 
 def test_local_false_positives() -> None:
     """Held out: of 26 harmless ones none goes, 4 do without the neutral words; the toxic all go."""
-    left, bare = dropped(Local(), HARMLESS), dropped(Local(neutral=()), HARMLESS)
-    print(f"local drops {len(left)} of {len(HARMLESS)}: {left}; without neutral words {bare}")
     assert dropped(Local(), TOXIC) == TOXIC
-    assert left == [] and len(bare) == 4
+    assert dropped(Local(), HARMLESS) == []
+    assert len(dropped(Local(neutral=()), HARMLESS)) == 4
 
 
 def test_the_local_threshold_and_what_the_rule_finds() -> None:
@@ -114,16 +106,12 @@ def news() -> list[str]:
 
 def test_what_the_local_scorer_gets_wrong() -> None:
     """False positives by kind, and hate that it cannot see, of 80 judged questions."""
-    text = Path(__file__).with_name("toxicity_judged.yaml").read_text("utf-8")
-    table = yaml.safe_load(text)
-    wrong = {}
-    for label, kinds in table.items():
-        for kind, questions in kinds.items():
-            gone = len(dropped(Local(), questions))
-            wrong[kind] = len(questions) - gone if label == "toxic" else gone
-    seen = {kind: wrong[kind] for kind in table["clean"] if wrong[kind]}
+    table = yaml.safe_load(Path(__file__).with_name("toxicity_judged.yaml").read_text("utf-8"))
+    gone = {kind: len(dropped(Local(), some)) for kind, some in table["clean"].items()}
+    seen = {kind: number for kind, number in gone.items() if number}
     assert seen == {"words_with_two_senses": 2, "reported_insults": 1}
-    assert (wrong["hate"], wrong["threats"]) == (6, 5)
+    left = {kind: len(some) - len(dropped(Local(), some)) for kind, some in table["toxic"].items()}
+    assert (left["hate"], left["threats"]) == (6, 5)
 
 
 def test_local_fills_one_score() -> None:
@@ -156,16 +144,12 @@ def test_transformers(tiny: Path) -> None:
     half = Thresholds(insult=0.5)
     labels = {"insult": "insult", "profanity": "obscene"}
     scorer = TransformersScorer(model=str(tiny), labels=labels, thresholds=half, batch=4)
-    one, all_at_once = (
-        scorer.start(None, print),
-        scorer.model_copy(update={"batch": 100}).start(None, print),
-    )
-    scores = one.score(HARMLESS)
+    whole = scorer.model_copy(update={"batch": 100}).start(None, print)
+    scores = scorer.start(None, print).score(HARMLESS)
     assert len(scores) == len(HARMLESS) and all(0 < (s.insult or 0) < 1 for s in scores)
     assert all(s.threat is None and s.profanity is not None for s in scores)
-    for a, b in zip(scores, all_at_once.score(HARMLESS), strict=True):
+    for a, b in zip(scores, whole.score(HARMLESS), strict=True):
         assert a.insult == pytest.approx(b.insult, abs=1e-3)
-    print(f"an untrained model drops {len(dropped(scorer, HARMLESS))} of {len(HARMLESS)}")
 
 
 @pytest.mark.parametrize(
@@ -226,9 +210,8 @@ def test_filter_keeps_scores() -> None:
     with serve() as service:
         one = Toxicity(scorer=Perspective(endpoint=service.url, rate=1000))
         said: list[str] = []
-        context = FilterContext(say=said.append)
         items = [item(), item("Which idiot won?"), item(" "), item(answer="idiot")]
-        fine, bad, none, answer = one.judge(items, context)
+        fine, bad, none, answer = one.judge(items, FilterContext(say=said.append))
     assert (fine.keep, bad.reason, bad.score) == (True, "toxic_insult", 0.95)
     assert none.reason == "no_scores" and answer.keep
     assert bad.detail and "insult=0.95" in bad.detail
@@ -236,32 +219,10 @@ def test_filter_keeps_scores() -> None:
     assert len(said) == 1 and "31 December 2026" in said[0]
 
 
-def bands(*shares: float) -> list[BandJudgment]:
-    """50 judgements a band from 1.0 down, of which these shares are toxic."""
+def bands(*shares: float) -> list[tuple[float, bool]]:
+    """50 judgments a band from 1.0 down, of which these shares are toxic."""
     made = [(1 - 0.05 * n - 0.025, share) for n, share in enumerate(shares)]
-    return [BandJudgment(score, i < round(50 * share)) for score, share in made for i in range(50)]
-
-
-@pytest.mark.parametrize(
-    ("shares", "threshold_", "following"),
-    [
-        ((0.9, 0.5, 0.2, 0.1), 0.85, None),
-        ((0.2, 0.1), 0.95, None),
-        ((0.9, 0.2, 0.4, 0.2, 0.2), 0.80, None),
-        ((0.9, 0.2, 0.3, 0.28, 0.28), 0.80, None),
-        ((0.9, 0.5, 0.2), None, 0.80),
-        ((), None, 0.95),
-        ((0.5,) * 20, 0.0, None),
-    ],
-)
-def test_bands(
-    shares: tuple[float, ...], threshold_: float | None, following: float | None
-) -> None:
-    judged = bands(*shares)
-    random.Random(1).shuffle(judged)
-    found = threshold_by_bands(judged)
-    assert (found.threshold, found.next_band) == (threshold_, following)
-    assert len(found.bands) == len(shares) and not any(b.is_thin for b in found.bands)
+    return [(score, i < round(50 * share)) for score, share in made for i in range(50)]
 
 
 Y, N = True, False
@@ -270,6 +231,14 @@ Y, N = True, False
 @pytest.mark.parametrize(
     ("judged", "threshold_", "following", "thin"),
     [
+        (bands(0.9, 0.5, 0.2, 0.1), 0.85, None, 0),
+        (bands(0.2, 0.1), 0.95, None, 0),
+        (bands(0.9, 0.2, 0.4, 0.2, 0.2), 0.80, None, 0),
+        (bands(0.9, 0.2, 0.3, 0.28, 0.28), 0.80, None, 0),
+        (bands(0.9, 0.5, 0.2), None, 0.80, 0),
+        (bands(0.5, 0.2)[:-1], None, 0.85, 1),  # 49 rows are too few
+        ([], None, 0.95, 0),
+        (bands(*(0.5,) * 20), 0.0, None, 0),
         # exactly 30 % is not fewer than 30 %
         ([(0.97, n < 3) for n in range(10)] + [(0.92, N)], None, 0.85, 2),
         ([(0.97, n < 2) for n in range(10)] + [(0.92, N)], 0.95, None, 1),
@@ -294,6 +263,7 @@ def test_threshold_by_bands(
     found = threshold_by_bands(judged)
     few = [b for b in found.bands if b.is_thin and b.low >= (found.threshold or 0.0)]
     assert (found.threshold, found.next_band, len(few)) == (threshold_, following, thin)
+    assert len(found.bands) == len({place(score) for score, _ in judged})
     assert threshold_by_bands(judged[::-1]) == found
 
 

@@ -1,13 +1,11 @@
 """Perspective, played by a server of our own: cache, refusals, and the key that nobody sees."""
 
-import json
 import logging
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.filters.toxicity.perspective import Perspective
 from factdrift.filters.toxicity.scores import ATTRIBUTES, Scoring, ToxicityScores
+from tests.json_server import Reply, answering
 
 BAD = {"idiot": "INSULT", "damn": "PROFANITY", "die!": "THREAT"}
 """Words that the server finds 0.95 bad."""
@@ -32,65 +31,40 @@ class Service:
     paths: list[str] = field(default_factory=list)
 
 
-class Handler(BaseHTTPRequestHandler):
-    """One request; `service` is set on the class that `serve` makes."""
-
-    service: Service
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.service.paths.append(self.path)
-        text = body["comment"]["text"]
-        self.service.asked.append(text)
-        fault = self.service.faults.pop(0) if self.service.faults else ""
-        if self.headers.get("X-Goog-Api-Key") != self.service.key:
-            self.error(403, f"key {self.headers.get('X-Goog-Api-Key')} is blocked")
-        elif fault.isdigit():
-            self.error(int(fault), "not now")
-        elif fault == "truncated":
-            self.reply(200, b'{"attributeScores": {"INS')
-        elif not text.strip():
-            self.error(400, "Comment must be non-empty.", {"errorType": "COMMENT_EMPTY"})
-        elif body["languages"] != ["en"] or body["doNotStore"] is not True:
-            self.error(400, "wrong call")
-        else:
-            worst = {BAD[w] for w in text.lower().replace("?", "").split() if w in BAD}
-            wanted = set(body["requestedAttributes"]) & {name.upper() for name in ATTRIBUTES}
-            found = {n: {"summaryScore": {"value": 0.95 if n in worst else 0.05}} for n in wanted}
-            self.reply(200, json.dumps({"attributeScores": found}).encode())
-
-    def error(self, status: int, message: str, *details: dict[str, str]) -> None:
-        error = {"code": status, "message": message, "details": details}
-        self.reply(status, json.dumps({"error": error}).encode())
-
-    def reply(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 @contextmanager
 def serve() -> Iterator[Service]:
     """The service on a free port of this machine, its key set."""
     service = Service()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"service": service}))
-    service.url = f"http://127.0.0.1:{server.server_address[1]}/v1alpha1/comments:analyze"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    with pytest.MonkeyPatch.context() as patch:
+
+    def answer(request: BaseHTTPRequestHandler, body: Any) -> Reply:
+        text, key = body["comment"]["text"], request.headers.get("X-Goog-Api-Key")
+        service.paths.append(request.path)
+        service.asked.append(text)
+        fault = service.faults.pop(0) if service.faults else ""
+        if key != service.key:
+            return error(403, f"key {key} is blocked")
+        if fault.isdigit():
+            return error(int(fault), "not now")
+        if fault == "truncated":
+            return 200, '{"attributeScores": {"INS'
+        if not text.strip():
+            return error(400, "Comment must be non-empty.", {"errorType": "COMMENT_EMPTY"})
+        if body["languages"] != ["en"] or body["doNotStore"] is not True:
+            return error(400, "wrong call")
+        worst = {BAD[w] for w in text.lower().replace("?", "").split() if w in BAD}
+        wanted = set(body["requestedAttributes"]) & {name.upper() for name in ATTRIBUTES}
+        found = {n: {"summaryScore": {"value": 0.95 if n in worst else 0.05}} for n in wanted}
+        return 200, {"attributeScores": found}
+
+    with answering(answer) as address, pytest.MonkeyPatch.context() as patch:
+        service.url = f"{address}/v1alpha1/comments:analyze"
         patch.setenv("PERSPECTIVE_API_KEY", service.key)
         patch.setenv("FACTDRIFT_KEYS", f"PERSPECTIVE_API_KEY={service.url}")
-        try:
-            yield service
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+        yield service
+
+
+def error(status: int, message: str, *details: dict[str, str]) -> Reply:
+    return status, {"error": {"code": status, "message": message, "details": details}}
 
 
 @pytest.fixture
