@@ -16,7 +16,7 @@ from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.mine import merge, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
 from tests.conftest import run as command
-from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, statement, world
+from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, rows, statement, world
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -29,11 +29,6 @@ def run(dumps: Any, out: Path, **more: Any) -> Mined:
 
 def sums(out: Path) -> dict[str, str]:
     return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT
-from tests.dumps import array, compressed, lines, world
-from tests.test_mine import SMALL, rows, run, sums
+from tests.dumps import array, compressed, lines, rows, world
+from tests.test_mine import SMALL, run, sums
 
 SLOW = pytest.mark.slow
 BAD = {

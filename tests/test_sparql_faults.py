@@ -1,7 +1,6 @@
 """A SPARQL endpoint that fails as real ones do: the facts stay the same, no answer is lost."""
 
 import gzip
-import json
 import signal
 import subprocess
 import sys
@@ -17,8 +16,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.sparql import mine_sparql
+from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
-from tests.test_sparql_mine import AGENT, snak, term
+from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
@@ -28,8 +28,11 @@ PEOPLE = 120
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """An endpoint with one office that many people held, a year each."""
     path = tmp_path_factory.mktemp("mayors") / "entities.jsonl"
-    office = {"id": "Q9", "type": "item", "labels": {"en": term("mayor")}}
-    path.write_text("\n".join(json.dumps(e) for e in (office, *map(_person, range(PEOPLE)))))
+    people = [
+        item(f"Q{100 + n}", f"Mayor {n}", {"P39": [statement("Q9", f"{1800 + n}")]})
+        for n in range(PEOPLE)
+    ]
+    path.write_bytes(b"\n".join(lines([item("Q9", "mayor"), *people])))
     with serve(path) as running:
         yield running
 
@@ -38,22 +41,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def expected(server: Server, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     server.reset()
     return mine_mayors(server, tmp_path_factory.mktemp("expected")).statements.read_bytes()
-
-
-def _person(number: int) -> dict[str, Any]:
-    statement = {
-        "id": f"Q{100 + number}$00000000-0000-4000-8000-{number:012}",
-        "rank": "normal",
-        "mainsnak": snak("P39", "Q9"),
-        "qualifiers": {"P580": [snak("P580", str(1800 + number))]},
-    }
-    labels = {"en": term(f"Mayor {number}")}
-    return {
-        "id": f"Q{100 + number}",
-        "type": "item",
-        "labels": labels,
-        "claims": {"P39": [statement]},
-    }
 
 
 def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **options: Any) -> Mined:

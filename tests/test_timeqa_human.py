@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import Item
@@ -17,6 +16,7 @@ from factdrift.builders.release.compare import compare
 from factdrift.builders.rows import AlignedSegment, Gap, Gold, ReleasedAlignedSegment
 from tests.asking_rows import check
 from tests.conftest import ROOT, run
+from tests.dumps import rows
 from tests.gold_rows import config, figure, gold, items, write
 from tests.timeqa_oracle import TIME, AskedTime, answers, asked_time
 
@@ -193,7 +193,7 @@ def test_answers_are_exact_by_the_oracle(done: Run) -> None:
         of.setdefault((row["subject"], row["relation"]), []).append(one)
     gaps: dict[tuple[str, str], list[Gap]] = {}
     folder = next(done.build.glob("histories-*"))
-    for row in config_of(folder / "gaps.parquet"):
+    for row in rows(folder / "gaps.parquet"):
         gaps.setdefault((row["subject"], row["relation"]), []).append(Gap(**row))
     asked = config(done.new, "human")
     assert len(asked) > 100
@@ -218,11 +218,6 @@ def test_answers_are_exact_by_the_oracle(done: Run) -> None:
         )
         seen.add(what)
     assert seen >= {"yes", "not_in_page"}
-
-
-def config_of(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
 
 
 def time_of(question: str, days: tuple[date | None, date | None]) -> AskedTime:

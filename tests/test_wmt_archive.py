@@ -23,6 +23,7 @@ from factdrift.builders.wmt.index import TABLES, index
 from factdrift.builders.wmt.lines import sentences_of
 from factdrift.builders.wmt.read import read
 from tests.conftest import ROOT
+from tests.dumps import rows
 
 SAMPLES = ROOT / "samples" / "news"
 NAME = "news-docs.2019.en.filtered"
@@ -47,11 +48,6 @@ def archive(folder: Path, *lines: bytes, name: str = NAME + ".gz") -> Path:
     pack: dict[str, Any] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
     path.write_bytes(pack.get(path.suffix, bytes)(data))
     return path
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
 
 
 def refs(out: Path) -> list[ArticleRef]:
