@@ -566,6 +566,7 @@ def test_probes_move_inside_the_segment() -> None:
     made = ask_pair(pair_of(*both), about, Questions(unanswerable={}), SEED)
     of = {a.id: a for a in made.questions}
     for p in made.probes:
-        assert (p.template, p.difficulty) == (of[p.original or ""].template, "hard")
+        origin = of[p.original or ""]
+        assert (p.template, p.chosen, p.difficulty) == (origin.template, origin.chosen, "hard")
     numbers = [[p.number for p in made.probes if p.original == i] for i in of]
     assert numbers == [[1, 2, 3]] * len(of)

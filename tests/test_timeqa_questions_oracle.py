@@ -225,8 +225,8 @@ def test_every_row_is_so_under_every_reading(
     for p in moved:
         origin = origins[p.original or ""]
         assert check(p, pair, pointwise) != time_of[origin.id]
-        assert (p.chosen, p.segment, p.time.specifier) == (
-            origin.chosen, origin.segment, origin.time.specifier,
+        assert ({s.object for s in p.answers}, p.segment, p.time.specifier) == (
+            {s.object for s in origin.answers}, origin.segment, origin.time.specifier,
         )  # fmt: skip
     assert len({p.id for p in moved} | set(origins)) == len(moved) + len(origins)
     if not pair.gaps:
