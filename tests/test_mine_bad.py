@@ -132,13 +132,18 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     assert sums(tmp_path / "out") == sums(tmp_path / "whole")
 
 
+def run_of(path: Path, templates: Path, said: list[str]) -> Run:
+    """A run over one dump file, in a folder beside it."""
+    store = Workspace(path.with_name("build"), said.append)
+    about = RecipeInput(licence="CC0-1.0")
+    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
+    return Run(path, {"dump": dump}, templates, store, 0)
+
+
 def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
     said: list[str] = []
-    store = Workspace(tmp_path / "build", said.append)
-    about = RecipeInput(licence="CC0-1.0")
-    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
-    given = Run(path, {"dump": dump}, ROOT / "templates", store, 0)
+    given = run_of(path, ROOT / "templates", said)
     step = facts(given, "dump", load_relations(ROOT / "templates")).mined
     assert isinstance(step, Mine)
     given.folder(step)
@@ -179,10 +184,7 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     templates = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", templates)
     said: list[str] = []
-    store = Workspace(tmp_path / "build", said.append)
-    about = RecipeInput(licence="CC0-1.0")
-    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
-    given = Run(path, {"dump": dump}, templates, store, 0)
+    given = run_of(path, templates, said)
 
     def asked() -> Facts:
         return facts(given, "dump", {"P54": load_relations(templates)["P54"]})

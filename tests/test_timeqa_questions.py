@@ -406,7 +406,7 @@ def test_no_answer_is_cut_out_where_another_entry_gives_one(
     entry: tuple[date, date], is_cut: bool
 ) -> None:
     one = segment("Q2", "2003", "2009")
-    page = {"naming": (frozenset({1}),), "lengths": (10, 5)}
+    page: dict[str, Any] = {"naming": (frozenset({1}),), "lengths": (10, 5)}
     for own in (0, 1):
         found = asked_of(
             pair_of(one, listed={own: (entry,)}, **page), 20, unanswerable={"easy": 0.99}
