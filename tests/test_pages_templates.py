@@ -261,8 +261,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    SEASONS + FLAGS + SHIPS + DATES + LISTS + UNITS + INFOBOXES + TABLES,
+    ("text", "expected"), SEASONS + FLAGS + SHIPS + DATES + LISTS + UNITS + INFOBOXES + TABLES
 )
 def test_what_a_person_reads(text: str, expected: str) -> None:
     assert "\n".join(shown(text)) == expected

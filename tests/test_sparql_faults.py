@@ -50,19 +50,6 @@ def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **opt
 
 
 @pytest.mark.parametrize(
-    "agent",
-    [None, "", "factdrift/1.0", "Mozilla/5.0 (X11; Linux)", "me @ home", "a/1 (x@y.org)\nX: y"],
-)
-def test_it_refuses_to_run_without_a_contact(
-    server: Server, tmp_path: Path, agent: str | None
-) -> None:
-    server.reset()
-    with pytest.raises(UserError, match="contact"):
-        mine_mayors(server, tmp_path, user_agent=agent)
-    assert server.log() == []
-
-
-@pytest.mark.parametrize(
     ("fault", "at_least"),
     [
         ({"kind": "429", "after": "1"}, 1.0),
@@ -107,10 +94,8 @@ def test_an_endpoint_that_hangs_is_asked_for_less(
 
 def test_the_smallest_page_is_tried_a_few_times_only(server: Server, tmp_path: Path) -> None:
     server.reset(limit=5)
-    with pytest.raises(
-        UserError,
-        match=r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts",
-    ):
+    message = r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"
+    with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path)
 
 
@@ -137,25 +122,37 @@ def test_a_refusal_is_said_once_and_plainly(
     assert len(server.log()) == 1
 
 
-@pytest.mark.parametrize("endpoint", ["query.wikidata.org", "ftp://a.org/sparql", "https://", ""])
-def test_an_address_is_checked(server: Server, tmp_path: Path, endpoint: str) -> None:
-    with pytest.raises(UserError, match="not the address"):
-        mine_mayors(server, tmp_path, endpoint=endpoint)
-
-
-def test_an_endpoint_out_of_reach_is_no_traceback(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"still out of reach after 4 attempts: .*refused"):
-        mine_mayors(server, tmp_path, endpoint="http://127.0.0.1:9/sparql")
-
-
-def test_relations_are_property_ids(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not property ids: Q5, p39"):
-        mine_mayors(server, tmp_path, relations={"p39": True, "Q5": True, "P39": True})
+OUT_OF_REACH = "http://127.0.0.1:9/sparql"
 
 
 @pytest.mark.parametrize(
-    ("passed", "message"),
-    [(2, "gave 0 of 120 in ids-P39"), (4, "gave 0 of 40 in statements-P39")],
+    ("given", "message"),
+    [
+        ({"endpoint": "query.wikidata.org"}, "not the address"),
+        ({"endpoint": "ftp://a.org/sparql"}, "not the address"),
+        ({"endpoint": "https://"}, "not the address"),
+        ({"endpoint": ""}, "not the address"),
+        ({"endpoint": OUT_OF_REACH}, r"still out of reach after 4 attempts: .*refused"),
+        ({"relations": {"p39": True, "Q5": True, "P39": True}}, "not property ids: Q5, p39"),
+        ({"user_agent": None}, "contact"),
+        ({"user_agent": ""}, "contact"),
+        ({"user_agent": "factdrift/1.0"}, "contact"),
+        ({"user_agent": "Mozilla/5.0 (X11; Linux)"}, "contact"),
+        ({"user_agent": "me @ home"}, "contact"),
+        ({"user_agent": "a/1 (x@y.org)\nX: y"}, "contact"),
+    ],
+)
+def test_mistakes_in_what_is_given(
+    server: Server, tmp_path: Path, given: dict[str, Any], message: str
+) -> None:
+    server.reset()
+    with pytest.raises(UserError, match=message):
+        mine_mayors(server, tmp_path, **given)
+    assert server.log() == []
+
+
+@pytest.mark.parametrize(
+    ("passed", "message"), [(2, "gave 0 of 120 in ids-P39"), (4, "gave 0 of 40 in statements-P39")]
 )
 def test_an_answer_that_is_short_is_not_believed(
     server: Server, tmp_path: Path, expected: bytes, passed: int, message: str
@@ -193,9 +190,8 @@ def test_what_was_fetched_before_it_gave_up_is_not_asked_for_again(
     server: Server, tmp_path: Path, expected: bytes
 ) -> None:
     server.reset(*[{"kind": "429"}] * 4)
-    with pytest.raises(
-        UserError, match=r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"
-    ):
+    message = r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"
+    with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path)
     assert len(server.log()) == 4
     server.reset({"kind": "drop"}, limit=30)
