@@ -89,10 +89,10 @@ def until(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     assert process.poll() is None, process.communicate()[1]
 
 
-def killed(folder: Path, jobs: int, parts_read: int) -> None:
-    """A run that is killed when it has read more than so many parts."""
+def killed(folder: Path, jobs: int, at: Callable[[], bool]) -> None:
+    """A run that is killed as soon as something holds."""
     process = start(folder, jobs)
-    until(lambda: parts(folder) > parts_read, process)
+    until(at, process)
     process.kill()
     process.communicate()
 
@@ -123,10 +123,7 @@ def same(folder: Path, shards: Path) -> bool:
 
 @pytest.mark.parametrize(("jobs", "again"), [pytest.param(1, 2, marks=SLOW), (2, 1)])
 def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path) -> None:
-    process = start(folder, jobs)
-    until(lambda: first_is_whole(folder) and parts(folder) > 80, process)
-    process.kill()
-    process.communicate()
+    killed(folder, jobs, lambda: first_is_whole(folder) and parts(folder) > 80)
     assert not (folder / "out/mined.json").exists()
     done = parts(folder)
     # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
@@ -199,7 +196,7 @@ def test_two_runs_in_one_folder(folder: Path) -> None:
 
 @SLOW
 def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
-    killed(folder, 1, 10)
+    killed(folder, 1, lambda: parts(folder) > 10)
     [half] = (folder / "out/build").glob("parts-*")
     with (half / ".reading").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -214,7 +211,7 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> Non
 
 def test_other_relations_or_files_start_anew(folder: Path) -> None:
     paths = sorted(folder.glob("shard-*"))
-    killed(folder, 1, 10)
+    killed(folder, 1, lambda: parts(folder) > 10)
     said: list[str] = []
     run(paths, folder / "other", work=folder / "out/build", undated=["P54"], tuning=TUNING)
     run(paths[1:], folder / "fewer", work=folder / "out/build", tuning=TUNING, say=said.append)

@@ -175,7 +175,7 @@ HARD: Cases = [
      {"in March 2003", "before March 2003", "before April 2003", "after March 2003"}),
     ("no month inside", [segment("Q2", "2003-02-05", "2003-03-28")], {}, set()),
     ("no two months", [segment("Q2", "2003-02-05", "2003-04-28")], {"mix": {"between": 1}}, set()),
-    ("two months", [segment("Q2", "2003-01-31", "2003-04-01")], {"mix": {"between": 1}},
+    ("two months", [segment("Q2", "2003-01-31", "2003-04-30")], {"mix": {"between": 1}},
      {"between February 2003 and March 2003"}),
     ("months where they are certain",
      [segment("Q2", "2003", "2005"), segment("Q3", "2005", "2006")],

@@ -216,10 +216,7 @@ def test_select_on_a_small_calendar(kind: str) -> None:
             first = chance.random() < 0.5
             one = replace(one, start_first=None) if first else replace(one, end_last=None)
         if chance.random() < 0.2 and points[1] <= snapshot:
-            one = aligned(
-                Segment("Q1", "P54", "Q2", points[0], points[1], snapshot, snapshot, True, False,
-                        False, ("s",), snapshot), "link",
-            )  # fmt: skip
+            one = replace(one, end_first=snapshot, end_last=snapshot, end_open=True)
         grain = chance.choice((DAY, MONTH, YEAR))
         numbers = sorted(
             index(grain, (date(2010, 1, 1) + timedelta(chance.randint(0, 1400))).toordinal())
