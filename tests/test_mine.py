@@ -124,10 +124,8 @@ def test_every_layout_gives_the_same_facts(
     [
         (1, ["json"]),
         (3, ["json.gz", "json.bz2", "json.zst"]),
-        pytest.param(2, ["json"], marks=pytest.mark.slow),
         pytest.param(3, ["json"], marks=pytest.mark.slow),
         pytest.param(1, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
-        pytest.param(2, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
     ],
 )
 def test_any_number_of_processes_and_shards_gives_the_same_bytes(
@@ -332,18 +330,8 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
         compressed(b"[\n" + b",\n".join([*some, b"{"]) + b"]\n", tmp_path / f"shard-{n}.{form}")
     paths = sorted(tmp_path.glob("shard-*"))
     run(paths, tmp_path / "whole", tuning=SMALL)
-    shares = [
-        mine_share(
-            paths,
-            tmp_path / f"share{n}",
-            Share(n, 3),
-            undated=UNDATED,
-            snapshot=DAY,
-            jobs=jobs,
-            tuning=SMALL,
-        )
-        for n in (2, 0, 1)
-    ]
+    how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
+    shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge(shares[:2], tmp_path / "merged")
     merge(shares, tmp_path / "merged", jobs=jobs)

@@ -54,21 +54,17 @@ ELEMENT = '<text bytes="4" xml:space="preserve">TEXT</text>'
         (BAD.replace("<revision>", "<revision><x>"), "bad_xml"),
         (BAD.replace("<id>3</id>", "<id>3</id><redirect title='[bad]'/>"), "bad_redirect"),
         (BAD.replace("  </page>\n", ""), "cut_page"),
+        (BAD.replace("<title>Bad</title>", ""), "no_title"),
     ],
 )
 def test_bad_page(bad: str, reason: str, tmp_path: Path) -> None:
     counts = read(export([bad, GOOD]), tmp_path)
     assert titles(tmp_path) == ["Good"]
     first, second = dropped(tmp_path)
-    assert first[:2] == (reason, "x.xml:3")
+    assert first[:2] == (reason, "x.xml:0" if reason == "no_title" else "x.xml:3")
     assert second[1] == "Q2"
     assert counts[f"dropped/{reason}"] == 1
     assert counts["not_found"] == 1
-
-
-def test_bad_page_without_a_title(tmp_path: Path) -> None:
-    read(export([BAD.replace("<title>Bad</title>", ""), GOOD]), tmp_path)
-    assert dropped(tmp_path)[0] == ("no_title", "x.xml:0", None)
 
 
 @pytest.mark.parametrize(("old", "place"), [(b"TEXT", "page"), (b"Bad", "title")])
