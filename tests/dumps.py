@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import zstandard
 
 from factdrift.builders.core.run import RecipeInput, Source
@@ -66,8 +67,12 @@ def item(
     for relation, given in (claims or {}).items():
         for n, one in enumerate(given):
             one.setdefault("id", f"{name}${relation}-{n}")
-    labels = {"en": {"language": "en", "value": label}} if label else {}
+    labels = {"en": term(label)} if label else {}
     return {"type": "item", "id": name, "labels": labels, "claims": claims or {}, **more}
+
+
+def term(text: str, language: str = "en") -> Json:
+    return {"language": language, "value": text}
 
 
 def prop(name: str, label: str) -> Json:
@@ -94,6 +99,11 @@ def compressed(data: bytes, path: Path) -> Path:
             data = zstandard.compress(data)
     path.write_bytes(data)
     return path
+
+
+def rows(path: Path) -> list[Json]:
+    found: list[Json] = pq.read_table(path).to_pylist()
+    return found
 
 
 CLUBS = {f"Q{n}": f"Club {n}" for n in range(10, 20)}

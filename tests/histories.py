@@ -55,10 +55,10 @@ def day(text: str) -> tuple[date, date]:
     return first, after - timedelta(days=1)
 
 
-def parquet(path: Path, row: Any, rows: Sequence[Any]) -> Path:
+def parquet(path: Path, row: Any, rows: Sequence[Any], group: int = 5_000) -> Path:
     """Rows as a Parquet file, in row groups small enough that several threads share them."""
     table = pa.Table.from_batches(batches(row, rows), schema=arrow_schema(row))
-    pq.write_table(table, path, row_group_size=5_000)
+    pq.write_table(table, path, row_group_size=group)
     return path
 
 

@@ -16,7 +16,7 @@ from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.mine import merge, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
 from tests.conftest import run as command
-from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, statement, world
+from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, rows, statement, world
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -29,11 +29,6 @@ def run(dumps: Any, out: Path, **more: Any) -> Mined:
 
 def sums(out: Path) -> dict[str, str]:
     return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -129,10 +124,8 @@ def test_every_layout_gives_the_same_facts(
     [
         (1, ["json"]),
         (3, ["json.gz", "json.bz2", "json.zst"]),
-        pytest.param(2, ["json"], marks=pytest.mark.slow),
         pytest.param(3, ["json"], marks=pytest.mark.slow),
         pytest.param(1, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
-        pytest.param(2, ["json.gz", "json.bz2", "json.zst"], marks=pytest.mark.slow),
     ],
 )
 def test_any_number_of_processes_and_shards_gives_the_same_bytes(
@@ -337,18 +330,8 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
         compressed(b"[\n" + b",\n".join([*some, b"{"]) + b"]\n", tmp_path / f"shard-{n}.{form}")
     paths = sorted(tmp_path.glob("shard-*"))
     run(paths, tmp_path / "whole", tuning=SMALL)
-    shares = [
-        mine_share(
-            paths,
-            tmp_path / f"share{n}",
-            Share(n, 3),
-            undated=UNDATED,
-            snapshot=DAY,
-            jobs=jobs,
-            tuning=SMALL,
-        )
-        for n in (2, 0, 1)
-    ]
+    how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
+    shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge(shares[:2], tmp_path / "merged")
     merge(shares, tmp_path / "merged", jobs=jobs)

@@ -20,8 +20,8 @@ from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT
-from tests.dumps import array, compressed, lines, world
-from tests.test_mine import SMALL, rows, run, sums
+from tests.dumps import array, compressed, lines, rows, world
+from tests.test_mine import SMALL, run, sums
 
 SLOW = pytest.mark.slow
 BAD = {
@@ -78,13 +78,10 @@ def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
     ("content", "message", "jobs"),
     [
         (b"", "the file is empty", 1),
-        (b"\x89PNG\r\n\x1a\n", "PNG", 1),
         (b"PAR1....PAR1", "Parquet", 1),
         (b"<html>503 Service Unavailable</html>", "HTML", 1),
         (b"Error: not found\n", "dump.json:1: no entity", 1),
-        (b"a,b,c\n1,2,3\n" * 100, "dump.json:1: no entity", 1),
         (b'{"entities":{"Q1":{"id":"Q1"}}}', "dump.json:1: no entity", 1),
-        (b"[\n]\n", "no entity in it", 1),
         (b"\n\n\n", "no entity in it", 1),
         (b'{"id":"L1","type":"lexeme"}\n', "no entity in it", 1),
         (bytes(range(256)) * 100, "no entity", 1),
@@ -132,13 +129,18 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     assert sums(tmp_path / "out") == sums(tmp_path / "whole")
 
 
+def run_of(path: Path, templates: Path, said: list[str]) -> Run:
+    """A run over one dump file, in a folder beside it."""
+    store = Workspace(path.with_name("build"), said.append)
+    about = RecipeInput(licence="CC0-1.0")
+    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
+    return Run(path, {"dump": dump}, templates, store, 0)
+
+
 def test_a_release_says_that_an_array_has_no_end(tmp_path: Path) -> None:
     path = compressed(b"[\n" + b",\n".join(lines(world(3))) + b",\n", tmp_path / "dump.json")
     said: list[str] = []
-    store = Workspace(tmp_path / "build", said.append)
-    about = RecipeInput(licence="CC0-1.0")
-    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
-    given = Run(path, {"dump": dump}, ROOT / "templates", store, 0)
+    given = run_of(path, ROOT / "templates", said)
     step = facts(given, "dump", load_relations(ROOT / "templates")).mined
     assert isinstance(step, Mine)
     given.folder(step)
@@ -179,10 +181,7 @@ def test_a_new_relation_reads_no_dump_again_unless_it_keeps_undated_statements(
     templates = tmp_path / "templates"
     shutil.copytree(ROOT / "templates", templates)
     said: list[str] = []
-    store = Workspace(tmp_path / "build", said.append)
-    about = RecipeInput(licence="CC0-1.0")
-    dump = Source("dump", (path,), (store.checksum(path),), date(2026, 1, 1), about)
-    given = Run(path, {"dump": dump}, templates, store, 0)
+    given = run_of(path, templates, said)
 
     def asked() -> Facts:
         return facts(given, "dump", {"P54": load_relations(templates)["P54"]})

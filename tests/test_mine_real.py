@@ -12,8 +12,8 @@ import pytest
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
 from tests.conftest import DATA
-from tests.dumps import facts_of
-from tests.test_mine import rows, sums
+from tests.dumps import facts_of, rows
+from tests.test_mine import sums
 
 PAPER = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 needs_data = pytest.mark.skipif(

@@ -16,7 +16,7 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.reader import Tuning
 from tests.dumps import array, compressed, world
-from tests.test_mine import UNDATED, run, sums
+from tests.test_mine import run, sums
 
 SLOW = pytest.mark.slow
 TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
@@ -89,6 +89,14 @@ def until(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     assert process.poll() is None, process.communicate()[1]
 
 
+def killed(folder: Path, jobs: int, at: Callable[[], bool]) -> None:
+    """A run that is killed as soon as something holds."""
+    process = start(folder, jobs)
+    until(at, process)
+    process.kill()
+    process.communicate()
+
+
 def children(process: subprocess.Popen[str]) -> list[int]:
     """The processes that read for this one; multiprocessing has another, the resource tracker."""
     found = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
@@ -110,16 +118,12 @@ def rerun(folder: Path, jobs: int) -> str:
 
 
 def same(folder: Path, shards: Path) -> bool:
-    made, expected = sums(folder / "out"), sums(shards / "expected")
-    return made == expected
+    return sums(folder / "out") == sums(shards / "expected")
 
 
 @pytest.mark.parametrize(("jobs", "again"), [pytest.param(1, 2, marks=SLOW), (2, 1)])
 def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path) -> None:
-    process = start(folder, jobs)
-    until(lambda: first_is_whole(folder) and parts(folder) > 80, process)
-    process.kill()
-    process.communicate()
+    killed(folder, jobs, lambda: first_is_whole(folder) and parts(folder) > 80)
     assert not (folder / "out/mined.json").exists()
     done = parts(folder)
     # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
@@ -192,10 +196,7 @@ def test_two_runs_in_one_folder(folder: Path) -> None:
 
 @SLOW
 def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
-    process = start(folder, 1)
-    until(lambda: parts(folder) > 10, process)
-    process.kill()
-    process.communicate()
+    killed(folder, 1, lambda: parts(folder) > 10)
     [half] = (folder / "out/build").glob("parts-*")
     with (half / ".reading").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
@@ -210,12 +211,8 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> Non
 
 def test_other_relations_or_files_start_anew(folder: Path) -> None:
     paths = sorted(folder.glob("shard-*"))
-    process = start(folder, 1)
-    until(lambda: parts(folder) > 10, process)
-    process.kill()
-    process.communicate()
+    killed(folder, 1, lambda: parts(folder) > 10)
     said: list[str] = []
     run(paths, folder / "other", work=folder / "out/build", undated=["P54"], tuning=TUNING)
     run(paths[1:], folder / "fewer", work=folder / "out/build", tuning=TUNING, say=said.append)
     assert not said
-    assert UNDATED == ("P27",)

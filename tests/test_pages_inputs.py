@@ -18,7 +18,7 @@ from factdrift.builders.wikipedia.html import is_html, text_of_html
 from factdrift.builders.wikipedia.inputs import check_pages
 from factdrift.builders.wikipedia.read import read_pages
 from tests.conftest import ROOT, run
-from tests.exports import export, multistream, page
+from tests.exports import export, multistream, page, write
 
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 PAGES = ROOT / "samples/wikipedia/enwiki-20260201-pages-articles-multistream.xml.bz2"
@@ -72,9 +72,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_before_the_run(name: str, tmp_path: Path) -> None:
     file, data, message = REFUSED[name]
-    path = tmp_path / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
+    path = write(tmp_path / file, data)
     with pytest.raises(UserError) as error:
         check_pages([path], date(2026, 2, 1), date(2026, 2, 2), print)
     first = str(error.value).split("\n")[0]
@@ -96,9 +94,7 @@ TAKEN = {
 @pytest.mark.parametrize("name", TAKEN)
 def test_taken(name: str, tmp_path: Path) -> None:
     file, data = TAKEN[name]
-    path = tmp_path / file
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
+    path = write(tmp_path / file, data)
     said: list[str] = []
     check_pages([path], date(2026, 2, 1), date(2026, 2, 2), said.append)
     assert said == []
@@ -133,15 +129,9 @@ def test_a_release_that_asks_nothing_says_why(sample: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("given", ["20260201.en", "20260201.en/train-00000-of-00041.parquet"])
 def test_the_layout_of_the_hub(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    row: dict[str, object] = {
-        "id": "12",
-        "url": "https://en.wikipedia.org/wiki/A",
-        "title": "A",
-        "text": "b c\n\nd",
-    }
-    file = tmp_path / "20260201.en/train-00000-of-00041.parquet"
-    file.parent.mkdir()
-    file.write_bytes(parquet([row]))
+    url = "https://en.wikipedia.org/wiki/A"
+    row: dict[str, object] = {"id": "12", "url": url, "title": "A", "text": "b c\n\nd"}
+    write(tmp_path / "20260201.en/train-00000-of-00041.parquet", parquet([row]))
     path = find_recipe("timeqa")
     store = Workspace(tmp_path / "build", lambda _: None)
     inputs = {"dump": [str(DUMP)], "pages": [given]}

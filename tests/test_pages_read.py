@@ -16,6 +16,7 @@ from factdrift.builders.wikipedia import files, parts
 from factdrift.builders.wikipedia.read import read_pages
 from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
+from tests.dumps import rows
 from tests.exports import export, lines, multistream, page
 
 PAGES = [
@@ -46,11 +47,6 @@ WANTED = {
     "Not there": "Q7",
 }
 TARGETS = ["Club"]
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
 
 
 def texts(row: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from factdrift.builders.wikidata.documents import Rows
 from factdrift.builders.wikidata.parts import RawEntity
-from tests.dumps import item, item_snak, prop, statement, time_snak, value
+from tests.dumps import item, item_snak, prop, statement, term, time_snak, value
 
 UNDATED = ("P19",)
 
@@ -23,10 +23,6 @@ def read(*entities: Any) -> Rows:
 
 def entity(given: dict[str, Any]) -> RawEntity:
     return read(given).entities[-1]
-
-
-def term(text: str, language: str = "en") -> dict[str, str]:
-    return {"language": language, "value": text}
 
 
 ALIASES = {"en": [*map(term, "cAb")], "mul": [*map(term, "bÄ")], "de": [term("x")]}
@@ -174,10 +170,15 @@ def test_a_statement_that_contradicts_itself_is_dropped() -> None:
     ]
 
 
-def test_undated_statements_are_kept_beside_dated_ones() -> None:
-    three = [statement("Q2", "2019"), statement("Q3"), statement("Q4", rank="deprecated")]
-    rows = read(item("Q1", "A", {"P6": three, "P17": [statement("Q5"), statement("Q6")]}))
-    assert [(s.object, s.reason) for s in rows.statements] == [("Q2", None), ("Q3", "undated")]
+def test_undated_statements_are_kept_beside_dated_ones_and_where_the_relation_asks_for_it() -> None:
+    claims = {
+        "P6": [statement("Q2", "2019"), statement("Q3"), statement("Q4", rank="deprecated")],
+        "P17": [statement("Q5"), statement("Q6")],
+        "P19": [statement("Q7")],
+    }
+    rows = read(item("Q1", "A", claims))
+    found = [(s.object, s.reason) for s in rows.statements]
+    assert found == [("Q2", None), ("Q3", "undated"), ("Q7", "undated")]
     assert rows.counts == {"items": 1, "P6/deprecated": 1, "P17/undated": 2}
 
 
@@ -190,12 +191,6 @@ def test_the_days_of_a_life() -> None:
     assert person.ended == (date.min, date.max)
     thing = entity(item("Q2", "B", {"P571": made, "P576": [statement({"snaktype": "novalue"})]}))
     assert (thing.began, thing.ended) == ((date.min, date.max), None)
-
-
-def test_undated_statements_are_kept_where_the_relation_asks_for_it() -> None:
-    rows = read(item("Q1", "A", {"P19": [statement("Q2")]}))
-    assert [(f.object, f.reason) for f in rows.statements] == [("Q2", "undated")]
-    assert rows.counts == {"items": 1}
 
 
 @pytest.mark.parametrize(

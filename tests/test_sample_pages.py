@@ -190,19 +190,3 @@ def test_mistakes_name_the_file(tmp_path: Path, files: dict[str, str], message: 
         (tmp_path / f"{name}.wiki").write_text(text, encoding="utf-8")
     with pytest.raises(make.PageError, match=message):
         make.dump(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("title", "text", "namespace", "redirect"),
-    [
-        ("A", "#REDIRECT [[B c]]", 0, "B c"),
-        ("A", "#redirect [[B#Section|b]] {{R}}", 0, "B"),
-        ("A", "See #REDIRECT [[B]]", 0, ""),
-        ("Talk:A", "", 1, ""),
-        ("Star Trek: A", "", 0, ""),
-        ("Talk", "", 0, ""),
-    ],
-)
-def test_page(title: str, text: str, namespace: int, redirect: str) -> None:
-    page = make.SamplePage(title, 1, 1, "", text)
-    assert (page.namespace, page.redirect) == (namespace, redirect)

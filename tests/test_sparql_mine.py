@@ -1,12 +1,10 @@
 """The same facts, gaps, entities and counts from an endpoint as from a dump."""
 
-import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.core.errors import UserError
@@ -18,7 +16,20 @@ from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import DATA, ROOT, run
-from tests.dumps import GREGORIAN, JULIAN, facts_of
+from tests.dumps import (
+    GREGORIAN,
+    JULIAN,
+    Json,
+    facts_of,
+    item,
+    item_snak,
+    lines,
+    prop,
+    rows,
+    statement,
+    term,
+    value,
+)
 from tests.sparql_server import Server, serve
 from tests.wikibase_rdf import Flavour
 
@@ -52,9 +63,7 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
     ]
     for name in ("facts", "gaps", "entities", "dropped"):
         paths = [folder / f"{name}.parquet" for folder in folders]
-        expected, found = (
-            [{**row, "facts": None} for row in pq.read_table(path).to_pylist()] for path in paths
-        )
+        expected, found = ([{**row, "facts": None} for row in rows(path)] for path in paths)
         for one, other in zip(expected, found, strict=False):
             assert one == other
         assert len(expected) == len(found)
@@ -71,23 +80,21 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 PRECISIONS = {4: 9, 7: 10, 10: 11}
 
 
-def snak(relation: str, value: str) -> dict[str, Any]:
-    """`?`: unknown; `-`: no value; an item or property; a time (`read_time`)."""
-    if value in ("?", "-"):
-        kind = "novalue" if value == "-" else "somevalue"
-        return {"snaktype": kind, "property": relation, "datatype": "wikibase-item"}
-    found: dict[str, Any] = {"snaktype": "value", "property": relation}
-    if value[0] in "QP":
-        kind = {"Q": "item", "P": "property"}[value[0]]
-        given: dict[str, Any] = {"entity-type": kind, "numeric-id": int(value[1:]), "id": value}
-        return found | {"datavalue": {"type": "wikibase-entityid", "value": given}}
-    calendar = JULIAN if value.endswith("J") else GREGORIAN
-    text, _, precision = value.rstrip("J").partition("/")
+def snak(form: str) -> Json:
+    """`?`: unknown; `-`: no value; an item or property; a time, `/precision`, `J` for Julian."""
+    if form in ("?", "-"):
+        return {"snaktype": "novalue" if form == "-" else "somevalue"}
+    if form[0] == "Q":
+        return item_snak(form)
+    if form[0] == "P":
+        return value("wikibase-entityid", {"entity-type": "property", "id": form})
+    calendar = JULIAN if form.endswith("J") else GREGORIAN
+    text, _, precision = form.rstrip("J").partition("/")
     sign, day = ("-", text[1:]) if text[0] == "-" else ("+", text)
     number = int(precision) if precision else PRECISIONS[len(day)]
     day += "-00" * (2 - day.count("-"))
     given = {"time": f"{sign}{day}T00:00:00Z", "precision": number, "calendarmodel": calendar}
-    return found | {"datavalue": {"type": "time", "value": given | {"timezone": 0}}}
+    return value("time", given)
 
 
 FORMS = """
@@ -128,69 +135,54 @@ a name for all           Q7 normal     P580 2019
 ROWS = {row[:25].strip(): row[25:].split(maxsplit=2) for row in FORMS.strip().splitlines()}
 
 
-def _statement(subject: str, number: int, form: str) -> dict[str, Any]:
-    value, rank, *times = ROWS[form]
+def _statement(subject: str, number: int, form: str) -> Json:
+    main, rank, *times = ROWS[form]
     given = [part.split() for part in times[0].split("; ")] if times else []
     mark = f"{subject}$0a1B{number:04}-4D4F-4f4a-8dfe-{number:012X}"
     return {
         "id": mark.replace("Q", "q") if number % 3 == 0 else mark,
         "rank": rank,
-        "mainsnak": snak("P39", value),
-        "qualifiers": {name: [snak(name, time) for time in some] for name, *some in given},
+        "mainsnak": snak(main),
+        "qualifiers": {name: [snak(time) for time in some] for name, *some in given},
     }
 
 
-def term(text: str, language: str = "en") -> dict[str, str]:
-    return {"language": language, "value": text}
-
-
-def _kind(of: str, rank: str = "normal") -> dict[str, Any]:
-    return {"id": f"Q2$kind-{of}-{rank}", "rank": rank, "mainsnak": snak("P31", of)}
-
-
-def entities() -> Iterator[dict[str, Any]]:
+def entities() -> Iterator[Json]:
     """One item a form, and what they point to."""
     for number, form in enumerate(ROWS):
-        item = f"Q{1000 + number}"
-        yield {
-            "id": item,
-            "labels": {"en": term(form), "mul": term("not this one", "mul")},
-            "aliases": {"en": [term(form), term("é \"quoted\" \\ 'name'")]},
-            "sitelinks": {"enwiki": {"site": "enwiki", "title": f"{form} (page)"}},
-            "claims": {"P39": [_statement(item, number, form)]},
-        }
+        name = f"Q{1000 + number}"
+        yield item(
+            name,
+            claims={"P39": [_statement(name, number, form)]},
+            labels={"en": term(form), "mul": term("not this one", "mul")},
+            aliases={"en": [term(form), term("é \"quoted\" \\ 'name'")]},
+            sitelinks={"enwiki": {"site": "enwiki", "title": f"{form} (page)"}},
+        )
     both = [_statement("Q77", 900, "pairs"), _statement("Q77", 901, "month")]
-    yield {"id": "Q77", "labels": {"mul": term("Two", "mul")}, "claims": {"P39": both}}
-    yield {"id": "Q78", "labels": [], "claims": {"P39": [_statement("Q78", 902, "point")]}}
-    yield {
-        "id": "P39",
-        "type": "property",
-        "labels": {"en": term("position held")},
-        "claims": {"P39": [_statement("P39", 903, "point")]},
-    }
-    yield {"id": "Q1", "labels": {"en": term("mayor"), "de": term("Bürgermeister", "de")}}
-    yield {
-        "id": "Q2",
-        "labels": {"en": term("Category:Mayors")},
-        "claims": {"P31": [_kind("Q4167410", "deprecated"), _kind("Q4167836")]},
-        "sitelinks": {site: {"site": site, "title": "x"} for site in ("dewiki", "commonswiki")},
-    }
-    yield {"id": "Q3", "labels": {"de": term("Bürgermeister", "de")}}
+    yield item("Q77", claims={"P39": both}, labels={"mul": term("Two", "mul")})
+    yield item("Q78", claims={"P39": [_statement("Q78", 902, "point")]}, labels=[])
+    of_a_property = {"P39": [_statement("P39", 903, "point")]}
+    yield {**prop("P39", "position held"), "claims": of_a_property}
+    yield item("Q1", labels={"en": term("mayor"), "de": term("Bürgermeister", "de")})
+    kinds = [statement("Q4167410", rank="deprecated"), statement("Q4167836")]
+    links = {site: {"site": site, "title": "x"} for site in ("dewiki", "commonswiki")}
+    yield item("Q2", "Category:Mayors", {"P31": kinds}, sitelinks=links)
+    yield item("Q3", labels={"de": term("Bürgermeister", "de")})
     yield {"entity": "Q4", "redirect": "Q8"}
     yield {"entity": "Q5", "redirect": "Q4"}
-    yield {
-        "id": "Q7",
-        "labels": {"mul": term("Mayor 7", "mul")},
-        "aliases": {of: [term(f"M {of}", of)] for of in ("mul", "en", "de")},
-        "claims": {"P31": [_kind("Q4167836", "deprecated")]},
-    }
-    yield {"id": "Q8", "labels": {"en": term("merged mayor")}, "aliases": [], "claims": []}
+    yield item(
+        "Q7",
+        claims={"P31": [statement("Q4167836", rank="deprecated")]},
+        labels={"mul": term("Mayor 7", "mul")},
+        aliases={of: [term(f"M {of}", of)] for of in ("mul", "en", "de")},
+    )
+    yield {**item("Q8", "merged mayor"), "aliases": [], "claims": []}
 
 
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("forms") / "entities.jsonl"
-    path.write_text("\n".join(json.dumps({"type": "item"} | e) for e in entities()), "utf-8")
+    path.write_bytes(b"\n".join(lines(entities())))
     return path
 
 
@@ -211,7 +203,7 @@ def test_every_form_of_a_statement_is_the_same(
                 for reason in ("undated", "deprecated", "novalue", "not_an_item")
             )
             assert about["statements"] + passed == len(ROWS) + 3
-    facts = [row for row in pq.read_table(sparql.statements).to_pylist() if not row["reason"]]
+    facts = [row for row in rows(sparql.statements) if not row["reason"]]
     assert {fact["object"] for fact in facts} == {"Q1", "Q7", "Q8"}
     assert {fact["statement"][0] for fact in facts} == {"Q", "q"}
 

@@ -1,6 +1,5 @@
 """The time qualifiers of a statement against the intervals in which it held."""
 
-import calendar
 from collections import Counter
 from datetime import date
 from random import Random
@@ -21,18 +20,14 @@ from factdrift.builders.wikidata.statements import (
     life,
 )
 from factdrift.builders.wikidata.times import point
-from tests import spec_oracle
+from tests import histories, spec_oracle
 from tests.dumps import GREGORIAN, JULIAN
 
 
 def day(text: str) -> PartialDate:
     """`2019`, `2019-07`, `2019-07-24`, or `first/last` of such."""
     low, _, high = text.partition("/")
-    a, b = low.split("-"), (high or low).split("-")
-    first = date(*[int(x) for x in [*a, "1", "1"][:3]])
-    year, month = int(b[0]), int(b[1]) if len(b) > 1 else 12
-    last = int(b[2]) if len(b) > 2 else calendar.monthrange(year, month)[1]
-    return PartialDate(first, date(year, month, last))
+    return PartialDate(histories.day(low)[0], histories.day(high or low)[1])
 
 
 def snaks(text: str) -> list[Snak]:

@@ -8,16 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from bench import alignment as measure
 from factdrift.builders import rows
 from factdrift.builders.core.engine import Engine, engine
-from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.text.dates import dates_in
 from factdrift.builders.text.names import names_of
 from factdrift.builders.text.sentences import sentence_starts
@@ -32,9 +29,12 @@ from factdrift.builders.timeqa.alignment import (
 from factdrift.builders.timeqa.evidence import Naming, PageStates
 from factdrift.builders.timeqa.mentions import PageText
 from tests.conftest import DATA
+from tests.dumps import rows as read
+from tests.histories import Interval, day, parquet
 
 ALIGNMENT = Alignment()
 BASE = [f.name for f in fields(rows.Segment)]
+UNKNOWN: Interval = (None, None)
 MARKED = DATA / "timeqa/human_annotated_train.json.gz"
 KINDS: dict[str, rows.ParagraphKind] = {"*": "list", "|": "table", "!": "infobox"}
 
@@ -59,32 +59,12 @@ def page(text: str, item: str = "Q1") -> rows.Page:
     return rows.Page(item, "Subject", 7, 8, tuple(paragraphs))
 
 
-def days(text: str | None) -> tuple[date | None, date | None]:
-    """`2003`, `2003-07` or `2003-07-01` as its first and last day."""
-    if not text:
-        return None, None
-    year, month, day = (int(p) for p in (text + "-0-0").split("-")[:3])
-    if day:
-        return date(year, month, day), date(year, month, day)
-    if month:
-        return date(year, month, 1), date(
-            year, month, [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-        )
-    return date(year, 1, 1), date(year, 12, 31)
-
-
 def segment(start: str | None = None, end: str | None = None, of: str = "Q2") -> rows.Segment:
+    """A segment; no `end`: open; an empty one: ended on an unknown day."""
+    begins, ends = (day(text) if text else UNKNOWN for text in (start, end))
+    is_open = end is None
     return rows.Segment(
-        "Q1",
-        "P54",
-        of,
-        *days(start),
-        *days(end),
-        end is None,
-        False,
-        False,
-        ("Q1$a",),
-        date(2022, 9, 15),
+        "Q1", "P54", of, *begins, *ends, is_open, False, False, ("Q1$a",), date(2022, 9, 15)
     )
 
 
@@ -111,50 +91,48 @@ def _named(one: rows.Segment, names: Names) -> rows.NamedSegment:
 
 LEEDS = Names("Leeds United F.C.", ("LUFC", "The Whites"), "Leeds United F.C.")
 
-RULES: list[tuple[str, str, str, Names, tuple[str, str | None]]] = [
-    ("a link", "He joined [[Leeds United F.C.|Leeds]].", "", LEEDS, ("link", "Leeds")),
-    ("a link before a name", "Leeds United F.C. won. [[Leeds United F.C.|They]] did.", "", LEEDS,
+RULES: list[tuple[str, str, Names, tuple[str, str | None]]] = [
+    ("a link", "He joined [[Leeds United F.C.|Leeds]].", LEEDS, ("link", "Leeds")),
+    ("a link before a name", "Leeds United F.C. won. [[Leeds United F.C.|They]] did.", LEEDS,
      ("link", "Leeds United F.C.")),
-    ("an alias", "He joined the Whites and LUFC.", "", LEEDS, ("name", "the Whites")),
-    ("without the suffix", "He joined Leeds United.", "", LEEDS, ("name", "Leeds United")),
-    ("another page of that name", "He joined [[Leeds United (1880)|Leeds United]].", "",
+    ("an alias", "He joined the Whites and LUFC.", LEEDS, ("name", "the Whites")),
+    ("without the suffix", "He joined Leeds United.", LEEDS, ("name", "Leeds United")),
+    ("another page of that name", "He joined [[Leeds United (1880)|Leeds United]].",
      Names("Leeds United F.C.", (), "LUFC"), ("name", "Leeds United")),
-    ("another thing of that name", "He joined [[Vitória S.C.|Vitória]].", "",
+    ("another thing of that name", "He joined [[Vitória S.C.|Vitória]].",
      Names("Vitória F.C.", (), "Vitória F.C."), ("none", None)),
-    ("inside a longer link", "He moved to [[Manchester United F.C.|Manchester United]].", "",
+    ("inside a longer link", "He moved to [[Manchester United F.C.|Manchester United]].",
      Names("Manchester", (), "Manchester"), ("none", None)),
-    ("similar", "He studied. He was at the Technical University of Leuna.", "",
+    ("similar", "He studied. He was at the Technical University of Leuna.",
      Names("Technical University Leuna-Merseburg", (), None),
      ("similar", "Technical University of Leuna")),
-    ("one shared word is not similar", "* Welling United", "",
+    ("one shared word is not similar", "* Welling United",
      Names("Dundee United", (), None), ("none", None)),
-    ("the text of a link is no name", "[[Ann Lee|His deputy]] was mayor.", "",
+    ("the text of a link is no name", "[[Ann Lee|His deputy]] was mayor.",
      Names("Ann Lee", (), "Ann Lee"), ("none", None)),
-    ("an office is no name of its holder", "The [[Ann Lee|Mayor of Leuna]] came.", "",
+    ("an office is no name of its holder", "The [[Ann Lee|Mayor of Leuna]] came.",
      Names("Ann Lee", (), "Ann Lee"), ("none", None)),
-    ("a word of it", "He was a [[Democratic Party|Democrat]] until 2001.", "",
+    ("a word of it", "He was a [[Democratic Party|Democrat]] until 2001.",
      Names("Democratic Party", (), "Democratic Party"), ("link", "Democrat")),
-    ("with its bracket", "They were the Torpedo Squadron 4 (VT-4) then.", "",
+    ("with its bracket", "They were the Torpedo Squadron 4 (VT-4) then.",
      Names("Torpedo Squadron 4 (VT-4)", (), None), ("name", "Torpedo Squadron 4 (VT-4)")),
-    ("initials", "She moved to the CWI in Amsterdam.", "",
+    ("initials", "She moved to the CWI in Amsterdam.",
      Names("Centrum Wiskunde & Informatica", (), None), ("name", "CWI")),
-    ("no initials where the name stands", "CWI! The Centrum Wiskunde & Informatica.", "",
+    ("no initials where the name stands", "CWI! The Centrum Wiskunde & Informatica.",
      Names("Centrum Wiskunde & Informatica", (), None), ("name", "Centrum Wiskunde & Informatica")),
-    ("without the generic part", "He led the Berlin Philharmonic.", "",
+    ("without the generic part", "He led the Berlin Philharmonic.",
      Names("Berlin Philharmonic Orchestra", (), None), ("name", "Berlin Philharmonic")),
-    ("one word is not enough", "He was a Labour man.", "",
+    ("one word is not enough", "He was a Labour man.",
      Names("Labour Party", (), None), ("none", None)),
-    ("nothing", "He played.", "", LEEDS, ("none", None)),
-    ("no text", "", "", LEEDS, ("none", None)),
+    ("nothing", "He played.", LEEDS, ("none", None)),
+    ("no text", "", LEEDS, ("none", None)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("text", "start", "named", "wanted"), [r[1:] for r in RULES], ids=[r[0] for r in RULES]
+    ("text", "named", "wanted"), [r[1:] for r in RULES], ids=[r[0] for r in RULES]
 )
-def test_the_first_rule_that_holds(
-    text: str, start: str, named: Names, wanted: tuple[str, str | None]
-) -> None:
+def test_the_first_rule_that_holds(text: str, named: Names, wanted: tuple[str, str | None]) -> None:
     [row] = align(text, [(segment("2003", "2009"), named)])
     assert (row.rule, row.mention) == wanted
     assert (row.page, row.revision, row.verification) == (7, 8, "automatic")
@@ -209,30 +187,26 @@ def test_the_mention_that_says_it_best(
     assert (row.paragraph, row.mention) == wanted
 
 
-SEVERAL: list[tuple[str, str, list[tuple[str, str | None]], list[str | None]]] = [
-    ("each its own", "He joined Leeds United in 2003. He rejoined Leeds United in 2012.",
-     [("2003", "2005"), ("2012", "2014")], ["0:10", "0:44"]),
-    ("whatever the order", "He rejoined Leeds United in 2012. He joined Leeds United in 2003.",
-     [("2003", "2005"), ("2012", "2014")], ["0:44", "0:12"]),
-    ("rows of a table", "| 2003–2005; Leeds United\n| 2012–2014; Leeds United",
-     [("2003", "2005"), ("2012", "2014")], ["0:11", "1:11"]),
-    ("seasons in headings", "= Career / 2003–2005\nHe joined Leeds United.\n= Career / 2012\n"
-     "He joined Leeds United.", [("2003", "2005"), ("2012", "2014")], ["0:10", "1:10"]),
-    ("one mention for two", "He was with Leeds United from 2003 to 2005 and from 2012 to 2014.",
-     [("2003", "2005"), ("2012", "2014")], ["0:12", "0:12"]),
-    ("a mention without dates", "He was twice with Leeds United.",
-     [("2003", "2005"), ("2012", "2014")], ["0:18", "0:18"]),
-]  # fmt: skip
+SEVERAL: dict[str, tuple[str, list[str]]] = {
+    "each its own": (
+        "He joined Leeds United in 2003. He rejoined Leeds United in 2012.", ["0:10", "0:44"]),
+    "whatever the order": (
+        "He rejoined Leeds United in 2012. He joined Leeds United in 2003.", ["0:44", "0:12"]),
+    "rows of a table": (
+        "| 2003–2005; Leeds United\n| 2012–2014; Leeds United", ["0:11", "1:11"]),
+    "seasons in headings": (
+        "= Career / 2003–2005\nHe joined Leeds United.\n= Career / 2012\nHe joined Leeds United.",
+        ["0:10", "1:10"]),
+    "one mention for two": (
+        "He was with Leeds United from 2003 to 2005 and from 2012 to 2014.", ["0:12", "0:12"]),
+    "a mention without dates": ("He was twice with Leeds United.", ["0:18", "0:18"]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "spans", "wanted"), [s[1:] for s in SEVERAL], ids=[s[0] for s in SEVERAL]
-)
-def test_segments_of_one_object(
-    text: str, spans: list[tuple[str, str | None]], wanted: list[str | None]
-) -> None:
-    found = align(text, [(segment(*s), LEEDS) for s in spans])
-    assert [None if r.rule == "none" else f"{r.paragraph}:{r.start}" for r in found] == wanted
+@pytest.mark.parametrize(("text", "wanted"), SEVERAL.values(), ids=SEVERAL)
+def test_two_segments_of_one_object(text: str, wanted: list[str]) -> None:
+    both = [(segment("2003", "2005"), LEEDS), (segment("2012", "2014"), LEEDS)]
+    assert [f"{r.paragraph}:{r.start}" for r in align(text, both)] == wanted
 
 
 Evidence = tuple[bool | None, bool | None, str, bool]
@@ -286,10 +260,7 @@ STATED: list[tuple[str, str | None, str | None, Evidence]] = [
 def test_what_the_page_states(
     text: str, start: str | None, end: str | None, wanted: Evidence
 ) -> None:
-    one = segment(start, end)
-    if end == "":
-        one = replace(one, end_open=False)
-    [row] = align(f"Ann.\n{text}", [(one, LEEDS)])
+    [row] = align(f"Ann.\n{text}", [(segment(start, end), LEEDS)])
     assert (row.start_stated, row.end_stated, row.evidence, row.contradicted) == wanted
 
 
@@ -345,15 +316,6 @@ def test_a_name_of_two_objects_is_no_name() -> None:
     assert [r.rule for r in found] == ["none", "none"]
     [alone] = align("He joined United.", both[:1])
     assert alone.rule == "name"
-
-
-def test_rows_keep_the_segment_and_its_order() -> None:
-    ones = [segment("2003", "2009"), replace(segment("1995"), object="Q9"), segment("2012")]
-    found = align("He joined Leeds United.", [(s, LEEDS) for s in ones])
-    assert [(r.object, r.start_first, r.statements) for r in found] == [
-        (s.object, s.start_first, s.statements) for s in ones
-    ]
-    assert {(r.object_label, r.aliases) for r in found} == {(LEEDS.label, LEEDS.aliases)}
 
 
 def test_similarity_has_a_threshold() -> None:
@@ -520,17 +482,6 @@ def named(subject: str, of: str, label: str) -> rows.NamedSegment:
     return replace(one, subject=subject, statements=(f"{subject}${of}",))
 
 
-def write(path: Path, row: Any, some: Sequence[Any], group: int = 7) -> Path:
-    table = pa.Table.from_batches(batches(row, some), schema=arrow_schema(row))
-    pq.write_table(table, path, row_group_size=group)
-    return path
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
-
-
 def made(folder: Path, count: int) -> tuple[Path, Path]:
     """Pages of some of `count` subjects, of Q9 before Q10, and segments of others too."""
     rng = random.Random(3)
@@ -543,8 +494,8 @@ def made(folder: Path, count: int) -> tuple[Path, Path]:
         if rng.random() < 0.8:
             segments += [named(f"Q{n}", f"Q{k}", club) for k, club in enumerate(clubs)]
     return (
-        write(folder / "pages.parquet", rows.Page, pages),
-        write(folder / "segments.parquet", rows.NamedSegment, segments, 11),
+        parquet(folder / "pages.parquet", rows.Page, pages, 7),
+        parquet(folder / "segments.parquet", rows.NamedSegment, segments, 11),
     )
 
 
@@ -581,9 +532,9 @@ EDGES: list[tuple[str, list[str], list[str], list[str], list[str]]] = [
 def test_edges(
     tmp_path: Path, items: list[str], subjects: list[str], met: list[str], left: list[str]
 ) -> None:
-    pages = write(tmp_path / "p", rows.Page, [page("Text.", i) for i in items])
+    pages = parquet(tmp_path / "p", rows.Page, [page("Text.", i) for i in items])
     ones = [named(s, "Q1", "Hull") for s in subjects]
-    segments = write(tmp_path / "s", rows.NamedSegment, ones)
+    segments = parquet(tmp_path / "s", rows.NamedSegment, ones)
     align_file(pages, segments, tmp_path / "out", Alignment())
     assert [r["subject"] for r in read(tmp_path / "out/aligned.parquet")] == met
     assert [r["subject"] for r in read(tmp_path / "out/dropped.parquet")] == left
@@ -607,7 +558,7 @@ def kept(
         for (subject, relation), rules in pairs.items()
         for k, letter in enumerate(rules)
     ]
-    write(path, rows.AlignedSegment, some)
+    parquet(path, rows.AlignedSegment, some)
     settings = Alignment(pairs_per_relation=cap)
     segments, dropped = keep_pairs(duck.read(path, rows.AlignedSegment), settings, seed)
     duck.write(dropped, folder / "d.parquet", rows.Dropped, DROPPED_ORDER)

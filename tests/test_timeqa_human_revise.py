@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 
-from factdrift.builders.rows import (
-    AlignmentRule,
-    Gold,
-    Page,
-    Paragraph,
-    ReleasedAlignedSegment,
-)
+from factdrift.builders.rows import AlignmentRule, Gold, Page, Paragraph, ReleasedAlignedSegment
 from factdrift.builders.timeqa.annotations import read_verdicts, revise
 from tests.gold_rows import gold
 from tests.test_timeqa_questions import segment

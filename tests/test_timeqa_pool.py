@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 
 from factdrift.builders import rows
-from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.timeqa.dataset import TimeQA
 from factdrift.builders.timeqa.pool import Pool, pool_of
+from tests.histories import parquet
 
 LONG = " and so on until the line has all of the twenty words that it needs to be taken here"
 TEXTS = {
@@ -26,9 +24,7 @@ def pages(tmp_path: Path) -> Path:
         rows.Page(q, f"Page {q}", 1, 1, tuple(rows.Paragraph("text", "", t, ()) for t in texts))
         for q, texts in TEXTS.items()
     ]
-    table = pa.Table.from_batches(batches(rows.Page, some), schema=arrow_schema(rows.Page))
-    pq.write_table(table, tmp_path / "pages.parquet")
-    return tmp_path / "pages.parquet"
+    return parquet(tmp_path / "pages.parquet", rows.Page, some)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from factdrift.builders.wmt.index import TABLES, index
 from factdrift.builders.wmt.lines import sentences_of
 from factdrift.builders.wmt.read import read
 from tests.conftest import ROOT
+from tests.dumps import rows
 
 SAMPLES = ROOT / "samples" / "news"
 NAME = "news-docs.2019.en.filtered"
@@ -49,11 +50,6 @@ def archive(folder: Path, *lines: bytes, name: str = NAME + ".gz") -> Path:
     return path
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return found
-
-
 def refs(out: Path) -> list[ArticleRef]:
     return [ArticleRef(**row) for row in rows(out / "articles.parquet")]
 
@@ -72,10 +68,7 @@ GOOD = line()
 LINES: dict[str, tuple[bytes, str | None]] = {
     "an article": (GOOD, None),
     "a Windows line end": (line(whole="W.") + b"\r", None),
-    "text of several bytes a letter": (
-        line(split="Zoran Milanović 東京.\n\nB. 🎉", whole="東京"),
-        None,
-    ),
+    "text of several bytes a letter": (line(split="Zoran 東京.\n\nB. 🎉", whole="東京"), None),
     "a leap day": (line("20160229"), None),
     "no fields": (b"", "too_few_fields"),
     "a day alone": (b"20190207", "too_few_fields"),
@@ -261,15 +254,13 @@ def test_near_duplicates(name: str, first_day: str, day: str, tmp_path: Path) ->
 @pytest.mark.parametrize("escape", [str, lambda k: json.dumps(k)[1:-1]])
 def test_keep_list(tmp_path: Path, escape: Any) -> None:
     path = archive(tmp_path, line(whole="a"), line(whole="b"), line("20190208", whole="a"))
-    keys = archive(tmp_path / "k", escape(key("20190207", "a")).encode(), b"", name="keys.txt.gz")
+    one = escape(key("20190207", "a")).encode()
+    keys = archive(tmp_path / "k", one, b"", name="keys.txt.gz")
     assert [r.line for r in indexed(path, tmp_path / "out", keep=keys)] == [1]
     assert [d["reason"] for d in dropped_in(tmp_path / "out")] == ["not_in_keep_list"] * 2
-
-
-def test_a_keep_list_with_a_line_that_is_no_id(tmp_path: Path) -> None:
-    keys = archive(tmp_path / "k", key("20190207", "a").encode(), b"hello", name="keys.txt.gz")
+    keys = archive(tmp_path / "k", one, b"hello", name="keys.txt.gz")
     with pytest.raises(UserError, match=r"keys.txt.gz:2: not an article's id"):
-        index(archive(tmp_path, line()), tmp_path / "out", keep=keys)
+        index(path, tmp_path / "out", keep=keys)
 
 
 def test_until(tmp_path: Path) -> None:

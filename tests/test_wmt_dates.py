@@ -109,9 +109,7 @@ def test_the_card_shows_the_draws_beside_what_is_expected(many: DrawnDates) -> N
             assert n == pytest.approx(plot.expected[series][period], abs=5 * n**0.5)
 
 
-def test_recent_questions_wait_uniformly_from_0_to_30_days(
-    many: DrawnDates,
-) -> None:
+def test_recent_questions_wait_uniformly_from_0_to_30_days(many: DrawnDates) -> None:
     """Articles from January to November: none of their questions is outside the year."""
     article = days_of(many.table, "article_day", split="eval", subset="recent")
     question = days_of(many.table, "question_day", split="eval", subset="recent")

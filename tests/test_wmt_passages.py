@@ -18,19 +18,6 @@ from factdrift.builders.wmt.passages import (
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples" / "news"
-DAYS = {
-    date(2019, 2, 7): "Thursday, February 7, 2019. ",
-    date(2020, 5, 6): "Wednesday, May 6, 2020. ",
-    date(2016, 2, 29): "Monday, February 29, 2016. ",
-    date(2007, 1, 1): "Monday, January 1, 2007. ",
-    date(2020, 12, 31): "Thursday, December 31, 2020. ",
-}
-
-
-@pytest.mark.parametrize("day", DAYS)
-def test_days_in_words(day: date) -> None:
-    assert passage_prefix(day) == DAYS[day]
-    assert question_prefix(day) == "Today is " + DAYS[day]
 
 
 def test_every_month_and_weekday() -> None:
@@ -38,6 +25,7 @@ def test_every_month_and_weekday() -> None:
     for n in range(800):
         day = date(2019, 1, 1) + timedelta(n)
         assert passage_prefix(day) == f"{day:%A, %B} {day.day}, {day.year}. "
+    assert question_prefix(date(2016, 2, 29)) == "Today is Monday, February 29, 2016. "
 
 
 @pytest.mark.parametrize(

@@ -97,14 +97,15 @@ def _statement(
     yield _quad(
         node.value, ONTOLOGY + "rank", NamedNode(ONTOLOGY + RANKS[statement.get("rank", "normal")])
     )
-    yield from _snak(node, "statement", statement["mainsnak"], flavour)
-    for snaks in _map(statement.get("qualifiers")).values():
+    yield from _snak(node, "statement", relation, statement["mainsnak"], flavour)
+    for name, snaks in _map(statement.get("qualifiers")).items():
         for snak in snaks:
-            yield from _snak(node, "qualifier", snak, flavour)
+            yield from _snak(node, "qualifier", name, snak, flavour)
 
 
-def _snak(node: NamedNode, place: str, snak: Json, flavour: Flavour) -> Iterator[Quad]:
-    relation = snak["property"]
+def _snak(
+    node: NamedNode, place: str, relation: str, snak: Json, flavour: Flavour
+) -> Iterator[Quad]:
     simple = NamedNode(f"{PROP}{place}/{relation}")
     if snak["snaktype"] == "novalue":
         yield Quad(node, TYPE, NamedNode(f"{PROP}novalue/{relation}"))
