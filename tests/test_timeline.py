@@ -2,7 +2,6 @@
 test_timelines_oracle.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -17,12 +16,6 @@ from factdrift.builders.rows import Fact, Segment
 from tests.histories import Interval, day, fact, parquet
 
 NOW = date(2022, 9, 15)
-
-
-@pytest.fixture(scope="module")
-def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with engine("duckdb", tmp_path_factory.mktemp("scratch"), threads=2) as opened:
-        yield opened
 
 
 def one(thing: str, start: Interval, end: Interval | None, relation: str = "P54") -> Fact:
