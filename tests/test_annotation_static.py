@@ -8,10 +8,7 @@ import pytest
 
 from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.page import Delivery
-from factdrift.annotation.platforms import PLATFORMS
-from factdrift.annotation.platforms.base import Verdict
-from factdrift.annotation.submission import Refused, Submission
-from tests.annotation_workers import batch_of, hand_in, refusals, submission, take
+from tests.annotation_workers import batch_of, refusals, take
 
 pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from tests.browser import Browser, Taker, browser, served, taker
@@ -43,14 +40,6 @@ def test_links(split: bool, tmp_path: Path) -> None:
     assert sorted(p.name for p in static.glob("hits/*")) == (
         [] if split else ["0001.json", "0002.json"]
     )
-
-
-def test_what_it_reads(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    given = [submission(batch, "A1"), {"format": "else"}]
-    found = list(PLATFORMS["static"].read(hand_in(tmp_path, given)))
-    assert [type(one) for one in found] == [Submission, Refused]
-    assert PLATFORMS["static"].feedback(tmp_path, lambda one: Verdict(""), tmp_path) == []
 
 
 _ANSWER = """

@@ -148,18 +148,6 @@ def other(walk: Walk, tmp_path: Path) -> Walk:
     return Walk(tmp_path, jobs=2)
 
 
-def test_the_same_bytes_with_two_jobs(walk: Walk, other: Walk) -> None:
-    one, two = (
-        {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-        for folder in (
-            walk.folder / "releases/new-lama-easy/1.0.0",
-            other.release("new-lama-easy").folder,
-        )
-    )
-    assert one.keys() == two.keys()
-    assert [name for name in one if one[name] != two[name]] == []
-
-
 @pytest.fixture
 def model() -> Iterator[dict[str, Any]]:
     with chat_server(rewritten) as step:

@@ -48,9 +48,6 @@ def test_query(template: str, subject: str, blank: str, expected: str) -> None:
     ("template", "message"),
     [
         ("<subject> plays.", "no <object>; a template has exactly one"),
-        ("Plays for <the object>.", "no <subject>; a template has exactly one"),
-        ("<subject> and <a object> and <object>.", "more than one <object>; a template"),
-        ("<subject> is <objct>.", "unknown placeholder <objct>, did you mean <object>?"),
         ("<Subject> is <object>.", "unknown placeholder <Subject>, did you mean <subject>?"),
         ("<subject> is <theobject>.", "did you mean <the object>?"),
         ("<subject> is < object>.", "did you mean <object>?"),
