@@ -27,6 +27,15 @@ _FLAGS = (
 ).split()
 
 
+@contextmanager
+def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server of one's own, with a slash at its end."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
 class _Pages(SimpleHTTPRequestHandler):
     """The pages of a folder, and no icon."""
 
@@ -48,11 +57,8 @@ def served(folder: Path) -> Iterator[str]:
     By HTTP, as workers get them: a page from a file may find its localStorage empty in Chromium
     while the machine is busy (measured: 107 of 400 loads, and none of 341 by HTTP).
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Pages, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with listening(partial(_Pages, directory=str(folder))) as root:
+        yield root
 
 
 @dataclass
@@ -93,11 +99,9 @@ def taker() -> Iterator[Taker]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        state.address = f"http://127.0.0.1:{server.server_port}"
+    with listening(Handler) as root:
+        state.address = root.rstrip("/")
         yield state
-        server.shutdown()
 
 
 class Browser:

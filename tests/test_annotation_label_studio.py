@@ -268,17 +268,6 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
 
 
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [("batch", "unknown batch"), ("hit", "unknown HIT"), ("item", "unknown item")],
-)
-def test_a_task_of_another_batch(key: str, reason: str, tmp_path: Path) -> None:
-    _, path = exported(tmp_path, hits=1)
-    (one, *_) = json.loads(path.read_text("utf-8"))
-    one["data"]["factdrift"][key] = "f" * 16
-    assert {*taken(tmp_path, [one]).refused} == {reason}
-
-
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:
     layout = load_layout("judge_question")
     batch, path = exported(tmp_path, hits=1)

@@ -1,6 +1,7 @@
 """An expert searches the old corpus in a real browser, opens a passage and marks in it."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from factdrift.annotation.hits import BatchOrder, make_batch
 from factdrift.annotation.layout import load_layout
 from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.submission import Submission, from_text
+from tests.annotation_workers import hand_in
 from tests.browser import Browser, browser
 from tests.conftest import ROOT
 from tests.receiving import received, serving
@@ -32,13 +34,9 @@ UNTIL = date(2020, 4, 30)
 
 def expert_batch(tmp: Path) -> HitBatch:
     """A batch of one row for experts."""
-    rows = tmp / "rows.jsonl"
-    rows.write_text(json.dumps(ROW) + "\n", "utf-8")
-    order = BatchOrder("ckl_expert", str(rows), "static", news=[str(ROOT / "samples/news")])
-    made = make_batch(
-        BatchOrder(**{**vars(order), "until": UNTIL, "build": tmp / "build", "out": tmp / "hits"})
-    )
-    return read_batch(made[0])
+    rows, news = hand_in(tmp, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
+    order = BatchOrder("ckl_expert", str(rows), "static", news=news, until=UNTIL)
+    return read_batch(make_batch(replace(order, build=tmp / "build", out=tmp / "hits"))[0])
 
 
 def options(tmp: Path) -> tuple[str, ...]:

@@ -63,9 +63,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory, model: dict[str, Any]) -> Wal
 
 @pytest.fixture
 def other(walk: Walk, tmp_path: Path) -> Walk:
-    """Another folder with the same gold rows."""
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
-    return Walk(tmp_path, jobs=2)
+    return walk.beside(tmp_path)
 
 
 def latest(walk: Walk, name: str) -> Path:
