@@ -245,17 +245,13 @@ class Browser:
         self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
 
     def tab_to(self, node: Any, *, group: bool = False) -> None:
-        """Press Tab, or Shift and Tab, until the focus is there (`group`: on one of its name)."""
+        """Press Tab until the focus is there (`group`: on one of its name)."""
         from selenium.webdriver.common.keys import Keys
 
-        for _ in range(60):
-            away = int(self.js(_AWAY, node, group))
-            if not away:
+        for _ in range(200):
+            if self.js(_FOCUSED, node, group):
                 return
-            if away > 0:
-                self.keys(*[Keys.TAB] * away)
-            else:
-                self.chord(Keys.SHIFT, *[Keys.TAB] * -away)
+            self.keys(Keys.TAB)
         raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
 
     def mark_by_keys(self, words: str) -> None:
@@ -353,20 +349,9 @@ return [...document.querySelectorAll('button')]
   .filter((b) => b.checkVisibility() && b.innerText.trim().startsWith(arguments[0]));
 """
 
-# How many tabs it is to an element: a guess that is made again where it lands.
-_AWAY = """
-const [node, group] = arguments;
-const now = document.activeElement;
-const same = (a, b) => a === b || (a.type === 'radio' && a.name === b.name);
-if (group ? same(node, now) : node === now) return 0;
-const kinds = 'a[href], button, input, textarea, summary, [tabindex="0"]';
-const all = [...document.querySelectorAll(kinds)]
-  .filter((n) => !n.disabled && n.checkVisibility() && !n.closest('fieldset:disabled'));
-const stops = all.filter((n) => n.type !== 'radio' || n === now || (n === node && !group)
-  || n === (all.find((o) => same(n, o) && o.checked) || all.find((o) => same(n, o))));
-const at = stops.indexOf(now), to = stops.findIndex((n) => (group ? same(n, node) : n === node));
-if (at < 0) return 1;
-return to - at || 1;
+_FOCUSED = """
+const [node, group] = arguments, now = document.activeElement;
+return node === now || (group && now.type === 'radio' && now.name === node.name);
 """
 
 # The key that brings the cursor of a text nearer to some words.

@@ -103,12 +103,7 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     assert [m["text"] for m in answers["marks"]] == ["O'Neil", "עולם", "family on 3"]
     whole = HOSTILE.replace("\n", " ")
     start = whole.index("family")
-    assert answers["part"] == {
-        "start": start,
-        "end": start + 6,
-        "text": "family",
-        "paragraph": 1,
-    }
+    assert answers["part"] == {"start": start, "end": start + 6, "text": "family", "paragraph": 1}
     assert answers["pick"] == HOSTILE[:40]
     assert answers["note"] == HOSTILE.replace("\n", " ")
     assert answers["tick"] is False

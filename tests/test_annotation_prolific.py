@@ -122,8 +122,7 @@ STATUS = {0: "AWAITING REVIEW", 1: "APPROVED", 2: "AWAITING REVIEW", 3: "RETURNE
 
 
 @pytest.mark.parametrize(
-    ("minutes", "approved", "rejected", "paid"),
-    [(6, [0, 1], [2], [0]), (4, [0], [1, 2], [0])],
+    ("minutes", "approved", "rejected", "paid"), [(6, [0, 1], [2], [0]), (4, [0], [1, 2], [0])]
 )
 def test_who_is_approved_rejected_and_paid(
     tmp_path: Path, minutes: int, approved: list[int], rejected: list[int], paid: list[int]
@@ -165,10 +164,7 @@ def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
 
 def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) -> None:
     batch = made(tmp_path)
-    given = [
-        work(batch, 0, 0, assignment=session(1)),
-        work(batch, 1, 0, worker="=cmd|calc"),
-    ]
+    given = [work(batch, 0, 0, assignment=session(1)), work(batch, 1, 0, worker="=cmd|calc")]
     taken(tmp_path, given, export(tmp_path, {0: "APPROVED", 1: "APPROVED"}))
     assert [r[2] for r in refusals(tmp_path)] == ["unknown session", "not an id of Prolific"]
 

@@ -116,10 +116,7 @@ def test_gold_answers(answer: dict[str, object], values: list[Any], expected: An
 
 
 def test_lists_have_an_entry_for_each_judgment() -> None:
-    found = [
-        judged("u", "r", verdict="a", name="UN"),
-        judged("v", "r", verdict="b", note="unsure"),
-    ]
+    found = [judged("u", "r", verdict="a", name="UN"), judged("v", "r", verdict="b", note="unsure")]
     _, gold = settle(layout(NAMED, {"by": "any"}, assignments=2), found, items(found))
     given = [json.loads(one.answers) for one in sorted(found, key=lambda one: one.id)]
     want = {n: [answers.get(n) for answers in given] for n in ("verdict", "name", "note")}
@@ -174,11 +171,7 @@ def test_flags_and_what_is_set_aside() -> None:
         ("eager", "i-r3", ("duplicate_worker",), False),
         ("twice", "i-r3", ("duplicate_worker",), False),
     }
-    assert brief(gold) == {
-        "r1": ("accepted", 3, 3),
-        "r2": ("open", 1, 1),
-        "r3": ("disputed", 3, 1),
-    }
+    assert brief(gold) == {"r1": ("accepted", 3, 3), "r2": ("open", 1, 1), "r3": ("disputed", 3, 1)}
 
 
 @pytest.mark.parametrize(

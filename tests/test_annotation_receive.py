@@ -357,8 +357,7 @@ def crowd(
 
 
 @pytest.mark.parametrize(
-    ("hits", "workers", "kills"),
-    [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)],
+    ("hits", "workers", "kills"), [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)]
 )
 def test_nothing_is_lost_or_doubled_by_kills(
     tmp_path: Path, hits: int, workers: int, kills: int

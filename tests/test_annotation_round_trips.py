@@ -13,13 +13,7 @@ from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.annotation.matching import hash_id
 from factdrift.annotation.results import import_results
 from tests.annotation_workers import hand_in
-from tests.simulated_workers import (
-    Made,
-    label_studio_export,
-    mturk_csv,
-    work,
-    written,
-)
+from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, written
 
 PLATFORMS = ("static", "mturk", "label_studio")
 WAYS = [

@@ -128,7 +128,7 @@ def test_updated_and_new(walk: Walk) -> None:
     (row,) = rows(new.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
     assert [row[c] for c in ("answer", "grounds", "prediction")] == [
-        *("Markus Braun", "not_found", "Tim Cook"),
+        *("Markus Braun", "not_found", "Tim Cook")
     ]
     assert "old_answer" not in row
     assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})

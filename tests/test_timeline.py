@@ -48,10 +48,7 @@ def test_what_cannot_be_read(duck: Engine, tmp_path: Path) -> None:
     segments = parquet(tmp_path / "segments.parquet", Segment, [])
     with pytest.raises(UserError, match="no column statement, point, sighting, rank for Fact"):
         duck.read(segments, Fact)
-    with (
-        pytest.raises(UserError, match="no engine 'sparc'"),
-        engine("sparc", tmp_path),
-    ):
+    with pytest.raises(UserError, match="no engine 'sparc'"), engine("sparc", tmp_path):
         pass
 
 
