@@ -1,9 +1,10 @@
-"""Period diff: what rows and drops say; when what holds is in spec_cases.tsv and the oracle."""
+"""Timelines and periods: rows and drops; when what holds is in spec_cases.tsv and the oracle."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import ibis.expr.types as ir
@@ -15,7 +16,7 @@ from factdrift.builders.core.engine import Engine, engine
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts import names
 from factdrift.builders.facts import period_diff as pd
-from factdrift.builders.facts.timeline import timeline
+from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
 
@@ -319,3 +320,58 @@ def test_buildable(ends: str, snapshot: str, count: int, expected: str) -> None:
     else:
         with pytest.raises(UserError, match="no period from 2022Q3 on had ended by the snap"):
             found()
+
+
+# Timelines: rows that are alike, tables of one snapshot, files as tables.
+
+
+def test_one_snapshot_a_table(duck: Engine, tmp_path: Path) -> None:
+    facts = [one("Q2", "2019")]
+    table = duck.read(parquet(tmp_path / "a.parquet", Fact, facts), Fact)
+    assert snapshot_day(duck, table) == NOW
+    facts.append(replace(facts[0], snapshot=date(2023, 1, 1)))
+    table = duck.read(parquet(tmp_path / "b.parquet", Fact, facts), Fact)
+    with pytest.raises(UserError, match="several snapshot days"):
+        snapshot_day(duck, table)
+    table = duck.read(parquet(tmp_path / "c.parquet", Fact, []), Fact)
+    with pytest.raises(UserError, match="no row"):
+        snapshot_day(duck, table)
+
+
+def test_what_cannot_be_read(duck: Engine, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such Parquet file"):
+        duck.read(tmp_path / "none.parquet", Fact)
+    (tmp_path / "text.parquet").write_text("no")
+    with pytest.raises(UserError, match=r"text\.parquet: not a Parquet file"):
+        duck.read(tmp_path / "text.parquet", Fact)
+    segments = parquet(tmp_path / "segments.parquet", Segment, [])
+    with pytest.raises(UserError, match="no column statement, point, sighting, rank for Fact"):
+        duck.read(segments, Fact)
+    with pytest.raises(UserError, match="no engine 'sparc'"), engine("sparc", tmp_path):
+        pass
+
+
+def test_several_files_and_a_folder_are_one_table(duck: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "facts [1]*"
+    folder.mkdir()
+    facts = [one(f"Q{n}", "2019") for n in (2, 3)]
+    paths = [parquet(folder / f"{n}.parquet", Fact, [f]) for n, f in enumerate(facts)]
+    for table in (duck.read(paths, Fact), duck.read(folder, Fact)):
+        assert sorted(r["object"] for r in duck.rows(table)) == ["Q2", "Q3"]
+
+
+def test_equal_facts_of_many_objects(duck: Engine, tmp_path: Path) -> None:
+    """Rows that sort alike stay in one segment: in which order they come is the engine's affair."""
+    spells = [("2015", "2017"), ("2019-01-01", "2020"), ("2022-02-01", None)]
+    facts = [
+        replace(one("Q2", *spell, f"Q{n}"), statement="same")
+        for n in range(1, 1_000)
+        for spell in spells
+        for _ in range(8)
+    ]
+    Random(1).shuffle(facts)
+    table = duck.read(parquet(tmp_path / "facts.parquet", Fact, facts), Fact)
+    segments = timeline(duck, table).segments
+    dates = segments.select("start_first", "end_last", "statements").distinct()
+    for _ in range(4):
+        assert [r["statements"] for r in duck.rows(dates)] == [["same"]] * 3
