@@ -27,6 +27,15 @@ _FLAGS = (
 ).split()
 
 
+@contextmanager
+def listening(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server of one's own, with a slash at its end."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
 class _Pages(SimpleHTTPRequestHandler):
     """The pages of a folder, and no icon."""
 
@@ -48,11 +57,8 @@ def served(folder: Path) -> Iterator[str]:
     By HTTP, as workers get them: a page from a file may find its localStorage empty in Chromium
     while the machine is busy (measured: 107 of 400 loads, and none of 341 by HTTP).
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Pages, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with listening(partial(_Pages, directory=str(folder))) as root:
+        yield root
 
 
 @dataclass
@@ -93,11 +99,9 @@ def taker() -> Iterator[Taker]:
         def log_message(self, format: str, *args: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        state.address = f"http://127.0.0.1:{server.server_port}"
+    with listening(Handler) as root:
+        state.address = root.rstrip("/")
         yield state
-        server.shutdown()
 
 
 class Browser:
@@ -241,17 +245,13 @@ class Browser:
         self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
 
     def tab_to(self, node: Any, *, group: bool = False) -> None:
-        """Press Tab, or Shift and Tab, until the focus is there (`group`: on one of its name)."""
+        """Press Tab until the focus is there (`group`: on one of its name)."""
         from selenium.webdriver.common.keys import Keys
 
-        for _ in range(60):
-            away = int(self.js(_AWAY, node, group))
-            if not away:
+        for _ in range(200):
+            if self.js(_FOCUSED, node, group):
                 return
-            if away > 0:
-                self.keys(*[Keys.TAB] * away)
-            else:
-                self.chord(Keys.SHIFT, *[Keys.TAB] * -away)
+            self.keys(Keys.TAB)
         raise AssertionError(f"the focus does not get to {node.get_attribute('outerHTML')}")
 
     def mark_by_keys(self, words: str) -> None:
@@ -349,20 +349,9 @@ return [...document.querySelectorAll('button')]
   .filter((b) => b.checkVisibility() && b.innerText.trim().startsWith(arguments[0]));
 """
 
-# How many tabs it is to an element: a guess that is made again where it lands.
-_AWAY = """
-const [node, group] = arguments;
-const now = document.activeElement;
-const same = (a, b) => a === b || (a.type === 'radio' && a.name === b.name);
-if (group ? same(node, now) : node === now) return 0;
-const kinds = 'a[href], button, input, textarea, summary, [tabindex="0"]';
-const all = [...document.querySelectorAll(kinds)]
-  .filter((n) => !n.disabled && n.checkVisibility() && !n.closest('fieldset:disabled'));
-const stops = all.filter((n) => n.type !== 'radio' || n === now || (n === node && !group)
-  || n === (all.find((o) => same(n, o) && o.checked) || all.find((o) => same(n, o))));
-const at = stops.indexOf(now), to = stops.findIndex((n) => (group ? same(n, node) : n === node));
-if (at < 0) return 1;
-return to - at || 1;
+_FOCUSED = """
+const [node, group] = arguments, now = document.activeElement;
+return node === now || (group && now.type === 'radio' && now.name === node.name);
 """
 
 # The key that brings the cursor of a text nearer to some words.

@@ -4,12 +4,11 @@ Gold rows are written as `make judgments` writes them, out of the items of a rea
 """
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.release.publish import Published
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
+from tests.browser import listening
 from tests.conftest import ROOT
 
 RECIPES = ROOT / "builders" / "recipes"
@@ -38,6 +38,11 @@ class Walk:
     folder: Path
     jobs: int = 1
     said: list[str] = field(default_factory=list)
+
+    def beside(self, folder: Path) -> "Walk":
+        """Another folder with the same gold rows."""
+        (folder / "judgments").symlink_to(self.folder / "judgments")
+        return Walk(folder, jobs=2)
 
     def release(self, name: str, **build: Any) -> Published:
         """A bundled recipe, with other parameters where given."""
@@ -65,17 +70,14 @@ class Walk:
     def batch(self, layout: str, number: int) -> HitBatch:
         """A batch of rows of the newest release."""
         order = BatchOrder(
-            layout=layout,
-            dataset=None,
-            platform="static",
-            number=number,
+            layout, None, "static", number,
             news=[str(NEWS)],
             until=date(2020, 4, 30),
             again=True,
             releases=self.folder / "releases",
             build=self.folder / "build",
             out=self.folder / "hits",
-        )
+        )  # fmt: skip
         return read_batch(make_batch(order)[0])
 
     def items(self, layout: str) -> list[Item]:
@@ -159,11 +161,10 @@ def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]
             self.end_headers()
             self.wfile.write(reply)
 
-    served = ThreadingHTTPServer(("127.0.0.1", 0), ChatHandler)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{served.server_port}/v1"
-    yield {"backend": {"backend": "openai", "base_url": address, "model": "m", "retries": 0}}
-    served.shutdown()
+    with listening(ChatHandler) as root:
+        yield {
+            "backend": {"backend": "openai", "base_url": f"{root}v1", "model": "m", "retries": 0}
+        }
 
 
 SAID = {

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from factdrift.builders.cli import main
+from factdrift.builders.core.engine import Engine, engine
 from tests.browser import chromium
 
 __all__ = ["chromium"]  # one browser for all files
@@ -48,6 +49,13 @@ def real_data() -> Path:
 def examples(number: int) -> int:
     """How many random tables a test draws: other ones each time, and a third without SLOW=1."""
     return number if os.environ.get("SLOW") else -(-number // 3)
+
+
+@pytest.fixture(scope="module")
+def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """DuckDB with a folder of its own."""
+    with engine("duckdb", tmp_path_factory.mktemp("scratch"), threads=2) as opened:
+        yield opened
 
 
 Done = subprocess.CompletedProcess[str]

@@ -193,11 +193,6 @@ def _spans(
     return sorted(found, key=lambda s: (s.get("paragraph", 0), s["start"]))
 
 
-def static_file(works: Sequence[Made], path: Path) -> None:
-    """JSON lines, as a server that pages post to would keep them."""
-    path.write_text("".join(json.dumps(made) + "\n" for made in works), "utf-8")
-
-
 COLUMNS = (
     "HITId HITTypeId Title Description Keywords Reward CreationTime MaxAssignments "
     "RequesterAnnotation AssignmentDurationInSeconds AutoApprovalDelayInSeconds Expiration "

@@ -568,17 +568,12 @@ def merged(one: Segment, other: Segment) -> Segment:
 def merge(segments: Iterable[Segment]) -> list[Segment]:
     """Same object again: "one segment only where the two touch or overlap under every reading"."""
     done = list(segments)
-    while True:
-        for one, other in combinations(done, 2):
-            states = one.kind == other.kind == "state"  # "Points never merge"
-            certain = not one.doubtful and not other.doubtful
-            if one.object == other.object and states and certain and touch(one, other):
-                done.remove(one)
-                done.remove(other)
-                done.append(merged(one, other))
-                break
-        else:
-            return done
+    for one, other in combinations(done, 2):
+        states = one.kind == other.kind == "state"  # "Points never merge"
+        certain = not one.doubtful and not other.doubtful
+        if one.object == other.object and states and certain and touch(one, other):
+            return merge([merged(one, other), *(s for s in done if s not in (one, other))])
+    return done
 
 
 def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:

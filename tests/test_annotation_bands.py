@@ -19,7 +19,7 @@ from factdrift.builders.release.publish import write_release
 from factdrift.builders.rows import Dropped, NewsQuestion
 from factdrift.filters.toxicity.scores import ATTRIBUTES, ToxicityScores
 from factdrift.filters.toxicity_filter import Toxicity
-from tests.annotation_workers import work
+from tests.annotation_workers import hand_in, work
 from tests.release_sample import PROSE, Sample, from_rows, meta
 from tests.test_streamingqa_human_reviews import ROW
 
@@ -48,8 +48,7 @@ def _file(path: Path, rows: int = 1000, alike: int = 0) -> Path:
         }
         for n in range(rows)
     ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    return path
+    return hand_in(path.parent, lines, path.name)
 
 
 class _Judges:
@@ -60,14 +59,12 @@ class _Judges:
         rule = {name: more.pop(name) for name in ("rows", "width", "share") if name in more}
         self.rule = BandRule(**rule)
         self.order = BatchOrder(
-            layout="judge_toxicity",
-            dataset=str(dataset),
-            platform="static",
+            "judge_toxicity", str(dataset), "static",
             build=tmp_path / "build",
             out=tmp_path / "hits",
             judgments=tmp_path / "judgments",
             **more,
-        )
+        )  # fmt: skip
         self.scores: dict[str, dict[str, float | None]] = {}
 
     def next(self, **more: Any) -> ThresholdReport:
@@ -142,8 +139,7 @@ def test_thin_bands_and_short_hits_are_said(tmp_path: Path) -> None:
         {"id": f"r{n}", "question": f"Q{n}?", "answers": ["a"], "toxicity_insult": score}
         for n, score in enumerate([0.99, 0.46, 0.47, 0.42])
     ]
-    path = tmp_path / "few.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    hand_in(tmp_path, lines, "few.jsonl")
     judges.scores = {f"r{n}": dict.fromkeys(ATTRIBUTES) for n in range(4)}
     first = judges.next()
     assert "one HIT has 1 of 20 rows and is paid in full" in first.lines()
@@ -248,7 +244,5 @@ def test_a_release_with_its_dropped_rows(tmp_path: Path) -> None:
     ],
 )
 def test_scores_that_are_none(tmp_path: Path, row: dict[str, object], message: str) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps(row) + "\n", "utf-8")
     with pytest.raises(UserError, match=message):
-        _Judges(tmp_path, path).next()
+        _Judges(tmp_path, hand_in(tmp_path, [row], "rows.jsonl")).next()

@@ -14,8 +14,10 @@ from factdrift.annotation.layout import layouts
 from factdrift.annotation.page import Delivery
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import file_sha256
+from tests.annotation_items import FIELDS
 from tests.annotation_workers import batch_of, hand_in, order, submission, take
 from tests.conftest import run
+from tests.test_annotation_items import ARTICLE_ID
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -233,17 +235,8 @@ def test_orders_that_cannot_be_met(change: dict[str, Any], message: str, tmp_pat
 
 PAGED = {"verify_facts"}
 OWN_ROWS: dict[str, dict[str, Any]] = {
-    "ckl_expert": {
-        "cloze": "[BLANK] is the Secretary-General of the United Nations.",
-        "new_answer": "Ban Ki-moon",
-        "prediction": "Kofi Annan",
-    },
-    "easy_question": {
-        "article_day": "2007-01-02",
-        "cloze": "Ban succeeded [BLANK] of Ghana in 2007.",
-        "article": "20070102000000000000\x00\x01"
-        "38b949760d50630345863f5e4e477cd693a44b076abfab4b0b59dd6354450802\x00\x01",
-    },
+    "ckl_expert": {k: v for k, v in FIELDS["ckl_expert"].items() if k != "results"},
+    "easy_question": FIELDS["easy_question"] | {"article": ARTICLE_ID},
 }
 
 

@@ -175,10 +175,7 @@ def _ratings(*rows: str) -> list[Rating]:
     ],
 )
 def test_fleiss_takes_items_of_one_size(rows: list[str], kappa: float | None, items: int) -> None:
-    assert fleiss_kappa(_ratings(*rows)) == (
-        None if kappa is None else pytest.approx(kappa),
-        items,
-    )
+    assert fleiss_kappa(_ratings(*rows)) == (None if kappa is None else pytest.approx(kappa), items)
 
 
 def test_cohen_is_of_pairs_with_enough_in_common() -> None:

@@ -42,13 +42,8 @@ def test_a_parquet_file(tmp_path: Path) -> None:
     [
         ("a.jsonl", b"{}\n{", {}, r"a.jsonl:2: not valid JSON"),
         ("a.jsonl", b"\n[1]\n", {}, r"a.jsonl:2: not a JSON object"),
-        ("a.jsonl", b'{"a": "\xe9"}', {}, r"a.jsonl:1: not valid JSON: 'utf-8' codec"),
         ("a.jsonl", '{"a": 1}'.encode("utf-16"), {}, r"a.jsonl:1: not valid JSON"),
         ("a.jsonl", b'{"a": 1, "a": 2}', {}, r"a.jsonl:1: .*the key 'a' is given twice"),
-        ("a.jsonl", b'{"a": NaN}', {}, r"a.jsonl:1: .*NaN is not a number"),
-        ("a.jsonl", b'{"a": 1e999}', {}, r"a.jsonl:1: not valid JSON"),
-        ("a.jsonl", b'{"a": "\\ud800"}', {}, r"a.jsonl:1: .*half of a surrogate"),
-        ("a.jsonl", b"[" * 10**6, {}, r"a.jsonl:1: .*nested too deeply"),
         ("a.csv", b"id,a", {}, r"a.csv: not a Parquet or JSONL file"),
         ("a.parquet", b"PAR1 no", {}, r"a.parquet: not a Parquet file"),
         ("a.jsonl", b"{}", {"split": "dev"}, r"a file has no configs and splits"),

@@ -65,18 +65,11 @@ CASES: list[tuple[str, str, bytes, int, list[tuple[int, str]]]] = [
      [(1, BAD), (3, BAD), (5, NOT), (7, BAD)]),
     ("two on a line", "r.jsonl", b"A B\nA\n", 1, [(1, BAD)]),
     ("NUL bytes", "r.jsonl", b"\0\0\nA\n{\"a\": \"\0\"}\n", 1, [(1, BAD), (3, BAD)]),
-    ("one NUL file", "r.jsonl", bytes(1000), 0, [(1, BAD)]),
     ("latin-1", "r.jsonl", b'A\n{"a": "\xe9"}\nB\n', 2, [(2, "not UTF-8")]),
-    ("an overlong encoding", "r.jsonl", b'A\n{"a": "\xc0\xaf"}\n', 1, [(2, "not UTF-8")]),
     ("an encoded surrogate", "r.jsonl", b'A\n{"a": "\xed\xa0\x80"}\n', 1, [(2, "not UTF-8")]),
     ("an escaped surrogate", "r.jsonl", b'{"a": "\\ud800"}\nA\n', 1, [(1, BAD)]),
     ("a bomb of brackets", "r.jsonl", b"[" * 10**6 + b"\nA\n", 1, [(1, BAD)]),
-    ("a bomb of objects", "r.jsonl", b'{"a":' * 10**5 + b"\nA\n", 1, [(1, BAD)]),
-    ("huge numbers", "r.jsonl", b'{"a": 1' + b"0" * 10**5 + b'}\n{"a": 1e999}\nA\n', 1,
-     [(1, BAD), (2, BAD)]),
-    ("a key twice", "r.jsonl", b'{"format": "x", "format": "y"}\nA\n', 1, [(1, BAD)]),
     ("lines in a file of another name", "r.json", b'{"format":\nA\nB\n', 2, [(1, BAD)]),
-    ("lines, the first one broken", "r.json", b'{"a": "\nA\nB\n', 2, [(1, BAD)]),
     ("an array", "r.json", b"[A,\n B\n]\n", 2, []),
     ("side by side", "r.json", b"A\n\n B", 2, []),
     ("an array that is cut", "r.json", b'[A,\nB,\n{"format": "fa', 2, [(3, BAD)]),
@@ -104,7 +97,6 @@ CASES: list[tuple[str, str, bytes, int, list[tuple[int, str]]]] = [
     ("latin-1 cells", "r.csv", b"a;b\n\xe9;x\ny;C\n", 1, [(2, "not UTF-8")]),
     ("NUL cells", "r.csv", b"a\tb\n\0\tx\ny\tC\n", 1, [(2, NOT)]),
     ("no rows", "r.csv", b"a,b\n", 0, [(0, "no submissions in it")]),
-    ("an empty table", "r.csv", b"", 0, [(0, "no submissions in it")]),
 ]  # fmt: skip
 
 

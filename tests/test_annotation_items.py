@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from factdrift.annotation.batch import Item, Ledger, attention_items, item_id
-from factdrift.annotation.dataset import DatasetRows, column_value, open_dataset, sample_rows
+from factdrift.annotation.dataset import DatasetRows, open_dataset, sample_rows
 from factdrift.annotation.hits import group_into_hits
 from factdrift.annotation.items import PASSAGES, ItemSelection, TextSources, make_items
 from factdrift.annotation.layout import Layout
@@ -63,6 +63,8 @@ def make(
         ({}, {"x": {"text": "t", "name": "n"}}, "t"),
         ({"column": "draw.article"}, {"draw": {"article": "2020"}}, "2020"),
         ({"column": "draws.article"}, {"draws": [{"article": "1"}, {"article": "2"}]}, "1; 2"),
+        ({"column": "a.b"}, {"a": [{"b": 1}, 5, {"c": 2}]}, "1; "),
+        ({"column": "a.b"}, {"a": 1}, None),
         ({"kind": "list"}, {"x": ["a", " ", "b", None]}, ["a", "b"]),
         ({"kind": "list"}, {"x": "a"}, ["a"]),
         ({"kind": "number"}, {"x": 1.5}, 1.5),
@@ -354,19 +356,6 @@ def test_articles_and_search_of_the_sample_news(tmp_path: Path) -> None:
     assert made.counts["missing t"] == 1
     assert item.fields["l"] == item.fields["p"] == str(item.fields["t"]).split("\n")
     assert len(str(item.fields["t"])) > 100
-
-
-@pytest.mark.parametrize(
-    ("row", "column", "expected"),
-    [
-        ({"a": {"b": 1}}, "a.b", 1),
-        ({"a": [{"b": 1}, 5, {"c": 2}]}, "a.b", [1, None]),
-        ({"a": 1}, "a.b", None),
-        ({}, "a", None),
-    ],
-)
-def test_dotted_columns(row: dict[str, Any], column: str, expected: Any) -> None:
-    assert column_value(row, column) == expected
 
 
 @pytest.mark.parametrize(

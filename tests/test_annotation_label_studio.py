@@ -1,7 +1,6 @@
 """Label Studio's files: configurations that its SDK accepts, exports read back or refused."""
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -229,22 +228,6 @@ def test_what_label_studio_cannot_say_is_an_error() -> None:
     assert "$5" not in config(LAYOUT)
 
 
-def test_an_export_in_any_order_gives_the_same(tmp_path: Path) -> None:
-    _, path = exported(tmp_path, "ckl_expert")
-    tasks = json.loads(path.read_text("utf-8"))
-    tables = []
-    for n in range(2):
-        done = taken(tmp_path, tasks, f"out{n}")
-        assert (done.new, done.further + done.known, done.refused) == (18, 2, {})
-        table = pq.read_table(tmp_path / f"out{n}" / "ckl_expert" / "judgments.parquet")
-        rows = table.select(["hit", "item", "worker", "answers"]).to_pylist()
-        tables.append({json.dumps(row, sort_keys=True) for row in rows})
-        random.Random(0).shuffle(tasks)
-        for one in tasks:
-            one["annotations"].sort(key=lambda a: a["id"])
-    assert tables[0] == tables[1]
-
-
 def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
     _, path = exported(tmp_path)
     tasks = json.loads(path.read_text("utf-8"))
@@ -266,17 +249,6 @@ def test_what_is_no_finished_work_of_ours_is_reported(tmp_path: Path) -> None:
         "unknown HIT": 3,
     }
     assert "example.org" not in (tmp_path / "out" / "refused.jsonl").read_text()
-
-
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [("batch", "unknown batch"), ("hit", "unknown HIT"), ("item", "unknown item")],
-)
-def test_a_task_of_another_batch(key: str, reason: str, tmp_path: Path) -> None:
-    _, path = exported(tmp_path, hits=1)
-    (one, *_) = json.loads(path.read_text("utf-8"))
-    one["data"]["factdrift"][key] = "f" * 16
-    assert {*taken(tmp_path, [one]).refused} == {reason}
 
 
 def test_items_of_a_hit_that_is_not_whole_are_taken_and_grow(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import random
 import re
 import zlib
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 import pytest
@@ -24,6 +23,7 @@ from factdrift.annotation.platforms.mturk import LARGEST, SITE, VARIABLE
 from factdrift.annotation.results import import_results
 from factdrift.annotation.submission import Refused, Submission
 from factdrift.builders.core.errors import UserError
+from tests.annotation_workers import handed_in
 from tests.browser import Browser, Taker, browser, taker
 from tests.simulated_workers import COLUMNS, HOSTILE, mturk_csv, packed, work, written
 
@@ -40,7 +40,8 @@ def test_what_goes_to_mturk_is_plain_and_small(name: str, tmp_path: Path) -> Non
     for path in folder.iterdir():
         assert path.read_bytes().isascii()
     template = (folder / "template.html").read_text()
-    assert "<form" not in template
+    assert "<form" not in template and "]]>" not in template
+    assert len(template) < 48_000  # MTurk takes 65,535 bytes with the item
     assert re.findall(r"\$\{[^}]*\}", template) == ["${data}"]
     for hit in batch.hits:
         assert len(template.replace(VARIABLE, page.data(hit, batch.id)).encode()) <= LARGEST
@@ -83,32 +84,23 @@ def test_hits_are_packed_to_fit_and_what_fits_none_is_counted(tmp_path: Path) ->
         make_batch(order)
 
 
-def _good() -> dict[str, Any]:
-    return {
-        "format": "factdrift-submission/1",
-        "batch": "b",
-        "hit": "h",
-        "worker": "W",
-        "assignment": "A",
-        "seconds": 1,
-        "answers": {"i": {"text": HOSTILE}},
-    }
+GOOD = handed_in("b", "h", "W", {"i": {"text": HOSTILE}}, assignment="A")
 
 
 @pytest.mark.parametrize(
     ("given", "worker", "assignment", "wanted"),
     [
-        (packed(_good()), "W", "A", None),
-        (packed(_good() | {"worker": "", "assignment": ""}), "W", "A", None),
-        (packed(_good()), "W2", "A", "another's submission"),
-        (packed(_good()), "W", "A2", "another's submission"),
-        (packed(_good()), "", "A", "no worker or assignment"),
+        (packed(GOOD), "W", "A", None),
+        (packed(GOOD | {"worker": "", "assignment": ""}), "W", "A", None),
+        (packed(GOOD), "W2", "A", "another's submission"),
+        (packed(GOOD), "W", "A2", "another's submission"),
+        (packed(GOOD), "", "A", "no worker or assignment"),
         ("", "W", "A", "no answers"),
         ("=1+1", "W", "A", "not a submission"),
         ("e" * 32_767, "W", "A", "cut short"),
         (base64.b64encode(b"\xff\xfe").decode(), "W", "A", "not a submission"),
         (base64.b64encode(b"[1]").decode(), "W", "A", "not a submission"),
-        (packed(_good() | {"extra": 1}), "W", "A", "not a submission"),
+        (packed(GOOD | {"extra": 1}), "W", "A", "not a submission"),
     ],
 )
 def test_answers_of_a_form(given: str, worker: str, assignment: str, wanted: str | None) -> None:

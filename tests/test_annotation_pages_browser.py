@@ -1,5 +1,6 @@
 """What every page does, in a real browser: checks, drafts, keyboard, marking, ways to submit."""
 
+import csv
 import itertools
 import json
 from collections.abc import Mapping
@@ -12,11 +13,13 @@ pytest.importorskip("selenium", reason="needs selenium (extra dev)")
 from selenium.webdriver.common.keys import Keys
 
 from factdrift.annotation import page
-from factdrift.annotation.batch import Hit, Item
-from factdrift.annotation.layout import load_layout
+from factdrift.annotation.batch import Hit, HitBatch, Item
+from factdrift.annotation.checks import problems
+from factdrift.annotation.layout import Consent, Layout, load_layout
 from factdrift.annotation.submission import Json
-from tests.annotation_items import hit, own_layout
-from tests.browser import SIZES, Browser, Taker, browser, taker
+from tests.annotation_items import FIELDS, hit, own_layout
+from tests.annotation_workers import batch_of, refusals, take
+from tests.browser import SIZES, Browser, Taker, browser, served, taker
 
 __all__ = ["browser", "taker"]  # fixtures
 
@@ -61,11 +64,21 @@ def every(batch: str, tmp: Path, article: str = HOSTILE, mode: page.PageMode = "
     return page.render(EVERYTHING.located(tmp), hits, batch=batch, mode=mode)
 
 
-def shown(name: str, mode: page.PageMode, items: int = 1, **deliver: Any) -> tuple[str, str]:
+def plain(name: str) -> Layout:
+    """A layout without its practice."""
+    return load_layout(name).model_copy(update={"practice": ()})
+
+
+def shown(
+    layout: Layout | str,
+    mode: page.PageMode = "preview",
+    items: int = 1,
+    deliver: Mapping[str, Any] = {},
+    **fields: Any,
+) -> tuple[str, str]:
     """A page of a layout and its batch."""
-    batch = next(BATCHES)
-    hits = [] if mode == "mturk" else [hit(name, items)]
-    layout = load_layout(name).model_copy(update={"practice": ()})
+    batch, layout = next(BATCHES), plain(layout) if isinstance(layout, str) else layout
+    hits = [] if mode == "mturk" else [hit(layout.name, items, **fields)]
     delivery = page.Delivery(**deliver)
     return page.render(layout, hits, batch=batch, mode=mode, delivery=delivery), batch
 
@@ -103,12 +116,7 @@ def test_hostile_text_is_shown_and_comes_back_unharmed(
     assert [m["text"] for m in answers["marks"]] == ["O'Neil", "עולם", "family on 3"]
     whole = HOSTILE.replace("\n", " ")
     start = whole.index("family")
-    assert answers["part"] == {
-        "start": start,
-        "end": start + 6,
-        "text": "family",
-        "paragraph": 1,
-    }
+    assert answers["part"] == {"start": start, "end": start + 6, "text": "family", "paragraph": 1}
     assert answers["pick"] == HOSTILE[:40]
     assert answers["note"] == HOSTILE.replace("\n", " ")
     assert answers["tick"] is False
@@ -134,17 +142,9 @@ def test_several_marks_can_be_removed_and_overlapping_ones_join(
     browser.click(".drop")
     assert browser.until(lambda: browser.all(".chips q") == [], "no mark")
     assert browser.all("mark.span") == []
-
-
-def test_part_of_a_word_is_taken_as_the_word_and_two_clicks_mark_what_is_between(
-    browser: Browser, tmp_path: Path
-) -> None:
-    browser.size("wide")
-    browser.open(every(next(BATCHES), tmp_path, "one twofold three four five"))
-    browser.drag("ofol")
-    browser.tap_ends("three four")
-    chips = [c.text.strip("“”") for c in browser.all(".chips q")]
-    assert chips == ["twofold", "three four"]
+    browser.drag("hre")  # a part of a word is the word
+    browser.tap_ends("four five")
+    assert browser.until(lambda: marked() == ["three", "four five"], "two marks")
 
 
 REQUIREMENTS = [
@@ -160,7 +160,7 @@ REQUIREMENTS = [
 
 def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
     browser.size("wide")
-    browser.open(shown("easy_question", "preview")[0])
+    browser.open(shown("easy_question")[0])
     area = browser.one("textarea")
     for text, message in REQUIREMENTS:
         area.send_keys(Keys.CONTROL, "a")
@@ -178,7 +178,7 @@ def test_the_five_requirements_are_said_as_one_types(browser: Browser) -> None:
 
 def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser) -> None:
     browser.size("wide")
-    text, batch = shown("write_questions", "static", items=2, code="C0DE")
+    text, batch = shown("write_questions", "static", 2, {"code": "C0DE"})
     address = browser.write(text)
     browser.go(address + "?workerId=W1")
     browser.one("textarea").send_keys("Who succeeded Annan in 2007?")
@@ -223,7 +223,7 @@ def test_a_draft_survives_a_reload_and_goes_with_the_submission(browser: Browser
 def test_a_submission_is_kept_until_its_file_is_saved(browser: Browser) -> None:
     """Finish, and load the page again before saving: the answers are there, and no code is."""
     browser.size("wide")
-    text, batch = shown("judge_question", "static", code="C0DE")
+    text, batch = shown("judge_question", "static", deliver={"code": "C0DE"})
     address = browser.write(text) + "?workerId=W1"
     browser.go(address)
     browser.keys("g")
@@ -271,8 +271,7 @@ def test_a_page_of_several_hits_takes_the_one_of_its_address(
     hits = [
         Hit(x, (Item(x, x, {"question": f"Q-{x}?", "question_date": "2020-01-01"}),)) for x in "abc"
     ]
-    layout = load_layout(name).model_copy(update={"practice": ()})
-    text = page.render(layout, hits, batch=next(BATCHES), mode="static")
+    text = page.render(plain(name), hits, batch=next(BATCHES), mode="static")
     browser.open(text, f"?workerId=w&{query}")
     if question:
         assert question in browser.text("#item")
@@ -283,29 +282,15 @@ def test_a_page_of_several_hits_takes_the_one_of_its_address(
 # Keyboard only: nothing below clicks.
 
 
-def test_judging_needs_only_the_keyboard(browser: Browser) -> None:
-    browser.size("wide")
-    browser.open(shown("judge_question", "preview", items=2)[0])
-    browser.keys("?")
-    assert not browser.js("return document.getElementById('instructions').open")
-    browser.keys("b", "2")
-    browser.chord(Keys.CONTROL, Keys.ENTER)
-    browser.keys("g")
-    browser.chord(Keys.CONTROL, Keys.ENTER)
-    assert browser.submission()["answers"] == {
-        "item-0": {"verdict": "bad", "reasons": ["ambiguous"]},
-        "item-1": {"verdict": "good"},
-    }
-
-
 def test_the_rest_is_no_by_one_key(browser: Browser) -> None:
     browser.size("wide")
-    browser.open(shown("judge_toxicity", "preview")[0])
-    browser.keys("n", "y", "n", "0")
-    browser.chord(Keys.CONTROL, Keys.ENTER)
-    given = browser.submission()["answers"]["item-0"]
-    assert [k for k, v in given.items() if v] == ["insult"]
-    assert len(given) == 6
+    browser.open(shown("judge_toxicity", items=2)[0])
+    for keys in (("n", "y", "n", "0"), ("0",)):
+        browser.keys(*keys)
+        browser.chord(Keys.CONTROL, Keys.ENTER)
+    given = [*browser.submission()["answers"].values()]
+    assert [[k for k, v in one.items() if v] for one in given] == [["insult"], []]
+    assert [len(one) for one in given] == [6, 6]
 
 
 def test_a_choice_is_not_there_without_the_field_that_it_needs(browser: Browser) -> None:
@@ -322,7 +307,7 @@ def test_a_choice_is_not_there_without_the_field_that_it_needs(browser: Browser)
 
 def test_search_leaves_the_passages_that_have_all_words(browser: Browser) -> None:
     browser.size("wide")
-    browser.open(shown("ckl_expert", "preview")[0])
+    browser.open(shown("ckl_expert")[0])
     browser.one("input[type=search]").send_keys("ANNAN ghana")
     assert [p.text.split(".")[0] for p in browser.all(".passage p")] == ["Friday, October 12, 2001"]
     assert browser.texts(".passage h4") == ["Peace Prize"]
@@ -335,7 +320,8 @@ def test_a_submission_is_posted_and_kept_where_that_fails(browser: Browser, take
     taker.busy = 1
     browser.size("wide")
     post, link = f"{taker.address}/busy", "https://x.org/c"
-    text, batch = shown("judge_question", "static", post=post, code="DONE", complete=link)
+    deliver = {"post": post, "code": "DONE", "complete": link}
+    text, batch = shown("judge_question", "static", deliver=deliver)
     browser.open(text, "?workerId=W")
     browser.keys("g")
     browser.press("Submit")
@@ -379,7 +365,7 @@ def test_a_page_whose_data_never_came_says_so(browser: Browser) -> None:
 
 def test_only_time_in_sight_counts(browser: Browser) -> None:
     browser.size("wide")
-    browser.open(shown("judge_question", "preview")[0])
+    browser.open(shown("judge_question")[0])
     browser.js("""
       let shift = 0; const real = performance.now.bind(performance);
       performance.now = () => real() + shift;
@@ -391,6 +377,212 @@ def test_only_time_in_sight_counts(browser: Browser) -> None:
     browser.keys("g")
     browser.press("Submit")
     assert 27 <= browser.submission()["item_seconds"]["item-0"] < 60
+
+
+# Ways out and ways in: broken items, remarks, consent, practice, no answer.
+
+MARKUP = '<b onclick="x">=1+1</b> </script> ${data}'
+
+
+@pytest.mark.parametrize("name", sorted(FIELDS))
+def test_an_item_can_be_called_broken_on_every_layout(browser: Browser, name: str) -> None:
+    layout = plain(name)
+    browser.size("wide")
+    browser.open(shown(layout)[0])
+    browser.click(".ways summary")
+    browser.click(".ways .option")
+    assert [
+        a for a in browser.all(".work .answer") if not a.find_elements("xpath", "..//summary")
+    ] == []
+    browser.js("arguments[0].focus()", browser.one(".ways textarea"))
+    browser.insert(MARKUP)
+    browser.press("Submit")
+    given = browser.submission()["answers"]["item-0"]
+    assert given == {"broken": ["unreadable"], "comment": MARKUP}
+    assert problems(layout, FIELDS[name], given) == []
+    other = next(a for a in layout.answers if a not in ("broken", "comment"))
+    wrong = problems(layout, FIELDS[name], {**given, other: "x"})
+    assert wrong and "is not asked here" in wrong[0]
+
+
+def test_no_question_may_be_about_the_news(browser: Browser) -> None:
+    layout = plain("ckl_question")
+    browser.size("wide")
+    browser.open(shown(layout)[0])
+    browser.keys("n")
+    assert len(browser.all(".answer")) == 1
+    browser.press("Submit")
+    given = browser.submission()["answers"]["item-0"]
+    assert given == {"question": "none"}
+    assert problems(layout, FIELDS["ckl_question"], given) == []
+
+
+def test_without_a_prediction_nothing_is_asked_about_one(browser: Browser) -> None:
+    layout = plain("ckl_expert")
+    fields = {k: v for k, v in FIELDS["ckl_expert"].items() if k != "prediction"}
+    browser.size("wide")
+    browser.open(shown(layout, prediction=None)[0])
+    assert "prediction" not in browser.one("#item").text.lower()
+    browser.keys("y")
+    browser.keys("n")
+    browser.press("Submit")
+    given = browser.submission()["answers"]["item-0"]
+    assert given == {"keep": "yes", "statement": fields["cloze"], "found": "no"}
+    assert problems(layout, fields, given) == []
+    assert problems(layout, FIELDS["ckl_expert"], given) == ["supported: missing"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("1997-01-01", "1 January 1997"),
+        ("1997-01", "January 1997"),
+        ("1997", "1997"),
+        ("199X", "the 1990s"),
+        ("1997-03-01/1997-05-31", "between 1 March 1997 and 31 May 1997"),
+        ("-0044", "-0044"),
+    ],
+)
+def test_dates_are_in_words(browser: Browser, given: str, said: str) -> None:
+    browser.open(shown("verify_facts", valid_from=given, valid_to=None)[0])
+    facts = browser.texts(".brief .fact")
+    assert f"From\n{said}" in facts
+    assert "Kofi Annan was Secretary-General of the United Nations." in browser.text(".brief")
+
+
+def test_consent_comes_first_and_once(browser: Browser) -> None:
+    consent = Consent(text=("We study news.", MARKUP), contact="ada@example.org")
+    layout = plain("judge_question").model_copy(update={"consent": consent})
+    text, _ = shown(layout, "static")
+    browser.size("phone")
+    browser.open(text, "?workerId=W1")
+    assert MARKUP in browser.text("#consent")
+    assert "ada@example.org" in browser.text("#consent")
+    assert not browser.all("#item fieldset")
+    browser.press("I do not take part")
+    assert "do not take part" in browser.text("#end h2")
+    browser.refresh()
+    browser.press("I have read this")
+    assert browser.one("#item fieldset")
+    browser.refresh()
+    assert browser.one("#item fieldset")
+
+
+def test_practice_tells_what_was_right_and_is_not_handed_in(browser: Browser) -> None:
+    layout = load_layout("judge_question")
+    text, batch = shown(layout, "static")
+    browser.size("wide")
+    browser.js("localStorage.clear()")
+    browser.open(text, "?workerId=P1")
+    assert browser.text("#count") == "Practice 1 of 2"
+    browser.keys("b", "1")
+    browser.press("Check")
+    assert browser.text(".feedback h3") == "Not quite"
+    assert "Good" in browser.text(".feedback")
+    browser.press("Go on")
+    browser.keys("b", "2")
+    browser.press("Check")
+    assert browser.text(".feedback h3") == "That is right"
+    browser.refresh()  # in the middle: it goes on with the practice
+    assert "Practice" in browser.text("#count")
+    browser.press("Check")
+    browser.press("Go on")
+    assert browser.text("#count") == ""
+    browser.keys("g")
+    browser.press("Finish")
+    browser.click("#end a")
+    assert list(browser.saved(f"{batch}-hit-1-P1.json")["answers"]) == ["item-0"]
+    browser.open(
+        shown(layout, "static")[0], "?workerId=P1"
+    )  # whoever has practised does not do it again
+    assert browser.text("#count") == ""
+
+
+# The static platform: links, a page in a browser, posting or saving, a code, and back again.
+
+
+def links(batch: HitBatch) -> list[dict[str, str]]:
+    with (batch.folder / "static" / "links.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_links(split: bool, tmp_path: Path) -> None:
+    batch = batch_of(tmp_path, delivery=page.Delivery(split_pages=split))
+    one, two = (hit.id for hit in batch.hits)
+    files = ["hit-0001.html?", "hit-0002.html?"]
+    who = "&".join(f"{n}={{{{%{n}%}}}}" for n in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+    names = [p + who for p in (files if split else ["task.html?hit=1&", "task.html?hit=2&"])]
+    assert [tuple(link.values()) for link in links(batch)] == [
+        ("1", one, names[0]),
+        ("1", two, names[1]),
+        ("2", one, names[0]),
+        ("2", two, names[1]),
+    ]
+    static = batch.folder / "static"
+    pages = sorted(p.name for p in static.glob("*.html"))
+    assert pages == ([p.rstrip("?") for p in files] if split else ["task.html"])
+    assert sorted(p.name for p in static.glob("hits/*")) == (
+        [] if split else ["0001.json", "0002.json"]
+    )
+
+
+_ANSWER = """
+for (let n = 0; n < arguments[0]; n += 1) {
+  document.querySelectorAll('.answer.choice input')[n % 2].click();
+  const box = document.querySelector('textarea');
+  box.value = arguments[1];
+  box.dispatchEvent(new Event('input'));
+  document.getElementById('next').click();
+}
+"""
+NOTE = "=1+1 <b> \U0001f600 ${x}"
+
+
+def _work(browser: Browser, address: str) -> None:
+    browser.size("wide")
+    browser.go(address)
+    browser.js(_ANSWER, 4, NOTE)
+
+
+def test_posted_by_a_browser(browser: Browser, taker: Taker, tmp_path: Path) -> None:
+    how = page.Delivery(
+        post=taker.address, code="CODE-42", complete="https://example.org/done?cc=42"
+    )
+    batch = batch_of(tmp_path, delivery=how)
+    with served(batch.folder / "static") as root:
+        _work(browser, f"{root}task.html?hit=2&PROLIFIC_PID=5f0worker&SESSION_ID=s1")
+        assert browser.text("#code") == "CODE-42"
+        assert browser.js("return document.querySelector('#end a').href") == how.complete
+    ((_, body),) = taker.posted
+    made = json.loads(body)
+    assert (made["batch"], made["hit"]) == (batch.id, batch.hits[1].id)
+    assert (made["worker"], made["assignment"]) == ("5f0worker", "s1")
+    assert {a["note"] for a in made["answers"].values()} == {NOTE}
+    path = tmp_path / "posted.jsonl"
+    path.write_bytes(body + b"\n")
+    assert take(tmp_path, path).new == 1
+    assert refusals(tmp_path) == []
+
+
+def test_saved_by_a_browser(browser: Browser, tmp_path: Path) -> None:
+    """Opened from disk, with no server at all: the file that a worker saves and sends."""
+    batch = batch_of(tmp_path, delivery=page.Delivery(split_pages=True))
+    first = batch.folder / "static" / "hit-0001.html"
+    _work(browser, f"{first.as_uri()}?workerId=R4WID")
+    assert "opened from a file" in browser.text("#notice")
+    browser.click("#end a")
+    path = browser.folder / f"{batch.id}-{batch.hits[0].id}-R4WID.json"
+    browser.saved(path.name)
+    done = take(tmp_path, path)
+    assert (done.new, refusals(tmp_path)) == (1, [])
+    path.write_text("{" + path.read_text("utf-8"), "utf-8")
+    done = take(tmp_path, path)
+    assert f"{path.name}:1: not valid JSON" in "\n".join(done.lines())
+    ((name, _, reason, _),) = refusals(tmp_path)
+    assert (name, reason) == (path.name.replace("R4WID", "…"), "not valid JSON")
+    outputs = [p for p in (tmp_path / "judgments").rglob("*") if p.is_file()]
+    assert not any(b"R4WID" in p.read_bytes() for p in outputs)
 
 
 # The page refuses and takes the same texts as `annotation.checks`: one table for both.

@@ -11,6 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from factdrift.annotation import page
 from factdrift.annotation.checks import problems
 from factdrift.annotation.layout import load_layout
+from factdrift.filters.toxicity.scores import ATTRIBUTES
 from tests.annotation_items import ARTICLE, FIELDS, hit
 from tests.browser import Browser, browser
 
@@ -155,14 +156,7 @@ EXPECTED: dict[str, dict[str, Any]] = {
         "evidence": [span("succeeded Kofi Annan of Ghana", ARTICLE.index("succeeded"))],
         "answer": "=1+1 Kofi Annan",
     },
-    "judge_toxicity": {
-        "identity_attack": False,
-        "insult": True,
-        "profanity": False,
-        "severe_toxicity": False,
-        "sexually_explicit": False,
-        "threat": False,
-    },
+    "judge_toxicity": {name: name == "insult" for name in ATTRIBUTES},
     "verify_facts": {
         "verdict": "other",
         "objects": [span("scholarship", 20, 3), span("chair", 6, 6)],

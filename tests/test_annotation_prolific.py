@@ -13,9 +13,9 @@ from factdrift.annotation.layout import Pay, Qualifications
 from factdrift.annotation.page import Delivery
 from factdrift.annotation.platforms import PLATFORMS
 from factdrift.annotation.platforms.prolific import read_participants, screening
-from factdrift.annotation.results import Imported, import_results
+from factdrift.annotation.results import Imported
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission
+from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, submission, take
 
 URL = "https://annotate.example.org/lab"
 IDS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
@@ -66,10 +66,8 @@ def export(tmp: Path, status: dict[int, str], name: str = "prolific_export.csv")
     return path
 
 
-def take(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> Imported:
-    files = [str(hand_in(tmp, given))]
-    out = tmp / "judgments"
-    return import_results(files, hits=tmp / "hits", out=out, participants=people, **more)
+def taken(tmp: Path, given: list[dict[str, Any]], people: Path | None, **more: Any) -> Imported:
+    return take(tmp, hand_in(tmp, given), participants=people, **more)
 
 
 def rows(folder: Path, ending: str) -> list[list[str]]:
@@ -124,8 +122,7 @@ STATUS = {0: "AWAITING REVIEW", 1: "APPROVED", 2: "AWAITING REVIEW", 3: "RETURNE
 
 
 @pytest.mark.parametrize(
-    ("minutes", "approved", "rejected", "paid"),
-    [(6, [0, 1], [2], [0]), (4, [0], [1, 2], [0])],
+    ("minutes", "approved", "rejected", "paid"), [(6, [0, 1], [2], [0]), (4, [0], [1, 2], [0])]
 )
 def test_who_is_approved_rejected_and_paid(
     tmp_path: Path, minutes: int, approved: list[int], rejected: list[int], paid: list[int]
@@ -135,7 +132,7 @@ def test_who_is_approved_rejected_and_paid(
     given = [work(batch, n, n % 2, fails) for n, fails in GIVEN.items()]
     given += [given[0], work(batch, 0, 0, seconds=99.0)]  # sent twice, and done twice
     people = export(tmp_path, STATUS)
-    done = take(tmp_path, given, people, feedback=tmp_path / "pay")
+    done = taken(tmp_path, given, people, feedback=tmp_path / "pay")
     assert (done.new, done.known, done.further) == (3, 2, 0)
     assert [r[2] for r in refusals(tmp_path)] == [
         "returned by the participant",
@@ -157,21 +154,18 @@ def test_who_is_approved_rejected_and_paid(
 def test_who_returns_the_study_later_is_taken_out(tmp_path: Path) -> None:
     batch = made(tmp_path)
     given = [work(batch, n, n % 2) for n in (0, 1)]
-    assert take(tmp_path, given, None).new == 2
-    assert "nobody's id was checked" in "\n".join(take(tmp_path, given, None).remarks)
+    assert taken(tmp_path, given, None).new == 2
+    assert "nobody's id was checked" in "\n".join(taken(tmp_path, given, None).remarks)
     people = export(tmp_path, {0: "APPROVED", 1: "RETURNED"})
-    done = take(tmp_path, given, people)
+    done = taken(tmp_path, given, people)
     assert "5 earlier judgments of such participants were taken out" in done.remarks
     assert done.judgments == {"quick": 5}
 
 
 def test_a_session_is_its_participants_and_an_id_looks_like_one(tmp_path: Path) -> None:
     batch = made(tmp_path)
-    given = [
-        work(batch, 0, 0, assignment=session(1)),
-        work(batch, 1, 0, worker="=cmd|calc"),
-    ]
-    take(tmp_path, given, export(tmp_path, {0: "APPROVED", 1: "APPROVED"}))
+    given = [work(batch, 0, 0, assignment=session(1)), work(batch, 1, 0, worker="=cmd|calc")]
+    taken(tmp_path, given, export(tmp_path, {0: "APPROVED", 1: "APPROVED"}))
     assert [r[2] for r in refusals(tmp_path)] == ["unknown session", "not an id of Prolific"]
 
 
@@ -195,5 +189,5 @@ def test_what_names_people_goes_into_no_release(tmp_path: Path) -> None:
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")
     with pytest.raises(UserError, match="a folder of a release or batch"):
-        take(tmp_path, [work(batch, 0, 0)], None, feedback=tmp_path / "release" / "pay")
+        taken(tmp_path, [work(batch, 0, 0)], None, feedback=tmp_path / "release" / "pay")
     assert json.loads((tmp_path / "release" / "manifest.json").read_text()) == {}

@@ -27,52 +27,24 @@ __all__ = ["browser"]
 HOSTILE = "<script>alert(1)</script> \"'${x} {{ 7*7 }} \u202e=1+1 \U0001f600"
 
 
-def _questions(path: Path, number: int) -> Path:
+SAMPLED = (
+    LAYOUT.split("attention:")[0]
+    .replace("by: majority, of: verdict, accept: [yes]", "by: sampled, sampled: 2")
+    .replace("assignments: 2", "assignments: 1")
+    .replace("items_per_hit: 3", "items_per_hit: 2")
+)
+"""The small layout with per-worker batches."""
+
+
+def _questions(tmp_path: Path, number: int) -> Path:
+    """A batch of `judge_question` over so many rows."""
     rows = [
         {"id": f"q{n}", "question": f"Who won race {n}?{HOSTILE}", "question_ts": 1588723200}
         for n in range(number)
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
-
-
-def _batch(tmp_path: Path, layout: str, dataset: Path, number: int = 100) -> Path:
-    ordered = BatchOrder(
-        layout=layout,
-        dataset=str(dataset),
-        platform="static",
-        number=number,
-        out=tmp_path / "hits",
-        build=tmp_path / "build",
-    )
-    return make_batch(ordered)[0]
-
-
-def _own_layout(tmp_path: Path) -> str:
-    """A small layout with per-worker batches whose answers are compared."""
-    folder = tmp_path / "teams"
-    folder.mkdir()
-    (folder / "layout.yaml").write_text(
-        """
-title: Which team?
-summary: Name the team.
-instructions: [Name the team.]
-fields:
-  question: {label: Question}
-answers:
-  team:
-    kind: choice
-    label: Team
-    choices: [{value: x, label: X}, {value: y, label: Y}]
-assignments: 1
-items_per_hit: 2
-pay: {per_hit: 0.50, minutes_per_hit: 2}
-rule: {by: sampled, sampled: 2}
-""",
-        "utf-8",
-    )
-    (folder / "task.html.j2").write_text("{{ show('question') }}\n{{ answer('team') }}\n", "utf-8")
-    return str(folder)
+    dataset = hand_in(tmp_path, rows, "q.jsonl")
+    ordered = BatchOrder("judge_question", str(dataset), "static", 100, out=tmp_path / "hits")
+    return make_batch(replace(ordered, build=tmp_path / "build"))[0]
 
 
 def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
@@ -83,16 +55,17 @@ def _gold(tmp_path: Path, layout: str) -> dict[str, str]:
 @pytest.fixture
 def sampled(tmp_path: Path) -> tuple[str, Path, Path]:
     """A layout, its batch of 8 rows in 4 HITs, and the work of two people on it."""
-    layout = _own_layout(tmp_path)
-    batch = _batch(tmp_path, layout, _questions(tmp_path / "facts.jsonl", 8))
+    ordered = order(tmp_path, rows=8, number=8)
+    (tmp_path / "quick" / "layout.yaml").write_text(SAMPLED, "utf-8")
+    batch, _ = make_batch(ordered)
     results = work(
         batch,
         tmp_path / "results.jsonl",
         ["good", "bad"],
-        lambda worker, item: {"team": "x" if worker == "good" else "y"},
+        lambda worker, item: {"verdict": "yes" if worker == "good" else "no"},
         hits=lambda worker, number: (number < 2) == (worker == "good"),
     )
-    return layout, batch, results
+    return ordered.layout, batch, results
 
 
 def _expert_order(tmp: Path, layout: str) -> BatchOrder:
@@ -104,18 +77,20 @@ def test_an_expert_judges_a_batch_of_drawn_items(
 ) -> None:
     layout, batch, results = sampled
     take(tmp_path, results)
-    assert set(_gold(tmp_path, "teams").values()) == {"open"}
+    assert set(_gold(tmp_path, "quick").values()) == {"open"}
     made = make_expert_batches(_expert_order(tmp_path, layout))
     ((folder, manifest),) = made
-    assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "facts.jsonl")
+    assert (folder.name, manifest.counts["items"], manifest.dataset) == ("0002", 4, "rows.jsonl")
     sent = {item.id for hit in read_batch(batch).hits for item in hit.items}
     assert {i.id for hit in read_batch(folder).hits for i in hit.items} < sent
 
-    checked = work(folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"team": "x"})
+    checked = work(
+        folder, tmp_path / "expert.jsonl", ["boss"], lambda worker, item: {"verdict": "yes"}
+    )
     experts = tmp_path / "experts.txt"
     experts.write_text("# ours\nboss\n", "utf-8")
     take(tmp_path, checked, experts=experts)
-    gold = _gold(tmp_path, "teams")
+    gold = _gold(tmp_path, "quick")
     about = {item.row: item.id for hit in read_batch(batch).hits for item in hit.items}
     by_expert = {i.row for hit in read_batch(folder).hits for i in hit.items}
     first_two = {i.row for hit in read_batch(batch).hits[:2] for i in hit.items}
@@ -125,7 +100,7 @@ def test_an_expert_judges_a_batch_of_drawn_items(
     assert "boss" not in kept and len(kept.split()) >= 1
 
     again = take(tmp_path, results, checked)  # nothing new, the expert is still one
-    assert (again.new, again.further, _gold(tmp_path, "teams")) == (0, 0, gold)
+    assert (again.new, again.further, _gold(tmp_path, "quick")) == (0, 0, gold)
     with pytest.raises(UserError, match="nothing for an expert"):
         make_expert_batches(_expert_order(tmp_path, layout))
 
@@ -135,24 +110,24 @@ def test_an_expert_writes_into_the_table_of_checks(
 ) -> None:
     _, _, results = sampled
     take(tmp_path, results)
-    path = tmp_path / "judgments" / "teams" / CHECKS
+    path = tmp_path / "judgments" / "quick" / CHECKS
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4
     assert all(row["shown"].startswith("{") and row["answers"].startswith("{") for row in rows)
     for row in rows:
-        row["verdict"] = "Accept " if '"x"' in row["answers"] else "reject"
+        row["verdict"] = "Accept " if '"yes"' in row["answers"] else "reject"
     with path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet saves it
         write = csv.DictWriter(file, list(rows[0]), delimiter=";")
         write.writeheader()
         write.writerows(rows)
     take(tmp_path)
-    assert sorted(_gold(tmp_path, "teams").values()) == ["accepted"] * 4 + ["open"] * 4
+    assert sorted(_gold(tmp_path, "quick").values()) == ["accepted"] * 4 + ["open"] * 4
     settled = path.read_bytes()
-    report = (tmp_path / "judgments" / "teams" / "report.html").read_bytes()
+    report = (tmp_path / "judgments" / "quick" / "report.html").read_bytes()
     take(tmp_path, results)
     assert path.read_bytes() == settled
-    assert (tmp_path / "judgments" / "teams" / "report.html").read_bytes() == report
+    assert (tmp_path / "judgments" / "quick" / "report.html").read_bytes() == report
     assert b"1 accepted, 1 rejected, 0 to check" in report
 
     lines = path.read_text("utf-8").replace("reject", "perhaps", 2)
@@ -175,7 +150,7 @@ def test_where_there_is_no_batch_for_an_expert(tmp_path: Path, layout: str, mess
 
 
 def test_nothing_to_settle_is_said(tmp_path: Path) -> None:
-    _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 3))
+    _questions(tmp_path, 3)
     with pytest.raises(UserError, match="no judgments yet"):
         take(tmp_path)
     empty = tmp_path / "none.txt"
@@ -195,7 +170,7 @@ def _verdict(worker: str, item: Item) -> dict[str, Any]:
 
 
 def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
-    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
+    batch = _questions(tmp_path, 15)
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3"], _verdict)
     (tmp_path / "bad.jsonl").write_text(
         results.read_text("utf-8").splitlines()[0].replace('"good"', '"<b>fine"') + "\n{}\n",
@@ -222,7 +197,7 @@ def test_the_report_tells_all_and_runs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_the_report_in_a_browser(tmp_path: Path, browser: Browser, size: str) -> None:
     browser.size(size)
-    batch = _batch(tmp_path, "judge_question", _questions(tmp_path / "q.jsonl", 15))
+    batch = _questions(tmp_path, 15)
     results = work(batch, tmp_path / "r.jsonl", ["w1", "w2", "w3", "w4"], _verdict)
     take(tmp_path, results)
     browser.go((tmp_path / "judgments/judge_question/report.html").as_uri())

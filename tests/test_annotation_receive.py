@@ -5,6 +5,8 @@ import random
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,23 @@ import pytest
 pytest.importorskip("uvicorn", reason="needs uvicorn (extra serve)")
 pytest.importorskip("starlette", reason="needs Starlette (extra serve)")
 
-from factdrift.annotation.batch import HitBatch
-from factdrift.annotation.hits import make_batch
+from factdrift.annotation.batch import HitBatch, read_batch
+from factdrift.annotation.hits import BatchOrder, make_batch
+from factdrift.annotation.layout import load_layout
+from factdrift.annotation.matching import answers_mistake
 from factdrift.annotation.page import Delivery
 from factdrift.annotation.receive.desk import opened
 from factdrift.annotation.receive.journal import Journal
 from factdrift.annotation.receive.pool import HitPool
 from factdrift.annotation.receive.server import Rates
-from factdrift.annotation.submission import LONGEST
+from factdrift.annotation.submission import LONGEST, Submission, from_text
 from factdrift.builders.core.errors import UserError
-from tests.annotation_workers import LAYOUT, batch_of, order, refusals, take
+from tests.annotation_workers import LAYOUT, batch_of, hand_in, order, refusals, take
+from tests.browser import Browser, browser
+from tests.conftest import ROOT
 from tests.receiving import Server, answers_of, call, received, serving
+
+__all__ = ["browser"]  # a fixture
 
 
 def me(worker: str, session: str = "", **more: Any) -> dict[str, Any]:
@@ -357,8 +365,7 @@ def crowd(
 
 
 @pytest.mark.parametrize(
-    ("hits", "workers", "kills"),
-    [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)],
+    ("hits", "workers", "kills"), [(20, 8, 2), pytest.param(5_000, 200, 3, marks=pytest.mark.slow)]
 )
 def test_nothing_is_lost_or_doubled_by_kills(
     tmp_path: Path, hits: int, workers: int, kills: int
@@ -373,3 +380,60 @@ def test_nothing_is_lost_or_doubled_by_kills(
     counts = Counter(hit for _, hit in kept)
     assert min(counts.values()) >= 2
     assert len(counts) == hits
+
+
+# An expert searches the old corpus in a real browser, opens a passage and marks in it.
+
+ROW = {
+    "id": "0" * 16,
+    "cloze": "The prime minister of Ireland is [BLANK].",
+    "new_answer": "Micheál Martin",
+    "question": "Who is the prime minister of Ireland?",
+    "doubts": ["The chosen question was made for another answer: “93”."],
+}
+UNTIL = date(2020, 4, 30)
+
+
+def expert_batch(tmp: Path) -> HitBatch:
+    """A batch of one row for experts."""
+    rows, news = hand_in(tmp, [ROW], "rows.jsonl"), [str(ROOT / "samples/news")]
+    order = BatchOrder("ckl_expert", str(rows), "static", news=news, until=UNTIL)
+    return read_batch(make_batch(replace(order, build=tmp / "build", out=tmp / "hits"))[0])
+
+
+def test_a_search_is_recorded_and_marked_in(tmp_path: Path, browser: Browser) -> None:
+    batch, layout, words = expert_batch(tmp_path), load_layout("ckl_expert"), "Buccaneers"
+    query = "Tom Brady Tampa Bay Buccaneers"
+    more = ("--until", str(UNTIL), "--build", str(tmp_path / "build"), "--code", "C0DE")
+    with serving(batch.folder, tmp_path / "results", *more) as server:
+        browser.size("wide")
+        browser.go(f"{server.address}task.html?participant=ada")
+        browser.click('[data-answer="keep"] label')
+        browser.click('[data-answer="searches"] input')
+        browser.insert(query)
+        browser.press("Search")
+        browser.click(".found button")
+        browser.click('[data-answer="found"] label')
+        browser.drag(words)
+        browser.click('[data-answer="other_answer"] textarea')
+        browser.insert("Leo Varadkar")
+        browser.click('[data-answer="other_is"] label')
+        browser.click('[data-answer="settled"] label')
+        assert browser.overflow() == 0
+        browser.press("Submit")
+        browser.wait("return !document.querySelector('#end').hidden")
+        (line,) = browser.until(lambda: received(tmp_path / "results", batch), "the submission")
+        browser.wait("return document.querySelector('#end h2').textContent === 'Thank you'")
+        browser.refresh()  # without the session of a recruiting site the code comes again, too
+        assert browser.text("#code") == "C0DE"
+    line.pop("received")
+    given = from_text(json.dumps(line), "", 0)
+    assert isinstance(given, Submission)
+    assert answers_mistake(given, batch.hits[0], layout) is None
+    answers: dict[str, Any]
+    (answers,) = line["answers"].values()
+    (search,) = answers["searches"]
+    assert search["query"] == query
+    assert [one["id"] for one in search["opened"]] == search["found"][:1]
+    assert answers["other_evidence"]["text"] == words
+    assert answers["other_evidence"]["paragraph"] == 10  # behind those that were shown

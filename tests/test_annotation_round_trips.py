@@ -12,14 +12,8 @@ from factdrift.annotation.batch import HitBatch
 from factdrift.annotation.layout import Layout, layouts, load_layout
 from factdrift.annotation.matching import hash_id
 from factdrift.annotation.results import import_results
-from tests.simulated_workers import (
-    Made,
-    label_studio_export,
-    mturk_csv,
-    static_file,
-    work,
-    written,
-)
+from tests.annotation_workers import hand_in
+from tests.simulated_workers import Made, label_studio_export, mturk_csv, work, written
 
 PLATFORMS = ("static", "mturk", "label_studio")
 WAYS = [
@@ -40,8 +34,7 @@ def export(works: Sequence[Made], batch: HitBatch, layout: Layout, folder: Path)
         path = folder / "project-1.json"
         label_studio_export(works, batch, layout, path)
     else:
-        path = folder / "submissions.jsonl"
-        static_file(works, path)
+        path = hand_in(folder, works, "submissions.jsonl")
     return path
 
 

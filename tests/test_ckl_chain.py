@@ -63,9 +63,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory, model: dict[str, Any]) -> Wal
 
 @pytest.fixture
 def other(walk: Walk, tmp_path: Path) -> Walk:
-    """Another folder with the same gold rows."""
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
-    return Walk(tmp_path, jobs=2)
+    return walk.beside(tmp_path)
 
 
 def latest(walk: Walk, name: str) -> Path:
@@ -130,7 +128,7 @@ def test_updated_and_new(walk: Walk) -> None:
     (row,) = rows(new.folder)
     assert row["query"] == "_X_ resigned as chief executive of Wirecard in June 2020."
     assert [row[c] for c in ("answer", "grounds", "prediction")] == [
-        *("Markus Braun", "not_found", "Tim Cook"),
+        *("Markus Braun", "not_found", "Tim Cook")
     ]
     assert "old_answer" not in row
     assert (check(updated.folder), check(new.folder)) == ({"all": 2}, {"all": 1})

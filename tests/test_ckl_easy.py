@@ -8,15 +8,15 @@ import pytest
 
 from factdrift.annotation.batch import Item
 from factdrift.annotation.layout import load_layout
-from factdrift.annotation.results import import_results
 from factdrift.builders.release.publish import Draft
 from factdrift.builders.rows import Decision, Gold
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.read import read
+from tests.annotation_workers import hand_in, take
 from tests.asking_rows import check
 from tests.ckl_walk import NEWS, Walk, chat_server, dropped, gold, rows, valid
 from tests.rehearsal import dated
-from tests.simulated_workers import static_file, work
+from tests.simulated_workers import work
 
 CHOSEN = {
     "Yoshihide Suga becomes": ("Yoshihide Suga", "prime minister"),
@@ -143,21 +143,7 @@ def test_without_models_to_the_release(walk: Walk) -> None:
 
 @pytest.fixture
 def other(walk: Walk, tmp_path: Path) -> Walk:
-    """Another folder with the same gold rows."""
-    (tmp_path / "judgments").symlink_to(walk.folder / "judgments")
-    return Walk(tmp_path, jobs=2)
-
-
-def test_the_same_bytes_with_two_jobs(walk: Walk, other: Walk) -> None:
-    one, two = (
-        {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-        for folder in (
-            walk.folder / "releases/new-lama-easy/1.0.0",
-            other.release("new-lama-easy").folder,
-        )
-    )
-    assert one.keys() == two.keys()
-    assert [name for name in one if one[name] != two[name]] == []
+    return walk.beside(tmp_path)
 
 
 @pytest.fixture
@@ -202,9 +188,7 @@ def test_whatever_workers_say_each_row_is_kept_or_dropped_once(
             batch = walk.batch(layout, 12)
             workers = 1 if layout == "easy_select" else 2  # two at random hardly ever agree
             made = work(batch, load_layout(layout), workers=workers)
-            static_file(made, tmp_path / "results.jsonl")
-            results, hits = [str(tmp_path / "results.jsonl")], tmp_path / "hits"
-            assert import_results(results, hits=hits, out=tmp_path / "judgments").new
+            assert take(tmp_path, hand_in(tmp_path, made)).new
             path = tmp_path / "judgments" / layout / "gold.parquet"
             sizes[layout] = len(rows(path.parent, path.name))
         if name:

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.ckl.common import Periods
-from factdrift.builders.ckl.models import (
-    PromptedStep,
-    Translation,
-    default_prompts,
-    filled,
-    write,
-)
+from factdrift.builders.ckl.models import PromptedStep, Translation, default_prompts, filled, write
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import open_model
 from factdrift.builders.generate.transformers_models import first_mask

@@ -8,14 +8,7 @@ from itertools import product
 import pytest
 
 from tests import random_histories, spec_oracle
-from tests.spec_oracle import (
-    Fact,
-    Life,
-    Point,
-    Reading,
-    Segment,
-    Stated,
-)
+from tests.spec_oracle import Fact, Life, Point, Reading, Stated
 
 DAYS = range(1, 9)
 """A toy calendar: what lies beyond its last day is read as its last day."""
@@ -112,42 +105,6 @@ def test_the_algebra_is_every_reading(seed: int) -> None:
             possible = spec_oracle.possible(segment.start.first, segment.end.last, p)
             assert segment.doubtful or spec_oracle.certain(segment, p) == (holds == {True})
             assert segment.doubtful or possible == (True in holds)
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_touching_and_overlapping_are_every_reading(seed: int) -> None:
-    """Merging and guard (b) ask every reading of both."""
-    rng = random.Random(seed)
-    terms: list[tuple[Point, Point]] = []
-    while len(terms) < 2:
-        left = spec_oracle.narrowed(toy_point(rng), toy_point(rng))
-        if left is not None:
-            terms.append(left)
-    readings = [[(s, e) for s in days(a) for e in days(b) if s <= e] for a, b in terms]
-    pairs = list(product(*readings))
-    segments = [Segment("A", "state", *t) for t in terms]
-    facts = [Fact(name, "normal", "term", *t) for name, t in zip("AB", terms, strict=True)]
-    assert spec_oracle.touch(*segments) == all(
-        s1 <= e2 + 1 and s2 <= e1 + 1 for (s1, e1), (s2, e2) in pairs
-    )
-    assert spec_oracle.surely_overlap(*facts) == all(
-        s1 < e2 and s2 < e1 for (s1, e1), (s2, e2) in pairs
-    )
-
-
-def test_sighting_is_every_reading() -> None:
-    """ "it held on a day inside the point, it began at or before it and ended at or after it"."""
-    for at in (Point(3, 3), Point(3, 5), Point(2, 6)):
-        (fact,) = spec_oracle.read_points("A", "normal", {"P585": [at]}, "accumulate").facts
-        assert fact.end is not None
-        every = [
-            (s, e) for s in DAYS for e in DAYS if any(s <= day <= e for day in days(at))
-        ]  # fmt: skip
-        segment = Segment("A", "sighting", fact.start, fact.end)
-        for p in PERIODS:
-            holds = {s <= p.last and e >= p.first for s, e in every}
-            assert spec_oracle.certain(segment, p) == (holds == {True})
-            assert spec_oracle.possible(fact.start.first, fact.end.last, p) == (True in holds)
 
 
 def test_random_histories() -> None:

@@ -14,7 +14,9 @@ from factdrift.builders.facts.relations import (
     select,
     worded,
 )
+from factdrift.builders.facts.template_csv import import_templates
 from factdrift.builders.text.render import object_last, parse, parse_question
+from tests.conftest import run
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -270,3 +272,85 @@ def test_a_relation_without_a_template(asked: str, message: str) -> None:
     with pytest.raises(UserError) as e:
         select(SHIPPED, ["P54", asked])
     assert str(e.value) == f"{asked}: no template in templates{message}"
+
+
+# Templates out of a table as TempLAMA has them: what is written, and what is told.
+
+HEAD = "Wikidata ID,Relation,Template\n"
+TABLE = '''\
+Wikidata ID,Relation,Template,#Facts
+P54,member of sports team,<subject> plays for <object>.,3772
+
+P102,political party,<subject> is a member of the <object>.,1068
+P54,member of sports team,"In sport, <subject> is with <object>.",
+P6,"on: ""off""",<object> is the head of the government of <subject>.,578
+'''
+
+
+def table(text: str) -> Path:
+    path = Path("templates.csv")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("text", [TABLE, "\ufeff" + TABLE, TABLE.replace("\n", "\r\n")])
+def test_a_table_becomes_templates(folder: Path, text: str) -> None:
+    made = import_templates(table(text), Path("mine"))
+    assert [path.name for path in made] == ["P54.yaml", "P102.yaml", "P6.yaml"]
+    relations = load_relations(Path("mine"))
+    assert relations["P54"].cloze == (
+        "<subject> plays for <object>.",
+        "In sport, <subject> is with <object>.",
+    )
+    assert relations["P102"].label == "political party"
+    assert relations["P6"].label == 'on: "off"'
+    assert (Path("mine") / SCHEMA).is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            HEAD + "P54,team,<subject> plays for <objekt>.\nQ1,x,<subject> of <object>.\n",
+            "templates.csv:2: unknown placeholder <objekt>, did you mean <object>?\n"
+            "templates.csv:3: 'Q1' is not a property id such as P54",
+        ),
+        (HEAD + "P54,team,<subject> plays.\n", "templates.csv:2: no <object>"),
+        (HEAD + "P54,team,<subject> plays for <object>\n", "templates.csv:2: has no full stop"),
+        (HEAD + "P54,team\n", "templates.csv:2: no <subject>"),
+        (HEAD + 2 * "P54,team,<subject> of <object>.\n", "templates.csv:3: asks the same as"),
+        (
+            HEAD + "P54,team,<subject> of <object>.\nP54,club,<subject> at <object>.\n",
+            "templates.csv:3: P54 has two names: 'club' here, 'team' above",
+        ),
+        (HEAD, "templates.csv: no templates: no row below the head"),
+        ("", "templates.csv:1: no column 'Wikidata ID', 'Relation', 'Template'"),
+        ("Wikidata ID,Relation,Templates\n", "templates.csv:1: no column 'Template'\n  is 'Templ"),
+        (HEAD + '"P54', "templates.csv: cannot be read as CSV: "),
+    ],
+)
+def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        import_templates(table(text), Path("mine"))
+    assert str(error.value).startswith(message), str(error.value)
+    assert not Path("mine").exists()
+
+
+def test_nothing_is_replaced(folder: Path) -> None:
+    kept = Path("mine/P102.yaml")
+    kept.parent.mkdir()
+    kept.write_text("my own")
+    with pytest.raises(UserError, match=r"^none\.csv: cannot be read as CSV"):
+        import_templates(Path("none.csv"), Path("mine"))
+    with pytest.raises(UserError, match=r"^mine/P102\.yaml: is there already\n  take another"):
+        import_templates(table(TABLE), Path("mine"))
+    assert [path.name for path in Path("mine").iterdir()] == ["P102.yaml"]
+    assert kept.read_text() == "my own"
+
+
+def test_the_command(folder: Path) -> None:
+    table(TABLE)
+    said = run("templates", "--import", "templates.csv", "--out", "mine", cwd=Path.cwd()).stdout
+    assert "(subject) plays for _X_.  ->  (subject) plays for (object)." in said
+    missing = run("templates", "--import", "templates.csv", cwd=Path.cwd(), ok=False)
+    assert "--import FILE.csv and --out FOLDER go together" in missing.stderr

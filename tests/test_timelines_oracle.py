@@ -1,7 +1,6 @@
 """Timelines, period diff and snapshot diff against the oracle: many random histories at once."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import get_args
 import pytest
 
 from factdrift.builders.core.dates import Granularity, Period, periods
-from factdrift.builders.core.engine import Engine, engine
+from factdrift.builders.core.engine import Engine
 from factdrift.builders.facts import period_diff, snapshot_diff, timeline
 from factdrift.builders.facts.period_diff import Undated
 from factdrift.builders.facts.timeline import REASONS
@@ -34,12 +33,6 @@ CAUSES = {
     "unlabelled": REASONS["unlabelled_object"],
     "nothing_added": "nothing_added",
 }
-
-
-@pytest.fixture(scope="module")
-def duck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    with engine("duckdb", tmp_path_factory.mktemp("scratch"), threads=2) as opened:
-        yield opened
 
 
 class Both:
