@@ -1,12 +1,11 @@
 """The HTTP client against a real server: retries, refusals, size, redirects, and the key."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +22,7 @@ from factdrift.builders.core.http import (
     retry_after,
     short,
 )
+from tests.file_server import listening
 
 KEY = "sk-secret"
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
@@ -73,11 +73,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[Any]]]:
     seen: list[Any] = []
-    made = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"seen": seen}))
-    threading.Thread(target=made.serve_forever, args=(0.05,), daemon=True).start()
-    yield f"http://127.0.0.1:{made.server_address[1]}", seen
-    made.shutdown()
-    made.server_close()
+    with listening(type("Bound", (Handler,), {"seen": seen})) as url:
+        yield url, seen
 
 
 def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
@@ -150,15 +147,8 @@ def test_waits(asked: list[float | None], spread: float, waits: list[float], end
 
     policy = RetryPolicy(attempts=5, first_wait=1, longest_wait=5)
     with pytest.raises(UserError, match=end):
-        retry(
-            call,
-            policy,
-            where="there",
-            hint="",
-            spread=spread,
-            sleep=slept.append,
-            report=reports.append,
-        )
+        took = {"sleep": slept.append, "report": reports.append}
+        retry(call, policy, where="there", hint="", spread=spread, **took)
     assert slept == waits
     assert reports == [f"  there: busy: so much to do; it is tried again in {waits[0]:.0f} s"]
 

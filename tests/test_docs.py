@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Done
 from tests.house import imports, ranks, repeated_classes
 
 
@@ -54,15 +54,20 @@ def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
     assert max(ranks(imports()).values()) > 10
 
 
+def make(*words: object) -> Done:
+    """What `make WORDS` does, also where make itself runs the tests."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    command = ["make", *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+
+
 def test_make_targets_that_documents_name_are_there() -> None:
     paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
     spelled = r"^(?:make|.*`make) ([a-z]+)"
     targets = {t for p in paths for t in re.findall(spelled, p.read_text("utf-8"), re.M)}
     targets |= set(re.findall(r"make ([a-z]+)", (ROOT / ".github/workflows/ci.yml").read_text()))
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     for target in targets:
-        words = ["make", "--dry-run", target]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
+        done = make("--dry-run", target)
         assert done.returncode == 0, done.stderr
 
 
@@ -70,29 +75,15 @@ def test_the_readme_is_short() -> None:
     assert 600 <= len((ROOT / "README.md").read_text("utf-8").split()) <= 800
 
 
-def test_help_lists_every_target() -> None:
-    text = Path(ROOT / "Makefile").read_text("utf-8")
-    phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
-    assert phony
-    described = set(re.findall(r"^([a-z]+):.*## ", text, re.M))
-    assert set(phony[1].split()) == described
-
-
-def test_the_makefile_sets_every_variable_once() -> None:
-    text = Path(ROOT / "Makefile").read_text("utf-8")
+def test_the_makefile_and_its_help_on_one_screen() -> None:
+    """Help lists every target, and every variable is set once."""
+    text = (ROOT / "Makefile").read_text("utf-8")
     named = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
-    assert "JOBS" in named
-    assert [name for name in set(named) if named.count(name) > 1] == []
-
-
-def test_help_of_make_fits_a_screen() -> None:
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    words = ["make", "--no-print-directory", "help"]
-    text = subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, env=env, check=True
-    ).stdout
-    assert len(text.splitlines()) <= 24
-    assert max(map(len, text.splitlines())) <= 80
+    assert "JOBS" in named and len(named) == len(set(named))
+    phony = re.findall(r"^\.PHONY: (.*)$", text, re.M)
+    assert set(phony[0].split()) == set(re.findall(r"^([a-z]+):.*## ", text, re.M))
+    lines = make("--no-print-directory", "help").stdout.splitlines()
+    assert 1 < len(lines) <= 24 and max(map(len, lines)) <= 80
 
 
 def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
@@ -100,11 +91,9 @@ def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / ".run").touch()
     (tmp_path / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / "bin" / "python").chmod(0o755)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     news = tmp_path / "my news.jsonl"
     news.write_text("")
-    words = ["make", "release", f"VENV={tmp_path}", "RECIPE=wmt-question-dates-paper"]
-    words += [f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
+    words = [f"VENV={tmp_path}", f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
+    done = make("release", "RECIPE=wmt-question-dates-paper", *words)
     assert done.returncode != 0
     assert "my news.jsonl@2020-12-31" in done.stderr

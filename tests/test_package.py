@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from factdrift import __version__
-from tests.conftest import ROOT, run
-from tests.test_run import checksums
+from tests.conftest import ROOT, alone, checksums, run
 
 QUICK = ("dynamic-templama", "wmt-question-dates")
 
@@ -76,10 +75,7 @@ HEAVY = tuple(
     ],
 )
 def test_a_start_imports_no_more_than_it_needs(module: str, heavy: tuple[str, ...]) -> None:
-    code = f"import sys, {module}; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = alone(sys.executable, "-c", f"import sys, {module}; print(*sys.modules)")
     assert set(done.stdout.split()) & set(heavy) == set()
 
 

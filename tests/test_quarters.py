@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from datetime import date
 from pathlib import Path
@@ -16,7 +15,7 @@ from factdrift.scoring.score import Options, score
 from samples.quarters.make import DAYS, build
 from samples.quarters.simulated import predict, stops_on
 from samples.wikidata.make import MistakeError
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, alone, run
 
 RECIPE = ROOT / "samples/quarters/recipe.yaml"
 NAME = "dynamic-templama-quarters"
@@ -102,16 +101,8 @@ def test_a_mistake_in_the_corrections_is_told(tmp_path: Path, line: str, error: 
         build(path)
 
 
-def shell(text: str, folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", text],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+def shell(text: str, folder: Path, env: dict[str, str]) -> None:
+    alone("bash", "-euo", "pipefail", "-c", text, cwd=folder, **env)
 
 
 @pytest.fixture
@@ -123,8 +114,7 @@ def shop(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     for name, words in {"python": "", "factdrift": "-m factdrift"}.items():
         (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
         (tools / name).chmod(0o755)
-    path = f"{tools}:{os.environ['PATH']}"
-    return tmp_path, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    return tmp_path, {"PATH": f"{tools}:{os.environ['PATH']}"}
 
 
 @pytest.mark.slow

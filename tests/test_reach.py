@@ -3,8 +3,6 @@
 Small packages are written to a temporary folder; what they must reach is in the tables.
 """
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count, islice
@@ -16,6 +14,7 @@ import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
 from factdrift.builders.core.reach import PLUMBING, parse, reach
 from factdrift.builders.core.steps import Step
+from tests.conftest import alone
 from tests.edits import edits
 
 Write = Callable[[Mapping[str, str]], str]
@@ -187,14 +186,8 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         info = tmp_path / name / f"{name}-99.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
-        done = subprocess.run(
-            [sys.executable, "-c", KEYS.format(modules=list(STEPS))],
-            cwd=files.resource("builders").parent,
-            env={**os.environ, "PYTHONPATH": str(info.parent)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        code = KEYS.format(modules=list(STEPS))
+        done = alone(sys.executable, "-c", code, PYTHONPATH=str(info.parent))
         after = dict(line.split() for line in done.stdout.splitlines())
         remade = {module for module in STEPS if after[module] != before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}

@@ -1,6 +1,5 @@
 """The whole run, from the command line: bytes, reuse, kills, versions, mistakes."""
 
-import hashlib
 import re
 import shutil
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, checksums, run
 
 DATASETS = (
     "as-of",
@@ -23,15 +22,6 @@ DATASETS = (
 )
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
-
-
-def checksums(folder: Path) -> dict[str, str]:
-    """Every file below a folder, by relative path."""
-    return {
-        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
-        for p in sorted(folder.rglob("*"))
-        if p.is_file()
-    }
 
 
 @pytest.mark.parametrize(
@@ -119,6 +109,7 @@ MISTAKES = [
     (["release", "{recipe}", "--dump", "nothing.json.gz"], "nothing.json.gz"),
     (["release", "{latest}"], "give it: --dump path/to/the/file"),
     (["release", "{recipe}", "--version", "1.0"], "not a version"),
+    (["release", "{recipe}", "--engine", "duckbd"], "no engine 'duckbd'"),
     (["release", "{recipe}", "--memory", "nonsense"], "write a size"),
     (["release", "{recipe}", "--out", "/proc/nothing"], "error: /proc/nothing"),
     (["release", "{recipe}", "--build", "/proc/nothing"], "error: /proc/nothing"),
@@ -180,11 +171,3 @@ def test_questions_of_the_sample_news(sample: Path) -> None:
     assert not parts["eval"] & parts["train"]
     assert not parts["eval"] & parts["valid"]
     assert not parts["train"] & parts["valid"]
-
-
-def test_corpus_rebuilds_passages(tmp_path: Path) -> None:
-    run("corpus", ROOT / "samples/news", "--out", tmp_path, "--until", "2012-12-31")
-    rows = pq.read_table(tmp_path / "passages.parquet").to_pylist()
-    assert len(rows) > 100
-    assert max(row["day"].isoformat() for row in rows) <= "2012-12-31"
-    assert rows[0]["text"].split(". ")[0].endswith(", 2007")
