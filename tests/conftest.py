@@ -81,9 +81,12 @@ def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
     return Done(command, status, said.getvalue(), errors.getvalue())
 
 
-def alone(*command: object, cwd: Path = ROOT, ok: bool = True, **environment: str) -> Done:
+Env = dict[str, str]
+
+
+def alone(*command: object, cwd: Path = ROOT, ok: bool = True, env: Env | None = None) -> Done:
     """A command in a process of its own, with the project on Python's path."""
-    words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
     assert not ok or done.returncode == 0, done.stdout + done.stderr
     return done

@@ -36,7 +36,7 @@ def package(tmp_path: Path) -> Path:
 def own_tests(package: Path) -> tuple[int, str]:
     """The package's own tests, run as its author runs them."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = alone(*words, cwd=package, ok=False, PYTHONPATH=f"{package}{os.pathsep}{ROOT}")
+    done = alone(*words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"})
     return done.returncode, done.stdout + done.stderr
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -23,15 +24,21 @@ HEADS = "P6"
 """The relation of the quick test: heads of government."""
 
 
-@pytest.fixture(scope="module")
-def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four releases of one relation."""
-    folder = tmp_path_factory.mktemp("year")
+def dumps(folder: Path) -> Iterator[str]:
+    """The dumps of one relation, written one after another beside a recipe of it alone."""
     recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
     recipe["build"]["relations"] = [HEADS]
     (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
     for name, content in build(only={HEADS}).items():
         (folder / name).write_bytes(content)
+        yield name
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four releases of one relation."""
+    folder = tmp_path_factory.mktemp("year")
+    for name in dumps(folder):
         words = ("--dump", folder / name, "--out", folder / "releases", "--build", folder / "build")
         run("release", folder / "recipe.yaml", *words, "--version", "auto", "--jobs", 1)
     return folder
@@ -102,7 +109,7 @@ def test_a_mistake_in_the_corrections_is_told(tmp_path: Path, line: str, error: 
 
 
 def shell(text: str, folder: Path, env: dict[str, str]) -> None:
-    alone("bash", "-euo", "pipefail", "-c", text, cwd=folder, **env)
+    alone("bash", "-euo", "pipefail", "-c", text, cwd=folder, env=env)
 
 
 @pytest.fixture
@@ -142,11 +149,7 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
         one["name"]: one["run"] for one in workflow["jobs"]["rebuild"]["steps"] if "name" in one
     }
     env |= {"RECIPE": "recipe.yaml", "DATASET": NAME, "OLD": "", "GITHUB_ENV": str(folder / "env")}
-    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
-    recipe["build"]["relations"] = [HEADS]
-    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
-    for name, content in build(only={HEADS}).items():
-        (folder / name).write_bytes(content)
+    for name in dumps(folder):
         shell(steps["Build"], folder, env | {"DUMP": name})
         env |= dict(re.findall(r"^(\w+)=(.*)$", (folder / "env").read_text(), re.M))
         shell(steps["Say what changed"], folder, env)

@@ -187,7 +187,7 @@ def test_an_upgraded_library_remakes_what_uses_it(tmp_path: Path) -> None:
         info.mkdir(parents=True)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
         code = KEYS.format(modules=list(STEPS))
-        done = alone(sys.executable, "-c", code, PYTHONPATH=str(info.parent))
+        done = alone(sys.executable, "-c", code, env={"PYTHONPATH": str(info.parent)})
         after = dict(line.split() for line in done.stdout.splitlines())
         remade = {module for module in STEPS if after[module] != before[module]}
         assert remade == {module for module in STEPS if name in reach(module).libraries}

@@ -20,7 +20,7 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
-from tests.conftest import Done, alone, checksums
+from tests.conftest import Done, Env, alone, checksums
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -129,7 +129,7 @@ def opened(home: Path, engine: str, first: str = "", **environment: str) -> str:
         "except UserError as e: print(e)\n"
     )
     program = environment.pop("program", sys.executable).split()
-    return alone(*program, script, cwd=home, HOME=str(home), **environment).stdout
+    return alone(*program, script, cwd=home, env={"HOME": str(home)} | environment).stdout
 
 
 OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
@@ -158,9 +158,9 @@ def test_what_is_missing(
     assert expected in opened(tmp_path, engine, first, **environment)
 
 
-def release(home: Path, *options: str, **environment: str) -> Done:
+def release(home: Path, *options: str, env: Env | None = None) -> Done:
     words = ["release", "dynamic-templama", "--out", "releases", "--build", "build [1]", *options]
-    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, **environment)
+    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, env=env)
 
 
 TWO_EXECUTORS = "local-cluster[2,1,1024]"
@@ -238,7 +238,7 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
     home.mkdir(exist_ok=True)
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    done = release(home, "--engine", engine, **environment)
+    done = release(home, "--engine", engine, env=environment)
     assert "deltas: making" in done.stdout + done.stderr
     assert checksums(by_duckdb / "releases") == checksums(home / "releases")
 

@@ -20,7 +20,7 @@ from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import ALIVE, mine
 from factdrift.builders.wikidata.reader import DumpReading, Left
 from tests import test_spark_cluster as clusters
-from tests.conftest import ROOT, Done, alone
+from tests.conftest import ROOT, Done, Env, alone
 from tests.conftest import run as command
 from tests.dumps import array, compressed, world
 from tests.test_mine import SMALL, run, sums
@@ -260,9 +260,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def mined(folder: Path, *words: object, ok: bool = True, **environment: str) -> Done:
+def mined(folder: Path, *words: object, ok: bool = True, env: Env | None = None) -> Done:
     command = (sys.executable, "-m", "factdrift", "mine", *words)
-    return alone(*command, cwd=folder, ok=ok, **environment)
+    return alone(*command, cwd=folder, ok=ok, env=env)
 
 
 @pytest.mark.slow
@@ -275,7 +275,7 @@ def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
     mark, path = customized(tmp_path, KILLED_ONCE)
     (tmp_path / "script.py").write_text(BY_TASKS)
     words = [sys.executable, "script.py", SAMPLE, clusters.TWO_EXECUTORS]
-    done = alone(*words, cwd=tmp_path, PYTHONPATH=path, **given)
+    done = alone(*words, cwd=tmp_path, env=given | {"PYTHONPATH": path})
     assert mark.is_file(), done.stderr
     assert clusters.each_had_work(home)
     assert sums(tmp_path / "out") == sums(tmp_path / "alone")
@@ -294,13 +294,13 @@ def test_a_spark_in_this_process(sample: Path, tmp_path: Path) -> None:
     data[len(data) // 2] ^= 0xFF
     damaged.write_bytes(data)
     spark = ["--engine", "local[2]", "--shards", "2"]
-    done = mined(tmp_path, damaged, "--out", "bad", *spark, ok=False, **clusters.FRUGAL)
+    done = mined(tmp_path, damaged, "--out", "bad", *spark, ok=False, env=clusters.FRUGAL)
     assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert f"{damaged}: the file is cut short or damaged after" in line
     assert "Traceback" not in done.stderr
     assert "\tat org.apache" not in done.stderr
-    mined(tmp_path, SAMPLE, "--out", "tasks", *spark, **clusters.FRUGAL)
+    mined(tmp_path, SAMPLE, "--out", "tasks", *spark, env=clusters.FRUGAL)
     assert sums(tmp_path / "tasks") == sums(tmp_path / "merged") == sums(sample)
 
 
