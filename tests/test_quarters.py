@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -68,26 +67,6 @@ def test_each_dump_adds_a_quarter_and_a_model_of_the_first_grows_stale(year: Pat
     assert stale[0] == 0
     assert stale == sorted(stale) and len(stale) == 4
     assert stale[-1] > 0.05
-
-
-@pytest.mark.slow
-def test_what_a_publisher_reads(year: Path) -> None:
-    old, new, *_ = versions(year)
-    changes, notes = year / "changes.parquet", year / "notes.md"
-    said = run("diff", old, new, "--out", changes, "--notes", notes).stdout
-    assert len(said.splitlines()[-1]) < 1000  # files are counted by folder, not listed
-    text = notes.read_text("utf-8")
-    for part in (
-        f"# {NAME} {new.name}\n\nAfter 1.0.0, a major version: ",
-        "of 2025-07-07, after that of 2025-04-07",
-        "| Germany | head of government | 2025Q2 | Olaf Scholz | Friedrich Merz |",
-        "| Moldova | head of government | 2023Q1 | Natalia Gavrilița | Dorin Recean |",
-        "measured anew",
-    ):
-        assert part in text
-    rows = pq.read_table(changes).to_pylist()
-    asked = [row for row in rows if row["change"] == "edited" and row["new_config"] != "timelines"]
-    assert not [row for row in asked if {*row["changed"]} <= {"sitelinks", "statements"}]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.compare import Difference, compare
 from factdrift.builders.release.notes import notes
 from factdrift.builders.rows import Cloze
-from tests.release_sample import BASE, Sample, cloze, edited, publish, segment
+from tests.release_sample import BASE, Sample, cloze, edit, edited, publish, segment
 
 FIRST = BASE["unchanged"]["2021Q3"]
 rows = list(FIRST)
@@ -103,8 +103,8 @@ def differences(old: Path, tmp_path: Path, sample: Sample) -> list[dict[str, Any
 
 def test_what_a_difference_says(old: Path, tmp_path: Path) -> None:
     """Of an edit, a move, and a value where there was none."""
-    edit = unchanged(replace(one, sitelinks=99, added=("Q1",)), *others)
-    (row,) = differences(old, tmp_path / "edit", edit)
+    changed = unchanged(replace(one, sitelinks=99, added=("Q1",)), *others)
+    (row,) = differences(old, tmp_path / "edit", changed)
     place = ["unchanged", "2021Q3"]
     before, now = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
     names = ["added", "sitelinks"]
@@ -137,6 +137,7 @@ def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> N
     text = compare(old, new).summary()
     assert text.splitlines()[0] == "1.0.0 -> 2.0.0: major: 2 rows added, 1 row removed"
     assert "  unchanged: 2 added, 1 removed" in text
+    assert text.endswith("2021Q3.parquet, tasks/inspect/tasks.json, tasks/lm-eval (5)")  # by folder
     (new / "data/unchanged/2021Q3.parquet").write_text("x")
     manifest = (new / "manifest.json").read_text()
     for text, refusal in (
@@ -162,9 +163,11 @@ def test_notes_for_readers(old: Path, tmp_path: Path) -> None:
     }
     made = Sample({**unchanged(*left).rows, "updated": updated})
     new = publish(tmp_path, made, "2.0.0").folder
+    edit(new, "inputs.0.snapshot", "2026-05-02")
     diff = tmp_path / "diff.parquet"
     found = [*notes(old, new, compare(old, new, diff), diff)]
     assert found[0] == "# sample 2.0.0" and found[2].startswith("After 1.0.0, a major version: ")
+    assert "- dump: `d.json.gz` of 2026-05-02, after that of 2026-02-02" in found
     start = found.index("| rows of | added | removed | edited | moved | measured anew |")
     assert [line for line in found[start + 2 :] if line and not line.startswith("|:--")] == [
         "| `unchanged` | 0 | 2 | 1 | 0 | 1 |",
