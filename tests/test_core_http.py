@@ -30,10 +30,11 @@ HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
 SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
 
 
-FINE = (200, b"fine", {})
-DOWN = (503, b'{"error": "tired"}', {"Retry-After": "1"})
+Answer = tuple[int, bytes, dict[str, str]]
+FINE: Answer = (200, b"fine", {})
+DOWN: Answer = (503, b'{"error": "tired"}', {"Retry-After": "1"})
 SAID = {"error": {"message": f"no such key {KEY}, " + "long " * 99}}
-ANSWERS: dict[str, tuple[int, bytes, dict[str, str]]] = {
+ANSWERS: dict[str, Answer] = {
     "moved": (307, b"", {"Location": "http://localhost:9/x"}),
     "refused": (403, json.dumps(SAID).encode(), {}),
     "large": (200, b"x" * 5000, {}),

@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -20,53 +19,7 @@ from tests.conftest import ROOT, alone, run
 RECIPE = ROOT / "samples/quarters/recipe.yaml"
 NAME = "dynamic-templama-quarters"
 HEADS = "P6"
-"""The relation of the quick test: heads of government."""
-
-
-def dumps(folder: Path) -> Iterator[str]:
-    """The dumps of one relation, written one after another beside a recipe of it alone."""
-    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
-    recipe["build"]["relations"] = [HEADS]
-    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
-    for name, content in build(only={HEADS}).items():
-        (folder / name).write_bytes(content)
-        yield name
-
-
-@pytest.fixture(scope="module")
-def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four releases of one relation."""
-    folder = tmp_path_factory.mktemp("year")
-    for name in dumps(folder):
-        words = ("--dump", folder / name, "--out", folder / "releases", "--build", folder / "build")
-        run("release", folder / "recipe.yaml", *words, "--version", "auto", "--jobs", 1)
-    return folder
-
-
-def versions(folder: Path) -> list[Path]:
-    return sorted((folder / "releases" / NAME).iterdir())
-
-
-@pytest.mark.slow
-def test_each_dump_adds_a_quarter_and_a_model_of_the_first_grows_stale(year: Path) -> None:
-    last = ["2025Q1", "2025Q2", "2025Q3", "2025Q4"]
-    releases, stale = versions(year), []
-    knows = stops_on(releases[0], date(2025, 4, 7))
-    for release, quarter, day in zip(releases, last, DAYS, strict=True):
-        manifest = load(release)
-        config = manifest.config("updated")
-        assert config is not None
-        assert max(split.name for split in config.splits) == quarter
-        assert manifest.inputs[0].snapshot == date.fromisoformat(day)
-        file = predict(release, year / f"{release.name}.jsonl", knows)
-        out = year / "scores" / release.name
-        given = Options(release=release, file=file, out=out, model="simulated", say=lambda _: None)
-        wanted = ("updated", None, "all", "outdated")
-        table = score(given).table
-        stale += [o.mean for o in table if (o.config, o.split, o.stratum, o.metric) == wanted]
-    assert stale[0] == 0
-    assert stale == sorted(stale) and len(stale) == 4
-    assert stale[-1] > 0.05
+"""The relation of the workflow's year: heads of government."""
 
 
 @pytest.mark.parametrize(
@@ -122,13 +75,18 @@ def test_the_walk_runs_as_it_is_written(shop: tuple[Path, dict[str, str]]) -> No
 
 @pytest.mark.slow
 def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) -> None:
+    """Each dump adds a quarter, and a model of the first one grows stale."""
     folder, env = shop
     workflow = yaml.safe_load((ROOT / "samples/workflows/rebuild.yml").read_text("utf-8"))
     steps = {
         one["name"]: one["run"] for one in workflow["jobs"]["rebuild"]["steps"] if "name" in one
     }
     env |= {"RECIPE": "recipe.yaml", "DATASET": NAME, "OLD": "", "GITHUB_ENV": str(folder / "env")}
-    for name in dumps(folder):
+    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
+    recipe["build"]["relations"] = [HEADS]
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe), "utf-8")
+    for name, content in build(only={HEADS}).items():
+        (folder / name).write_bytes(content)
         shell(steps["Build"], folder, env | {"DUMP": name})
         env |= dict(re.findall(r"^(\w+)=(.*)$", (folder / "env").read_text(), re.M))
         shell(steps["Say what changed"], folder, env)
@@ -137,3 +95,20 @@ def test_the_example_workflow_makes_the_year(shop: tuple[Path, dict[str, str]]) 
         assert notes.startswith(expected)
         env["OLD"] = env["NEW"]
     assert env["NEW"].startswith("4.") and (folder / f"changes-{env['NEW']}.parquet").is_file()
+
+    quarters, stale = [f"2025Q{n}" for n in (1, 2, 3, 4)], []
+    releases = sorted((folder / "releases" / NAME).iterdir())
+    knows = stops_on(releases[0], date(2025, 4, 7))
+    for release, quarter, day in zip(releases, quarters, DAYS, strict=True):
+        manifest = load(release)
+        config = manifest.config("updated")
+        assert config and max(split.name for split in config.splits) == quarter
+        assert manifest.inputs[0].snapshot == date.fromisoformat(day)
+        file = predict(release, folder / f"{release.name}.jsonl", knows)
+        out = folder / "scores" / release.name
+        given = Options(release=release, file=file, out=out, model="simulated", say=lambda _: None)
+        wanted = ("updated", None, "all", "outdated")
+        table = score(given).table
+        stale += [o.mean for o in table if (o.config, o.split, o.stratum, o.metric) == wanted]
+    assert stale[0] == 0 and stale[-1] > 0.05
+    assert stale == sorted(stale) and len(stale) == 4

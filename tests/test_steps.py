@@ -172,11 +172,10 @@ def a_run(folder: Path, say: Callable[[str], None], *layouts: str) -> Run:
     paths = {"news": folder / "news.jsonl"}
     if said:
         paths["gold"] = parquet(folder / "gold.parquet", Gold, said)
-    about = {kind: RecipeInput(kind=kind, licence="CC0-1.0") for kind in paths}
-    inputs = {
-        kind: Source(kind, (path,), ("0",), date(2021, 12, 31), about[kind])
-        for kind, path in paths.items()
-    }
+    inputs = {}
+    for kind, path in paths.items():
+        about = RecipeInput.model_validate({"kind": kind, "licence": "CC0-1.0"})
+        inputs[kind] = Source(kind, (path,), ("0",), date(2021, 12, 31), about)
     return Run(folder / "recipe.yaml", inputs, folder, Workspace(folder / "build", say), 0)
 
 
