@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import os
 import signal
@@ -88,13 +89,24 @@ def run(*words: object, cwd: Path = ROOT, ok: bool = True) -> Done:
     return Done(command, status, said.getvalue(), errors.getvalue())
 
 
-def run_alone(*words: object) -> Done:
-    """Run `python -m factdrift WORDS` in a process of its own; it has to succeed."""
-    command = [sys.executable, "-m", "factdrift", *map(str, words)]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
-    assert done.returncode == 0, done.stderr
+Env = dict[str, str]
+
+
+def alone(*command: object, cwd: Path = ROOT, ok: bool = True, env: Env | None = None) -> Done:
+    """A command in a process of its own, with the project on Python's path."""
+    words, env = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env=env)
+    assert not ok or done.returncode == 0, done.stdout + done.stderr
     return done
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file below a folder, by relative path."""
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -129,7 +141,7 @@ def _build(shared: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
             words = ["--out", folder / "releases", "--build", folder / "build", "--jobs", 1]
-            run_alone("release", *words)
+            alone(sys.executable, "-m", "factdrift", "release", *words)
             (folder / "made").touch()
     return folder
 

@@ -75,13 +75,19 @@ def _handler(served: Files) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server on a free port of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
 def serving() -> Iterator[Files]:
     """A server on this machine, and what it has."""
     served = Files()
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(served)) as server:
-        served.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+    with listening(_handler(served)) as served.url:
         yield served
-        server.shutdown()
-        thread.join()

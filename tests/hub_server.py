@@ -4,12 +4,13 @@ import base64
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.file_server import listening
 
 TOKEN = "hf_test"  # noqa: S105 - of this server alone
 
@@ -121,11 +122,5 @@ def _of_repo(hub: Hub, name: str, what: str, revision: str, body: bytes) -> Any:
 def serve() -> Iterator[Hub]:
     """A server on a free port, without repositories."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
-    hub.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with listening(_handler(hub)) as hub.url:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()

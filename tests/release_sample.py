@@ -1,5 +1,6 @@
 """A small dataset for the tests of releases: rows made by rule, easily edited."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -165,3 +166,14 @@ def publish(out: Path, sample: Sample | None = None, version: str = "auto") -> P
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
     """The sample with other rows in one split."""
     return Sample({**BASE, config: {**BASE[config], split: tuple(rows)}})
+
+
+def edit(release: Path, place: str, value: Any) -> None:
+    """Set one value of a manifest, or change it by a function; `configs.0.name` is its place."""
+    path = release / "manifest.json"
+    whole = part = json.loads(path.read_text())
+    *inside, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    for step in inside:
+        part = part[step]
+    part[last] = value(part[last]) if callable(value) else value
+    path.write_text(json.dumps(whole))

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,21 +15,13 @@ from factdrift.builders.core.dataset import Input, Plot, Statistics
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.release import card
-from factdrift.builders.release.card import (
-    SECTIONS,
-    block,
-    cell,
-    code,
-    escape,
-    link,
-    plain,
-    read_prose,
-)
+from factdrift.builders.release.card import SECTIONS, escape, read_prose
 from factdrift.builders.release.manifest import canary, load
 from factdrift.builders.release.plots import draw, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
 
+CECILL = "https://spdx.org/licenses/CECILL-2.1.html"
 CARDS = Path(__file__).parents[1] / "data_cards"
 EVIL = (
     "<script>alert(1)</script> | `x` ```\n# head\n\n---\n"
@@ -50,52 +43,33 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every text that a dump or a recipe can bring is hostile."""
-    sample = Sample(
-        {"unchanged": {"2021Q3": [cloze(1, subject_label=EVIL, query=EVIL)]}}, title=EVIL
-    )
+    row = cloze(1, subject_label=EVIL, query=EVIL)
+    sample = Sample({"unchanged": {"2021Q3": [row]}}, title=EVIL)
     evil = Input(EVIL, "d|`.json", "0" * 64, 1, EVIL, None, "javascript:alert(1)", EVIL)
     data = replace(
         dataset(sample),
         statistics=(Statistics("f", EVIL, [{EVIL: EVIL}], EVIL),),
         plots=(Plot("p", "bars", EVIL, EVIL, {EVIL: {EVIL: 3}}),),
     )
-    said = replace(
-        meta(sample),
-        summary=EVIL,
-        inputs=(evil,),
-        tags=(EVIL,),
-        libraries={EVIL: EVIL},
-        rebuild=EVIL,
-    )
+    more: dict[str, Any] = {"inputs": (evil,), "tags": (EVIL,), "libraries": {EVIL: EVIL}}
+    said = replace(meta(sample), summary=EVIL, rebuild=EVIL, **more)
     return write_release(data, said, tmp_path_factory.mktemp("evil")).folder
 
 
 def test_yaml_for_the_hub(release: Path) -> None:
     data = DatasetCard.load(release / "README.md").data.to_dict()
-    assert data["license"] == "cc0-1.0"
-    assert data["language"] == ["en"]
-    assert data["size_categories"] == ["n<1K"]
-    assert data["task_categories"] == ["fill-mask"]
-    assert [c["config_name"] for c in data["configs"]] == [
-        "unchanged",
-        "updated",
-        "segments",
-        "dropped",
-    ]
+    said = {"license": "cc0-1.0", "language": ["en"], "size_categories": ["n<1K"]}
+    assert data | said | {"task_categories": ["fill-mask"]} == data
+    names = "unchanged updated segments dropped".split()
+    assert [config["config_name"] for config in data["configs"]] == names
     assert data["configs"][0]["default"] is True
-    assert data["configs"][1]["data_files"] == [
-        {"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}
-    ]
+    files = [{"split": "2021Q3", "path": "data/updated/2021Q3.parquet"}]
+    assert data["configs"][1]["data_files"] == files
 
 
 @pytest.mark.parametrize(
     ("rows", "size"),
-    [
-        (999, "n<1K"),
-        (1000, "1K<n<10K"),
-        (10**8 - 1, "10M<n<100M"),
-        (10**8, "100M<n<1B"),
-    ],
+    [(999, "n<1K"), (1000, "1K<n<10K"), (10**8 - 1, "10M<n<100M"), (10**8, "100M<n<1B")],
 )
 def test_size(rows: int, size: str) -> None:
     assert card.size_category(rows) == size
@@ -107,11 +81,7 @@ def test_size(rows: int, size: str) -> None:
         ("CC0-1.0", ("cc0-1.0", None, None), "https://spdx.org/licenses/CC0-1.0.html"),
         ("LicenseRef-x", ("other", "licenseref-x", None), None),
         ("MIT OR Apache-2.0", ("other", "mit or apache-2.0", None), None),
-        (
-            "CECILL-2.1",
-            ("other", "cecill-2.1", "https://spdx.org/licenses/CECILL-2.1.html"),
-            "https://spdx.org/licenses/CECILL-2.1.html",
-        ),
+        ("CECILL-2.1", ("other", "cecill-2.1", CECILL), CECILL),
     ],
 )
 def test_licences(
@@ -197,16 +167,19 @@ def test_escape(value: object, expected: str) -> None:
 @pytest.mark.parametrize(
     ("made", "expected"),
     [
-        (code("a`b"), "``a`b``"),
-        (code("`a`"), "`` `a` ``"),
-        (code("a|b"), "`a\\|b`"),
-        (code(""), ""),
-        (block("x\n```\ny", "sh"), "````sh\nx\n```\ny\n````"),
-        (cell("a `b|c`\nd"), "a `b\\|c` d"),
-        (link("a]", "https://x.org/?q=1"), "[a\\]](<https://x.org/?q=1>)"),
-        (link("a", "javascript:alert(1)"), "a"),
-        (link("a", "https://x.org/> [b](c)"), "a"),
-        (plain("A *b* `c`\nd [e](f).\n\n- one\n  more\n- two"), "A b c d e.\n- one more\n- two"),
+        (card.code("a`b"), "``a`b``"),
+        (card.code("`a`"), "`` `a` ``"),
+        (card.code("a|b"), "`a\\|b`"),
+        (card.code(""), ""),
+        (card.block("x\n```\ny", "sh"), "````sh\nx\n```\ny\n````"),
+        (card.cell("a `b|c`\nd"), "a `b\\|c` d"),
+        (card.link("a]", "https://x.org/?q=1"), "[a\\]](<https://x.org/?q=1>)"),
+        (card.link("a", "javascript:alert(1)"), "a"),
+        (card.link("a", "https://x.org/> [b](c)"), "a"),
+        (
+            card.plain("A *b* `c`\nd [e](f).\n\n- one\n  more\n- two"),
+            "A b c d e.\n- one more\n- two",
+        ),
     ],
 )
 def test_markdown(made: str, expected: str) -> None:

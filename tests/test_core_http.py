@@ -1,12 +1,12 @@
 """The HTTP client against a real server: retries, refusals, size, redirects, and the key."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,10 +23,24 @@ from factdrift.builders.core.http import (
     retry_after,
     short,
 )
+from tests.file_server import listening
 
 KEY = "sk-secret"
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
 SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
+
+
+Answer = tuple[int, bytes, dict[str, str]]
+FINE: Answer = (200, b"fine", {})
+DOWN: Answer = (503, b'{"error": "tired"}', {"Retry-After": "1"})
+SAID = {"error": {"message": f"no such key {KEY}, " + "long " * 99}}
+ANSWERS: dict[str, Answer] = {
+    "moved": (307, b"", {"Location": "http://localhost:9/x"}),
+    "refused": (403, json.dumps(SAID).encode(), {}),
+    "large": (200, b"x" * 5000, {}),
+    "short": (200, b"abc", {"Content-Length": "100"}),
+    "down": DOWN,
+}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -38,31 +52,14 @@ class Handler(BaseHTTPRequestHandler):
         kind = self.path.strip("/")
         self.seen.append((kind, self.headers.get("Authorization"), time.monotonic()))
         first = sum(name == kind for name, *_ in self.seen) == 1
-        if kind == "moved":
-            return self.reply(
-                307, b"", Location=f"http://localhost:{self.connection.getsockname()[1]}/x"
-            )
-        if kind == "refused":
-            said = {"error": {"message": f"no such key {KEY}, " + "long " * 99}}
-            return self.reply(403, json.dumps(said).encode())
-        if kind == "large":
-            return self.reply(200, b"x" * 5000)
-        if kind == "short":
-            self.close_connection = True
-            return self.reply(200, b"abc", 100)
-        if kind == "down" or (kind == "busy" and first):
-            return self.reply(503, b'{"error": "tired"}', Retry_After="1")
+        self.close_connection = kind == "short" or (kind == "slow" and first)
         if kind == "slow" and first:
             self.connection.recv(1)  # until the caller has had enough of it
-            self.close_connection = True
-            return None
-        return self.reply(200, b"fine")
-
-    def reply(self, status: int, body: bytes, size: int = 0, **headers: str) -> None:
+            return
+        status, body, headers = DOWN if kind == "busy" and first else ANSWERS.get(kind, FINE)
         self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(size or len(body)))
+        for name, value in ({"Content-Length": str(len(body))} | headers).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -73,11 +70,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[Any]]]:
     seen: list[Any] = []
-    made = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"seen": seen}))
-    threading.Thread(target=made.serve_forever, args=(0.05,), daemon=True).start()
-    yield f"http://127.0.0.1:{made.server_address[1]}", seen
-    made.shutdown()
-    made.server_close()
+    with listening(type("Bound", (Handler,), {"seen": seen})) as url:
+        yield url, seen
 
 
 def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
@@ -150,15 +144,8 @@ def test_waits(asked: list[float | None], spread: float, waits: list[float], end
 
     policy = RetryPolicy(attempts=5, first_wait=1, longest_wait=5)
     with pytest.raises(UserError, match=end):
-        retry(
-            call,
-            policy,
-            where="there",
-            hint="",
-            spread=spread,
-            sleep=slept.append,
-            report=reports.append,
-        )
+        more = partial(retry, spread=spread, sleep=slept.append, report=reports.append)
+        more(call, policy, where="there", hint="")
     assert slept == waits
     assert reports == [f"  there: busy: so much to do; it is tried again in {waits[0]:.0f} s"]
 

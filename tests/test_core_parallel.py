@@ -13,7 +13,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.parallel import ordered_map
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alone
 
 
 def square(n: int) -> int:
@@ -166,8 +166,7 @@ cli.app = query
 
 @pytest.mark.parametrize("code", [LOADING, IN_A_QUERY])
 def test_ctrl_c_is_one_line(code: str) -> None:
-    command = [sys.executable, "-c", f"{code}\nfrom factdrift.__main__ import main\nmain()"]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    program = f"{code}\nfrom factdrift.__main__ import main\nmain()"
+    done = alone(sys.executable, "-c", program, ok=False)
     assert done.returncode == 130, done.stderr
     assert done.stderr == "interrupted: the same command goes on from here\n"

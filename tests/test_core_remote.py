@@ -35,8 +35,8 @@ def served() -> Iterator[Files]:
 
 
 def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
-    taken = more.pop("taken", lambda name: name.endswith(".gz"))
-    paths = local(given, folder, taken, say=lambda _: None, policy=QUICK, **more)
+    options = {"say": lambda _: None, "policy": QUICK, **more}
+    paths = local(given, folder, lambda name: name.endswith(".gz"), **options)
     return [Path(path).read_bytes() for path in paths]
 
 
@@ -99,12 +99,9 @@ def test_what_drips_is_asked_for_again(
     served.faults[LARGE] = ["ok", *["drip"] * drips]
     policy = replace(QUICK, timeout=0.5, attempts=tries, least_bytes=1000)
     given = [f"{served.url}/dump/a%201.json.gz"]
-    if drips < tries:
-        (found,) = local(given, tmp_path, bool, say=lambda _: None, policy=policy)
-        assert Path(found).read_bytes() == DATA
-        return
-    with pytest.raises(UserError, match=f"still too slow: (.|\\s)* after {tries} attempts"):
-        local(given, tmp_path, bool, say=lambda _: None, policy=policy)
+    refused = pytest.raises(UserError, match=f"still too slow: (.|\\s)* after {tries} attempts")
+    with nullcontext() if drips < tries else refused:
+        assert fetch(given, tmp_path, policy=policy) == [DATA]
 
 
 @pytest.mark.parametrize(("least", "done"), [(500, True), (501, False)])
@@ -114,7 +111,7 @@ def test_so_many_bytes_begin_the_policy_anew(
     served.faults[SMALL] = ["ok", "cut"]  # half of 1,000 bytes, then the rest
     policy = replace(QUICK, attempts=1, least_bytes=least)
     with nullcontext() if done else pytest.raises(UserError, match="after 1 attempt"):
-        assert local([served.url + SMALL], tmp_path, bool, say=lambda _: None, policy=policy)
+        assert fetch([served.url + SMALL], tmp_path, policy=policy)
 
 
 def test_what_is_there_is_taken_up_while_it_is_the_same(served: Files, tmp_path: Path) -> None:

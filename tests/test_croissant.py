@@ -1,7 +1,8 @@
-"""`croissant.json`: the validator has nothing to say, and the records load through it."""
+"""A release as its users load it: by `croissant.json`, which validates, and by `datasets`."""
 
 import json
 import logging
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,14 @@ def mlc() -> Any:
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Periods of every kind, splits without rows, and text that looks like markup."""
     odd = cloze(6, "updated", "2021Q4", subject_label='<b>"|`\n', answers=())
-    rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}}
+    new = {
+        "2021Q3": [cloze(1, "new")],
+        "2021M07": [cloze(n, "new", "2021M07") for n in (2, 1)],
+        "2021": [cloze(3, "new", "2021", subject_label='<b>"`|\n')],
+    }
+    rows = {**BASE, "deleted": {"2021Q3": []}, "odd": {"2021Q4": [odd]}, "new": new}
     return publish(tmp_path_factory.mktemp("croissant"), Sample(rows)).folder
 
 
@@ -73,14 +80,17 @@ def test_what_it_says(release: Path) -> None:
     known = load(release).sha256s()
     data = {p for p in known if p.endswith(".parquet") and not p.startswith("tasks/")}
     assert files == {path: known[path] for path in data}
+    said = {
+        "datePublished": "2026-02-02",
+        "license": "https://spdx.org/licenses/CC0-1.0.html",
+        "rai:dataCollectionTimeFrame": ["2026-02-02"],
+        "rai:hasSyntheticData": True,
+        "creator": [{"@type": "sc:Organization", "name": "factdrift contributors"}],
+    }
+    assert document | said == document
     assert document["conformsTo"][0] == "http://mlcommons.org/croissant/1.1"
-    assert document["datePublished"] == "2026-02-02"
-    assert document["license"] == "https://spdx.org/licenses/CC0-1.0.html"
     assert all(document[term] for term in SECTIONS.values() if term)
     assert document["rai:dataCollectionMissingData"].endswith("diff: in_doubt: 2")
-    assert document["rai:dataCollectionTimeFrame"] == ["2026-02-02"]
-    assert document["rai:hasSyntheticData"] is True
-    assert document["creator"] == [{"@type": "sc:Organization", "name": "factdrift contributors"}]
     assert document["url"].startswith("https://")
     (source,) = document["prov:wasDerivedFrom"]
     assert source["@id"] == f"urn:sha256:{'0' * 64}" and "d.json.gz" in source["prov:label"]
@@ -116,3 +126,27 @@ def test_a_list_of_structs_inside_a_struct_is_only_named() -> None:
     field = _field("pages", "parts", pa.list_(part), "what it says", {}, "parts")
     assert [one["name"] for one in field["subField"]] == ["text", "names"]
     assert field["description"] == "what it says; the Parquet files also have their links"
+
+
+def test_every_split_loads(release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline, with a cache of its own."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    import datasets
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    loaded = {
+        (name, split): rows.num_rows
+        for name in datasets.get_dataset_config_names(str(release))
+        for split, rows in datasets.load_dataset(str(release), name).items()
+    }
+    expected = {(c.name, s.name): s.rows for c in load(release).configs for s in c.splits if s.rows}
+    assert loaded == {**expected, ("dropped", "dropped"): 2}
+    for split in ("2021Q3", "2021M07", "2021"):
+        rows = datasets.load_dataset(str(release), "new", split=split)
+        assert rows.num_rows == expected["new", split]
+    row = rows[0]
+    assert row["subject_label"] == '<b>"`|\n'
+    assert row["period_first"] == date(2021, 1, 1)
+    assert row["answers"] == [{"id": "Q1003", "label": "Club 3", "aliases": ["C3", "the club"]}]
+    assert row["answer_tokens"] == [3]
+    assert datasets.load_dataset(str(release), split="2021Q3").num_rows == 5  # of the first config

@@ -1,16 +1,194 @@
-"""The documents tell the truth: the tour runs, and what the README names is there."""
+"""Documents tell the truth: pages say what each key and command is, and walks run."""
 
 import doctest
+import importlib.util
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
-from tests.conftest import ROOT
+from docs import hooks
+from docs.hooks import dataset, example, invocation, pages, relinked, section
+from docs.keys import Key, keys, nested
+from factdrift.builders.core.config import Strict
+from factdrift.builders.facts.relations import Relation
+from factdrift.builders.recipes.recipe import Recipe, recipes
+from factdrift.builders.rows import ckl
+from tests.conftest import ROOT, Done
 from tests.house import imports, ranks, repeated_classes
+
+MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
+
+
+class Inner(Strict):
+    """What stands inside."""
+
+    deep: bool = False
+    """A text below."""
+
+
+class Sample(Strict):
+    """A sample.
+
+    `first`, `second`: two of a kind; `third`: another.
+    """
+
+    first: str
+    second: tuple[int, ...] = ()
+    third: float | None = None
+    fourth: int = Field(default=3, description="described")
+    inner: Inner = Inner()
+    silent: str = ""
+
+
+def test_what_a_key_says() -> None:
+    assert keys(Sample) == [
+        Key("first", "text", "needed", "Two of a kind"),
+        Key("second", "list of whole number", "`[]`", "Two of a kind"),
+        Key("third", "number, or null", "null", "Another"),
+        Key("fourth", "whole number", "`3`", "Described"),
+        Key("inner", "[Inner](#inner)", "its own defaults", "What stands inside"),
+        Key("silent", "text", "``", ""),
+    ]
+    assert keys(Inner)[0].says == "A text below"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_key_says_what_it_is(model: type[BaseModel]) -> None:
+    assert [key.name for key in keys(model) if not key.says] == []
+    assert [key.name for key in keys(model)] == [
+        f.alias or n for n, f in model.model_fields.items()
+    ]
+
+
+def test_every_model_and_key_is_on_a_page() -> None:
+    made = dict(pages())
+    for page, first in (("recipes.md", Recipe), ("templates.md", Relation)):
+        for model in (first, *nested(first)):
+            part = section(made[page], model.__name__)
+            assert all(f"| `{key.name}` |" in part for key in keys(model))
+
+
+def test_every_command_says_what_its_options_are() -> None:
+    text = dict(pages())["commands.md"]
+    assert {"release", "diff", "score", "run-model", "push"} <= set(
+        re.findall(r"^## (\S+)", text, re.M)
+    )
+    silent = [line for line in text.splitlines() if line.startswith("| `") and "|  |" in line[:-4]]
+    assert silent == []
+    assert str(ROOT) not in text
+
+
+def _commands() -> list[str]:
+    """Every command of the program in a block of any page, on one line."""
+    texts = [*dict(pages()).values(), *(p.read_text("utf-8") for p in ROOT.glob("docs/*.md"))]
+    blocks = [one for text in texts for one in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)]
+    lines = [line.strip() for one in blocks for line in one.replace("\\\n", " ").splitlines()]
+    programs = (".venv/bin/factdrift ", "factdrift ", "python -m factdrift ")
+    found = {f"factdrift {x.removeprefix(p)}" for x in lines for p in programs if x.startswith(p)}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("command", _commands())
+def test_a_command_of_a_page_has_these_options(command: str) -> None:
+    """Parsed as the program parses it, and not run."""
+    import typer
+
+    from factdrift.builders.cli import app
+
+    _, name, *given = shlex.split(command, comments=True)
+    group: Any = typer.main.get_command(app)
+    group.commands[name].make_context(name, given)
+
+
+def test_a_link_to_what_is_no_page_is_a_name() -> None:
+    text = "[a](PEOPLE.md), [b](Makefile), [c](https://example.org), [d](#x), [e](TOUR.md#y)"
+    assert (
+        relinked(text) == "[a](people.md), `b`, [c](https://example.org), [d](#x), [e](tour.md#y)"
+    )
+
+
+def test_a_section_ends_where_the_next_begins() -> None:
+    assert section("# A\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n", "B") == "b"
+    with pytest.raises(KeyError):
+        section("# A\n", "B")
+
+
+def test_recipes_that_a_page_of_a_dataset_names() -> None:
+    from factdrift.builders.templama.dataset import DynamicTempLAMA
+
+    text = dataset("dynamic-templama", DynamicTempLAMA)
+    assert "factdrift release dynamic-templama-paper" in text
+    assert "](../recipes.md#window)" in text
+
+
+REHEARSED: dict[str, type] = {
+    "ckl-clozes": ckl.NewsCloze,
+    "new-lama": ckl.NewCloze,
+    "new-lama-easy": ckl.NewEasyCloze,
+    "new-lama-easy-clozes": ckl.EasyCloze,
+    "updated-lama": ckl.UpdatedCloze,
+}
+
+
+def test_every_dataset_shows_a_row() -> None:
+    """Rows of the samples' releases are a golden; the others have the columns of today."""
+    for name in hooks._builders():
+        found = re.search(r"```json\n(.*?)```", example(name), re.S)
+        assert found, name
+        columns = set(json.loads(found[1]))
+        assert name not in REHEARSED or columns == {f.name for f in fields(REHEARSED[name])}
+
+
+@pytest.mark.parametrize("path", recipes(), ids=lambda path: path.stem)
+def test_a_recipe_is_shown_with_the_inputs_it_waits_for(path: Path) -> None:
+    one = recipes()[path]
+    command = invocation(path.stem, one)
+    assert not one.waits_for(re.findall(r"--(\w+)", command))
+
+
+def test_the_card_of_the_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from factdrift.builders.templama.dataset import DynamicTempLAMA
+
+    monkeypatch.setattr(hooks, "RELEASES", tmp_path)
+    assert hooks.NO_CARD in dataset("dynamic-templama", DynamicTempLAMA)
+    for version in ("1.9.0", "1.10.0", "notes"):
+        (tmp_path / "dynamic-templama" / version / "plots").mkdir(parents=True)
+    newest = tmp_path / "dynamic-templama" / "1.10.0"
+    text = "---\na: 1\n---\n# T\n\n![P](plots/p.png) [M](manifest.json) [s](#t) [w](https://w)\n"
+    (newest / "README.md").write_text(text)
+    (newest / "plots/p.png").touch()
+    shown = "dynamic-templama/plots/p.png"
+    assert "](cards/dynamic-templama.md)" in dataset("dynamic-templama", DynamicTempLAMA)
+    assert dict(pages())["datasets/cards/dynamic-templama.md"] == (
+        f"# T\n\n![P]({shown}) `M` [s](#t) [w](https://w)\n"
+    )
+    assert list(hooks.pictures()) == [(f"datasets/cards/{shown}", newest / "plots/p.png")]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="mkdocs is not installed")
+def test_the_pages_build_and_fetch_nothing(tmp_path: Path) -> None:
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    config: Any = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
+    build(config)
+    made = {path.stem for path in tmp_path.rglob("*.html")}
+    assert {"index", "recipes", "templates", "commands", "faq", "scale", "quarters"} <= made
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert not re.search(r'<(?:script|img|link)[^>]+(?:src|href)="https?://', text), page
+
+
+# --- Documents beside the code ------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -54,15 +232,20 @@ def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
     assert max(ranks(imports()).values()) > 10
 
 
+def make(*words: object) -> Done:
+    """What `make WORDS` does, also where make itself runs the tests."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    command = ["make", *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
+
+
 def test_make_targets_that_documents_name_are_there() -> None:
     paths = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
     spelled = r"^(?:make|.*`make) ([a-z]+)"
     targets = {t for p in paths for t in re.findall(spelled, p.read_text("utf-8"), re.M)}
     targets |= set(re.findall(r"make ([a-z]+)", (ROOT / ".github/workflows/ci.yml").read_text()))
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     for target in targets:
-        words = ["make", "--dry-run", target]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
+        done = make("--dry-run", target)
         assert done.returncode == 0, done.stderr
 
 
@@ -70,29 +253,15 @@ def test_the_readme_is_short() -> None:
     assert 600 <= len((ROOT / "README.md").read_text("utf-8").split()) <= 800
 
 
-def test_help_lists_every_target() -> None:
-    text = Path(ROOT / "Makefile").read_text("utf-8")
-    phony = re.search(r"^\.PHONY: (.*)$", text, re.M)
-    assert phony
-    described = set(re.findall(r"^([a-z]+):.*## ", text, re.M))
-    assert set(phony[1].split()) == described
-
-
-def test_the_makefile_sets_every_variable_once() -> None:
-    text = Path(ROOT / "Makefile").read_text("utf-8")
+def test_the_makefile_and_its_help_on_one_screen() -> None:
+    """Help lists every target, and every variable is set once."""
+    text = (ROOT / "Makefile").read_text("utf-8")
     named = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
-    assert "JOBS" in named
-    assert [name for name in set(named) if named.count(name) > 1] == []
-
-
-def test_help_of_make_fits_a_screen() -> None:
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    words = ["make", "--no-print-directory", "help"]
-    text = subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, env=env, check=True
-    ).stdout
-    assert len(text.splitlines()) <= 24
-    assert max(map(len, text.splitlines())) <= 80
+    assert "JOBS" in named and len(named) == len(set(named))
+    phony = re.findall(r"^\.PHONY: (.*)$", text, re.M)
+    assert set(phony[0].split()) == set(re.findall(r"^([a-z]+):.*## ", text, re.M))
+    lines = make("--no-print-directory", "help").stdout.splitlines()
+    assert 1 < len(lines) <= 24 and max(map(len, lines)) <= 80
 
 
 def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
@@ -100,11 +269,9 @@ def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / ".run").touch()
     (tmp_path / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / "bin" / "python").chmod(0o755)
-    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
     news = tmp_path / "my news.jsonl"
     news.write_text("")
-    words = ["make", "release", f"VENV={tmp_path}", "RECIPE=wmt-question-dates-paper"]
-    words += [f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, env=env)
+    words = [f"VENV={tmp_path}", f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
+    done = make("release", "RECIPE=wmt-question-dates-paper", *words)
     assert done.returncode != 0
     assert "my news.jsonl@2020-12-31" in done.stderr

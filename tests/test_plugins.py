@@ -1,7 +1,6 @@
 """Datasets in packages of others: the skeleton, the entry point, the kit that checks them."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from factdrift.builders.recipes.datasets import find_builder, recipe_of
 from factdrift.builders.recipes.new import write_skeleton
 from factdrift.builders.recipes.recipe import find_recipe, read_recipe, recipe_name
 from factdrift.testing import _check_rows
-from tests.conftest import ROOT, run
+from tests.conftest import ROOT, alone, run
 from tests.release_sample import Sample, cloze, publish
 
 
@@ -37,8 +36,7 @@ def package(tmp_path: Path) -> Path:
 def own_tests(package: Path) -> tuple[int, str]:
     """The package's own tests, run as its author runs them."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    env = os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
-    done = subprocess.run(words, cwd=package, env=env, capture_output=True, text=True)
+    done = alone(*words, cwd=package, ok=False, env={"PYTHONPATH": f"{package}{os.pathsep}{ROOT}"})
     return done.returncode, done.stdout + done.stderr
 
 

@@ -105,49 +105,27 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "relative", "snapshot", "expected"),
+    ("name", "about", "paths", "day", "expected"),
     [
-        ({"news": {"path": "news"}}, {}, None, ""),
-        (
-            {"news": {}},
-            {"news": NEWS},
-            None,
-            " --news news-docs.2019.en.filtered.gz --news news-docs.2020.en.filtered.gz",
-        ),
-        (
-            {"trex": {}},
-            {"trex": ["P6.jsonl", "trex/"]},
-            "2019-01-01",
-            " --trex P6.jsonl --trex trex --snapshot-date 2019-01-01",
-        ),
-        ({"dump": {}}, {"dump": [WIKIDATA]}, None, f" --dump {WIKIDATA}"),
-        (
-            {"dump": {}},
-            {"dump": [WIKIDATA]},
-            "2026-02-03",
-            f" --dump {WIKIDATA} --snapshot-date 2026-02-03",
-        ),
-        (
-            {"atlas": {"kind": "file"}},
-            {"atlas": ["P6.jsonl@2020-12-31"]},
-            None,
-            " --input atlas=P6.jsonl@2020-12-31",
-        ),
+        ("news", {"path": "news"}, [], None, ""),
+        ("news", {}, NEWS, None, "".join(f" --news {Path(one).name}" for one in NEWS)),
+        ("trex", {}, ["P6.jsonl", "trex/"], "2019-01-01", " --trex P6.jsonl --trex trex"),
+        ("dump", {}, [WIKIDATA], None, f" --dump {WIKIDATA}"),
+        ("dump", {}, [WIKIDATA], "2026-02-03", f" --dump {WIKIDATA}"),
+        ("atlas", {"kind": "file"}, ["P6.jsonl@2020-12-31"], None,
+         " --input atlas=P6.jsonl@2020-12-31"),
     ],
-)
+)  # fmt: skip
 def test_the_command_that_makes_it_again(
-    inputs: dict[str, dict[str, Any]],
-    relative: dict[str, list[str]],
-    snapshot: str | None,
-    expected: str,
-    folder: Path,
+    name: str, about: Any, paths: list[str], day: str | None, expected: str, folder: Path
 ) -> None:
-    given = {i: [str(folder / path) for path in paths] for i, paths in relative.items()}
-    made, path = recipe(inputs), folder / "x.yaml"
+    given = {name: [str(folder / path) for path in paths]} if paths else {}
+    made, path = recipe({name: about}), folder / "x.yaml"
     store = Workspace(folder / "build", lambda _: None)
     options = ReleaseOptions(
-        given=given, snapshot=snapshot, build=store.root, templates=folder, say=store.say
+        given=given, snapshot=day, build=store.root, templates=folder, say=store.say
     )
+    expected += f" --snapshot-date {day}" if day else ""
     assert rebuild(path, made, options) == f"factdrift release x.yaml{expected}"
 
 
@@ -227,11 +205,7 @@ def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -
             "release",
             {"recipe": ["timeqa"], "news": ["a.gz", "b*.gz", "c d.gz"], "older": ["o.gz"]},
         ),
-        (
-            {"NEWS": "my news.jsonl@2020-12-31"},
-            "release",
-            {"news": ["my news.jsonl@2020-12-31"]},
-        ),
+        ({"NEWS": "my news.jsonl@2020-12-31"}, "release", {"news": ["my news.jsonl@2020-12-31"]}),
         ({"NEWS": "o'brien.jsonl b"}, "release", {"news": ["o'brien.jsonl", "b"]}),
         (
             {"SNAPSHOT": "2020-12-31", "JOBS": "3"},

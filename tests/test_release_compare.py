@@ -1,8 +1,9 @@
 """Two releases row by row: what each change is called and which version it asks for."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.release.compare import Difference, compare
 from factdrift.builders.release.notes import notes
 from factdrift.builders.rows import Cloze
-from tests.release_sample import BASE, Sample, cloze, edited, publish, segment
+from tests.release_sample import BASE, Sample, cloze, edit, edited, publish, segment
 
 FIRST = BASE["unchanged"]["2021Q3"]
 rows = list(FIRST)
@@ -38,23 +39,12 @@ def segments(**splits: list[int]) -> Sample:
     return Sample({**BASE, "segments": now})
 
 
-moved_across = Sample(
-    {
-        **BASE,
-        "unchanged": {**BASE["unchanged"], "2021Q3": without("0002-2021Q3")},
-        "updated": {**BASE["updated"], "2021Q3": [cloze(2, "updated"), cloze(7, "updated")]},
-    }
-)
-moved_within = Sample(
-    {
-        **BASE,
-        "unchanged": {
-            "2021Q3": without("0002-2021Q3"),
-            "2021Q4": [replace(rows[2], period="2021Q4"), *BASE["unchanged"]["2021Q4"]],
-        },
-    }
-)
 one, *others = rows
+LEFT, LATER = without("0002-2021Q3"), BASE["unchanged"]["2021Q4"]
+BOTH = {**BASE["updated"], "2021Q3": [cloze(2, "updated"), cloze(7, "updated")]}
+WITHIN = {"2021Q3": LEFT, "2021Q4": [replace(rows[2], period="2021Q4"), *LATER]}
+moved_across = Sample({**unchanged(*LEFT).rows, "updated": BOTH})
+moved_within = Sample({**BASE, "unchanged": WITHIN})
 KEPT = {name: splits for name, splits in BASE.items() if name != "updated"}
 EDITED = edited("segments", "all_time", [segment(n) for n in (1, 3, 3)] + [segment(2, object="Q8")])
 INTO_EMPTY = edited("updated", "2021Q4", [cloze(7, "updated", "2021Q4")])
@@ -102,66 +92,43 @@ def test_changes(old: Path, tmp_path: Path, level: str, sample: Sample, told: st
     assert compare(new, old).totals() == {swap.get(k, k): n for k, n in counts.items()}
 
 
-def differences(old: Path, tmp_path: Path, sample: Sample) -> list[dict[str, object]]:
-    diff = tmp_path / "diff.parquet"
-    compare(old, publish(tmp_path, sample).folder, diff)
-    found: list[dict[str, object]] = pq.read_table(diff).to_pylist()
-    for row in found:
-        for side in ("old", "new"):
-            text = row[side]
-            row[side] = None if text is None else json.loads(str(text))
-    return found
-
-
-def test_difference_of_an_edit(old: Path, tmp_path: Path) -> None:
-    sample = edited(
-        "unchanged", "2021Q3", [replace(rows[0], sitelinks=99, added=("Q1",)), *rows[1:]]
-    )
-    assert differences(old, tmp_path, sample) == [
-        {
-            "id": "0000-2021Q3",
-            "change": "edited",
-            "old_config": "unchanged",
-            "old_split": "2021Q3",
-            "new_config": "unchanged",
-            "new_split": "2021Q3",
-            "changed": ["added", "sitelinks"],
-            "old": {"added": [], "sitelinks": 0},
-            "new": {"added": ["Q1"], "sitelinks": 99},
-        }
+def differences(old: Path, tmp_path: Path, sample: Sample) -> list[dict[str, Any]]:
+    new = publish(tmp_path, sample).folder
+    compare(old, new, tmp_path / "diff.parquet")
+    found = pq.read_table(tmp_path / "diff.parquet").to_pylist()
+    return [
+        row | {side: json.loads(row[side] or "null") for side in ("old", "new")} for row in found
     ]
 
 
-def test_difference_of_a_move(old: Path, tmp_path: Path) -> None:
-    (row,) = differences(old, tmp_path, moved_across)
+def test_what_a_difference_says(old: Path, tmp_path: Path) -> None:
+    """Of an edit, a move, and a value where there was none."""
+    changed = unchanged(replace(one, sitelinks=99, added=("Q1",)), *others)
+    (row,) = differences(old, tmp_path / "edit", changed)
+    place = ["unchanged", "2021Q3"]
+    before, now = {"added": [], "sitelinks": 0}, {"added": ["Q1"], "sitelinks": 99}
+    names = ["added", "sitelinks"]
+    assert [*row] == [field.name for field in fields(Difference)]
+    assert [*row.values()] == ["0000-2021Q3", "edited", *place, *place, names, before, now]
+    (row,) = differences(old, tmp_path / "move", moved_across)
     assert (row["old_config"], row["new_config"]) == ("unchanged", "updated")
-    assert row["changed"] == ["split"]
-    assert isinstance(row["old"], dict)
-    assert row["old"]["split"] == "unchanged"
-
-
-def test_difference_of_null(tmp_path: Path) -> None:
-    one = Sample({"segments": {"a": [segment(1)]}})
-    old = publish(tmp_path / "old", one).folder
-    two = Sample({"segments": {"a": [segment(1, end_last=segment(1).snapshot, end_open=False)]}})
-    gone, came = sorted(differences(old, tmp_path, two), key=lambda row: str(row["change"]))[::-1]
-    assert isinstance(gone["old"], dict)
-    assert isinstance(came["new"], dict)
-    assert gone["old"]["end_last"] is None
-    assert came["new"]["end_last"] == "2026-02-02"
+    assert (row["changed"], row["old"]["split"]) == (["split"], "unchanged")
+    ended = Sample({"segments": {"a": [segment(1, end_last=segment(1).snapshot, end_open=False)]}})
+    open_ = publish(tmp_path / "old", Sample({"segments": {"a": [segment(1)]}})).folder
+    by_change = {row["change"]: row for row in differences(open_, tmp_path, ended)}
+    assert by_change["removed"]["old"]["end_last"] is None
+    assert by_change["added"]["new"]["end_last"] == "2026-02-02"
 
 
 def test_columns_are_major(old: Path, tmp_path: Path) -> None:
     """The rows of a table whose columns changed are compared on what both have."""
-    sample = Sample({name: splits for name, splits in BASE.items() if name != "segments"})
-    new = publish(tmp_path, Sample({**sample.rows, "segments": {"all_time": []}})).folder
+    new = publish(tmp_path, segments(all_time=[])).folder
     text = (new / "manifest.json").read_text()
     (new / "manifest.json").write_text(text.replace('"views"', '"sights"'))
     found = compare(old, new)
-    assert "unchanged: column views removed" in found.columns
-    assert "unchanged: column sights added" in found.columns
-    assert found.level == "major"
-    assert set(found.rows) == {"segments"}
+    told = {"unchanged: column views removed", "unchanged: column sights added"}
+    assert told <= {*found.columns}
+    assert (found.level, {*found.rows}) == ("major", {"segments"})
 
 
 def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> None:
@@ -170,6 +137,7 @@ def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> N
     text = compare(old, new).summary()
     assert text.splitlines()[0] == "1.0.0 -> 2.0.0: major: 2 rows added, 1 row removed"
     assert "  unchanged: 2 added, 1 removed" in text
+    assert text.endswith("2021Q3.parquet, tasks/inspect/tasks.json, tasks/lm-eval (5)")  # by folder
     (new / "data/unchanged/2021Q3.parquet").write_text("x")
     manifest = (new / "manifest.json").read_text()
     for text, refusal in (
@@ -187,24 +155,19 @@ TEAM = "member of sports team"
 
 def test_notes_for_readers(old: Path, tmp_path: Path) -> None:
     """Corrected, moved, added and removed rows, and why a pair was dropped."""
-    other = replace(rows[0].answers[0], label="Club | *Other*")
-    made = Sample(
-        {
-            **BASE,
-            "unchanged": {
-                **BASE["unchanged"],
-                "2021Q3": [replace(rows[0], answers=(other,)), replace(rows[4], sitelinks=99)],
-            },
-            "updated": {
-                "2021Q3": [*BASE["updated"]["2021Q3"], rows[2]],
-                "2021Q4": [cloze(9, "updated", "2021Q4")],
-            },
-        }
-    )
+    other = replace(one.answers[0], label="Club | *Other*")
+    left = [replace(one, answers=(other,)), replace(rows[4], sitelinks=99)]
+    updated = {
+        "2021Q3": [*BASE["updated"]["2021Q3"], rows[2]],
+        "2021Q4": [cloze(9, "updated", "2021Q4")],
+    }
+    made = Sample({**unchanged(*left).rows, "updated": updated})
     new = publish(tmp_path, made, "2.0.0").folder
+    edit(new, "inputs.0.snapshot", "2026-05-02")
     diff = tmp_path / "diff.parquet"
     found = [*notes(old, new, compare(old, new, diff), diff)]
     assert found[0] == "# sample 2.0.0" and found[2].startswith("After 1.0.0, a major version: ")
+    assert "- dump: `d.json.gz` of 2026-05-02, after that of 2026-02-02" in found
     start = found.index("| rows of | added | removed | edited | moved | measured anew |")
     assert [line for line in found[start + 2 :] if line and not line.startswith("|:--")] == [
         "| `unchanged` | 0 | 2 | 1 | 0 | 1 |",

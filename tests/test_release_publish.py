@@ -1,6 +1,5 @@
 """Publication: versions, the same bytes, nothing half-written."""
 
-import hashlib
 import os
 import shutil
 import signal
@@ -19,7 +18,7 @@ from factdrift.builders.release.manifest import load
 from factdrift.builders.release.publish import STAGING, NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
 from factdrift.builders.rows import Cloze
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alone, checksums
 from tests.release_sample import BASE, Sample, cloze, dataset, edited, from_rows, meta, publish
 
 rows: list[Cloze] = list(BASE["unchanged"]["2021Q3"])
@@ -30,15 +29,6 @@ ASKED = edited("unchanged", "2021Q3", [replace(rows[0], prompt="?"), *rows[1:]])
 ACCEPTED = edited("unchanged", "2021Q3", [replace(rows[0], targets=("Club 0",)), *rows[1:]])
 SAME = Sample(BASE)
 History = Callable[[str, Path], object]
-
-
-def prints(folder: Path) -> dict[str, str]:
-    """Path -> sha256 of every file below a folder."""
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +100,10 @@ def test_refused(
     history: History, tmp_path: Path, earlier: str, sample: Sample, version: str, message: str
 ) -> None:
     history(earlier, tmp_path)
-    before = prints(tmp_path)
+    before = checksums(tmp_path)
     with pytest.raises(UserError, match=message):
         publish(tmp_path, sample, version)
-    assert prints(tmp_path) == before
+    assert checksums(tmp_path) == before
 
 
 def test_same_bytes_however_batched(tmp_path: Path) -> None:
@@ -125,9 +115,9 @@ def test_same_bytes_however_batched(tmp_path: Path) -> None:
         for t in small.tables
     )
     second = write_release(replace(small, tables=tables), meta(SAME), tmp_path / "b").folder
-    assert prints(first) == prints(second)
+    assert checksums(first) == checksums(second)
     third = publish(tmp_path / "c", Sample(BASE, drops=("a", "b"), pictures=True)).folder
-    assert prints(first) == prints(third)  # drops are sorted
+    assert checksums(first) == checksums(third)  # drops are sorted
 
 
 def test_manifest_names_no_machine(tmp_path: Path) -> None:
@@ -154,7 +144,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         write_release(whole, lacking, tmp_path)
     with pytest.raises(NothingLeftError, match=r"nothing is left for sample: 2 in_doubt\n  in_d"):
         publish(tmp_path, Sample({"unchanged": {"2021Q3": []}, "segments": BASE["segments"]}))
-    assert prints(tmp_path) == {}
+    assert checksums(tmp_path) == {}
     assert not (tmp_path / "sample" / STAGING).exists()
 
 
@@ -187,16 +177,12 @@ write_release(replace(dataset(sample), tables=(table,)), meta(sample), Path(sys.
 """
 
 
-def start(code: str, out: Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", code, str(out)]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-
-
 def test_killed_in_the_middle(tmp_path: Path) -> None:
     """A killed run leaves the earlier release whole; the next run clears up and succeeds."""
     publish(tmp_path)
-    before = prints(tmp_path)
-    run = start(SLOW, tmp_path)
+    before = checksums(tmp_path)
+    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 300
         while not (tmp_path / "begun").exists():
@@ -207,11 +193,9 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()
-        assert run.stderr is not None
-        run.stderr.close()
     (tmp_path / "begun").unlink()
     assert (tmp_path / "sample" / STAGING).is_dir()
-    assert {k: v for k, v in prints(tmp_path).items() if STAGING not in k} == before
+    assert {k: v for k, v in checksums(tmp_path).items() if STAGING not in k} == before
     assert publish(tmp_path, ADDED).version == "1.1.0"
     assert not (tmp_path / "sample" / STAGING).exists()
     assert verify_release(tmp_path / "sample" / "1.0.0") == []
@@ -244,15 +228,9 @@ except Exception as error:
 def test_full_disk(tmp_path: Path, limit: int, rows: int, pictures: bool) -> None:
     """A limit on file size plays the full disk, for Parquet, a picture and a document."""
     publish(tmp_path)
-    before = prints(tmp_path)
-    run = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path), str(limit), str(rows), str(pictures)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    before = checksums(tmp_path)
+    run = alone(sys.executable, "-c", FULL, tmp_path, limit, rows, pictures)
     assert "UserError" in run.stderr, run.stderr
     assert "could not be written: File too large" in run.stderr
-    assert prints(tmp_path) == before
+    assert checksums(tmp_path) == before
     assert not (tmp_path / "sample" / STAGING).exists()

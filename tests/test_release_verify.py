@@ -1,19 +1,20 @@
-"""Every kind of damage to a release is found and named."""
+"""Every kind of damage to a release is found and named; what a stranger's tries is refused."""
 
-import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from factdrift.builders.core.errors import UserError
+from factdrift.builders.release.manifest import load
 from factdrift.builders.release.publish import file_entry
 from factdrift.builders.release.verify import verify_release
-from tests.release_sample import BASE, Sample, publish
+from tests.conftest import run
+from tests.release_sample import BASE, Sample, edit, publish
 
 SPLIT = "data/unchanged/2021Q3.parquet"
 
@@ -28,21 +29,10 @@ def release(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "release"))
 
 
-def change(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
-    """Edit the manifest."""
-    path = folder / "manifest.json"
-    value = json.loads(path.read_text())
-    edit(value)
-    path.write_text(json.dumps(value))
-
-
-def resign(folder: Path, *names: str) -> None:
+def resign(folder: Path, name: str) -> None:
     """Make the manifest say what is there, as a careful forger would."""
-    new = {name: file_entry(folder, folder / name).model_dump() for name in names}
-    change(
-        folder,
-        lambda m: m.update(files=[new.get(entry["path"], entry) for entry in m["files"]]),
-    )
+    new = file_entry(folder, folder / name).model_dump()
+    edit(folder, "files", lambda files: [new if one["path"] == name else one for one in files])
 
 
 def flip(folder: Path) -> None:
@@ -51,11 +41,11 @@ def flip(folder: Path) -> None:
     (folder / SPLIT).write_bytes(data)
 
 
-def table(edit: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
+def table(change: Callable[[pa.Table], pa.Table]) -> Callable[[Path], None]:
     """Other rows or columns in a split, with a manifest that says so."""
 
     def damage(folder: Path) -> None:
-        pq.write_table(edit(pq.read_table(folder / SPLIT)), folder / SPLIT)
+        pq.write_table(change(pq.read_table(folder / SPLIT)), folder / SPLIT)
         resign(folder, SPLIT)
 
     return damage
@@ -80,16 +70,8 @@ def linked(name: str) -> Callable[[Path], None]:
     return damage
 
 
-def said(**values: object) -> Callable[[Path], None]:
-    return lambda folder: change(folder, lambda m: m.update(values))
-
-
-def first(part: str, **values: object) -> Callable[[Path], None]:
-    return lambda folder: change(folder, lambda m: m[part][0].update(values))
-
-
-def another_file(folder: Path) -> None:
-    change(folder, lambda m: m["configs"][0]["splits"][0].update(file="x.parquet"))
+def said(place: str, value: object) -> Callable[[Path], None]:
+    return lambda folder: edit(folder, place, value)
 
 
 BROKEN = "broken manifest: "
@@ -125,29 +107,24 @@ CASES: list[tuple[Callable[[Path], object], list[str]]] = [
     (lambda f: os.mkfifo(f / "pipe"), ["pipe: is neither a file nor a folder"]),
     (lambda f: (f / "manifest.json").unlink(), ["/manifest.json: cannot be read"]),
     (lambda f: (f / "manifest.json").write_text("{"), [f"{BROKEN}the file: Inv"]),
-    (first("files", path="../../etc/passwd"), [f"{BROKEN}files.0.path: "]),
-    (first("files", path="data//x"), [f"{BROKEN}files.0.path: "]),
-    (said(seed="x"), [f"{BROKEN}seed: "]),
-    (said(x=1), [f"{BROKEN}x: Extra"]),
-    (first("inputs", x=1), [f"{BROKEN}inputs.0.x: Unexpected"]),
-    (said(version="v1"), [f"{BROKEN}version: not"]),
-    (said(canary="x"), ["manifest.json: canary"]),
-    (first("drops", rows=9), ["dropped.parquet: diff: in_doubt: 2 rows, the manifest says 9"]),
+    (said("files.0.path", "../../etc/passwd"), [f"{BROKEN}files.0.path: "]),
+    (said("files.0.path", "data//x"), [f"{BROKEN}files.0.path: "]),
+    (said("seed", "x"), [f"{BROKEN}seed: "]),
+    (said("x", 1), [f"{BROKEN}x: Extra"]),
+    (said("inputs.0.x", 1), [f"{BROKEN}inputs.0.x: Unexpected"]),
+    (said("version", "v1"), [f"{BROKEN}version: not"]),
+    (said("canary", "x"), ["manifest.json: canary"]),
+    (said("drops.0.rows", 9), ["dropped.parquet: diff: in_doubt: 2 rows, the manifest says 9"]),
     (
-        lambda f: change(f, lambda m: m["files"].append(m["files"][0])),
+        said("files", lambda f: [*f, f[0]]),
         ["manifest.json: files: a path is listed twice"],
     ),
     (
-        lambda f: change(f, lambda m: m["configs"].append(m["configs"][2])),
+        said("configs", lambda f: [*f, f[2]]),
         ["manifest.json: configs: a name is there twice"],
     ),
-    (
-        lambda f: change(f, lambda m: m.update(files=m["files"][1:])),
-        [
-            "CITATION.cff: is not in the manifest",
-        ],
-    ),
-    (another_file, ["x.parquet: is the file of a split, but"]),
+    (said("files", lambda f: f[1:]), ["CITATION.cff: is not in the manifest"]),
+    (said("configs.0.splits.0.file", "x.parquet"), ["x.parquet: is the file of a split, but"]),
 ]
 
 
@@ -165,3 +142,85 @@ def test_a_link_is_a_problem_before_it_is_opened(release: Path) -> None:
     (release / SPLIT).unlink()
     (release / SPLIT).symlink_to("/dev/zero")
     assert f"{SPLIT}: is a link, and links are not followed" in verify_release(release)
+
+
+# --- What a stranger's release tries ------------------------------------------------------------
+
+UP = "../../../escaped"
+NAMES = (UP, "..", ".", "", "/tmp/escaped", "a/b", "a\\b", ".hidden", "-o", "a\n", "ä", "x" * 200)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "place", ["dataset", "version", "configs.0.name", "configs.0.splits.0.name"]
+)
+def test_a_name_that_is_no_name(release: Path, place: str, name: str) -> None:
+    edit(release, place, name)
+    with pytest.raises(UserError, match=f"broken manifest: {place}: "):
+        load(release)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "refusal"),
+    [
+        ("configs.0.splits.0.file", UP, "configs.0.splits.0.file: .* not a plain path"),
+        ("files.0.path", "/etc/passwd", "files.0.path: .* not a plain path"),
+        ("files.0.path", "C:\\x", "files.0.path: .* not a plain path"),
+        ("inputs.0.file", UP, "inputs.0.file: .* not a plain path"),
+        ("configs.0.roles.prompt", "{{ 7*7 }}", "configs.0.roles.prompt: String should match"),
+        ("configs.0.roles.time", ["a) --"], "configs.0.roles.time.0: String should match"),
+        ("configs.0.roles.subject", "nobody", "configs.0: roles: there is no column nobody"),
+        ("configs.0.roles.shell", "id", "configs.0.roles.shell: Unexpected keyword"),
+    ],
+)
+def test_a_manifest_that_leads_elsewhere(
+    release: Path, place: str, value: object, refusal: str
+) -> None:
+    edit(release, place, value)
+    with pytest.raises(UserError, match=f"broken manifest: {refusal}"):
+        load(release)
+
+
+COMMANDS: dict[str, Callable[[Path], tuple[object, ...]]] = {
+    "verify": lambda r: ("verify", r),
+    "export": lambda r: ("export", r, "--format", "templama"),
+    "score": lambda r: ("score", r, "--predictions", r / "recipe.yaml"),
+    "rebuild": lambda r: ("rebuild", r),
+    "diff": lambda r: ("diff", r, r),
+    "tasks": lambda r: ("tasks", r, "--for", "lm-eval"),
+    "push": lambda r: ("push", r, "--repo", "me/mine", "--dry-run"),
+    "corpus": lambda r: ("corpus", "pages.jsonl", "--release", r, "--out", "corpus"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("place", ["dataset", "configs.0.name"])
+def test_no_command_writes_outside_of_its_folder(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, command: str
+) -> None:
+    (tmp_path / "a/b/c").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a/b/c")
+    edit(release, place, UP)
+    before = set(tmp_path.rglob("*"))
+    said = run(*COMMANDS[command](release), ok=False)
+    assert "is not a name" in said.stdout + said.stderr
+    assert set(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["manifest.json", SPLIT, "data/unchanged"])
+def test_a_link_is_not_followed(release: Path, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "elsewhere"
+    (release / name).rename(target)
+    (release / name).symlink_to(target)
+    said = run("score", release, "--predictions", release / "recipe.yaml", ok=False)
+    assert "is a link, and links are not followed" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "repo", ["mine", "../mine", "me/../mine", "me/mine/x", "me/--x", "a b/c", ""]
+)
+def test_a_bad_name_of_the_hub_is_refused_before_anything_is_asked(
+    release: Path, repo: str
+) -> None:
+    said = run("push", release, "--repo", repo, "--dry-run", ok=False)
+    assert "not a name of the Hub" in said.stderr

@@ -1,6 +1,6 @@
 """The whole run, from the command line: bytes, reuse, kills, versions, mistakes."""
 
-import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,7 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import ROOT, run
+from factdrift.builders.core.progress import echo, say
+from factdrift.builders.templama.dataset import Window
+from tests.conftest import ROOT, checksums, run
 
 DATASETS = (
     "as-of",
@@ -23,15 +25,7 @@ DATASETS = (
 )
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
-
-
-def checksums(folder: Path) -> dict[str, str]:
-    """Every file below a folder, by relative path."""
-    return {
-        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
-        for p in sorted(folder.rglob("*"))
-        if p.is_file()
-    }
+DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 
 
 @pytest.mark.parametrize(
@@ -75,9 +69,7 @@ def test_editing_a_template_renders_anew_and_never_reads_the_dump(
     words = ["release", TEMPLAMA, "--out", tmp_path / "r"]
     words += ["--build", tmp_path / "b", "--templates", tmp_path / "t"]
 
-    planned = run(
-        "steps", TEMPLAMA, "--build", tmp_path / "b", "--templates", tmp_path / "t"
-    ).stdout
+    planned = run("steps", TEMPLAMA, *words[4:]).stdout
     assert re.findall(r"there +([a-z]+)-", planned) == ["mine", "facts", "timelines", "deltas"]
     assert re.findall(r"to make +([a-z]+)-", planned) == ["cloze", "examples"]
     refused = run(*words, "--version", "1.0.0", ok=False)
@@ -119,6 +111,7 @@ MISTAKES = [
     (["release", "{recipe}", "--dump", "nothing.json.gz"], "nothing.json.gz"),
     (["release", "{latest}"], "give it: --dump path/to/the/file"),
     (["release", "{recipe}", "--version", "1.0"], "not a version"),
+    (["release", "{recipe}", "--engine", "duckbd"], "no engine 'duckbd'"),
     (["release", "{recipe}", "--memory", "nonsense"], "write a size"),
     (["release", "{recipe}", "--out", "/proc/nothing"], "error: /proc/nothing"),
     (["release", "{recipe}", "--build", "/proc/nothing"], "error: /proc/nothing"),
@@ -136,9 +129,9 @@ MISTAKES = [
 def test_a_mistake_is_one_clear_message(words: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "undated.json").write_text("[\n]\n")
     places = {
-        "recipe": str(ROOT / "builders/recipes/dynamic-templama.yaml"),
+        "recipe": str(TEMPLAMA),
         "latest": str(ROOT / "builders/recipes/dynamic-templama-latest.yaml"),
-        "dump": str(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"),
+        "dump": str(DUMP),
         "tmp": str(tmp_path),
     }
     words = [word.format(**places) for word in words]
@@ -177,14 +170,55 @@ def test_questions_of_the_sample_news(sample: Path) -> None:
         if row["recent_or_past"] == "recent":
             assert row["question_ts"] - row["evidence_ts"] <= 30 * 86400
             assert row["time_spec"] != "relative"
-    assert not parts["eval"] & parts["train"]
-    assert not parts["eval"] & parts["valid"]
-    assert not parts["train"] & parts["valid"]
+    assert sum(map(len, parts.values())) == len(set[str]().union(*parts.values()))
 
 
-def test_corpus_rebuilds_passages(tmp_path: Path) -> None:
-    run("corpus", ROOT / "samples/news", "--out", tmp_path, "--until", "2012-12-31")
-    rows = pq.read_table(tmp_path / "passages.parquet").to_pylist()
-    assert len(rows) > 100
-    assert max(row["day"].isoformat() for row in rows) <= "2012-12-31"
-    assert rows[0]["text"].split(". ")[0].endswith(", 2007")
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        ({"granularity": "month", "first": "2019Q1"}, "2019Q1 is not a month"),
+        ({"latest": 3, "first": "2019Q1"}, "give either latest or first"),
+        ({"last": "2019Q1"}, "give either latest or first"),
+        ({"first": "2025Q4", "last": "2019Q1"}, "ends before it begins"),
+        ({"first": "2019Q5"}, "not a period"),
+    ],
+)
+def test_windows_that_contradict_themselves(window: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Window.model_validate(window)
+
+
+def test_a_mined_folder_says_how_much_and_is_checked_for_relations(tmp_path: Path) -> None:
+    refused = run("mine", DUMP, "--out", tmp_path / "m", "--relations", " P6, P39,", ok=False)
+    assert "a dump is mined for every relation" in refused.stderr
+    done = run("mine", DUMP, "--out", tmp_path / "m")
+    summary = tmp_path / "m/mined.json"
+    known = json.loads(summary.read_text())
+    counted = f"{known['counts']['statements']:,} statements of 2026-02-02"
+    assert counted in done.stdout + done.stderr
+    words = ["release", TEMPLAMA, "--dump", tmp_path / "m"]
+    words += ["--build", tmp_path / "b", "--out", tmp_path / "r"]
+    summary.write_text(json.dumps({**known, "asked": ["P6", "P39"]}))  # as an endpoint is mined
+    said = run(*words, ok=False).stderr
+    assert "error: " in said
+    assert "it was not mined for P102, P106, " in said
+    summary.write_text("{}")
+    assert "not what mining writes" in run(*words, ok=False).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2Jgone\x1b]0;title\x07", r"\x1b[2Jgone\x1b]0;title\x07"),
+        ("a\rb\x9bc", r"a\rb\x9bc"),
+        ("a\u202eb", r"a\u202eb"),
+        ("a\udc80", r"a\udc80"),
+        ("a\tb\nc d é\u00a0\u200c中", "a\tb\nc d é\u00a0\u200c中"),
+    ],
+)
+def test_text_from_outside_does_not_steer_the_terminal(
+    text: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(text)
+    echo(text)
+    assert capsys.readouterr() == (f"{shown}\n", f"{shown}\n")

@@ -20,7 +20,7 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
-from tests.conftest import ROOT, run
+from tests.conftest import Done, Env, alone, checksums
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -129,7 +129,7 @@ def opened(home: Path, engine: str, first: str = "", **environment: str) -> str:
         "except UserError as e: print(e)\n"
     )
     program = environment.pop("program", sys.executable).split()
-    return ran([*program, str(script)], home, True, **environment, HOME=str(home)).stdout
+    return alone(*program, script, cwd=home, env={"HOME": str(home)} | environment).stdout
 
 
 OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
@@ -148,9 +148,7 @@ OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
 def test_what_is_missing(
     engine: str, hidden: str, java: str, expected: str, tmp_path: Path
 ) -> None:
-    environment = {}
-    if java:
-        environment = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)}
+    environment = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)} if java else {}
     if java == "old":
         environment["PATH"] = os.environ["PATH"]
         (tmp_path / "bin").mkdir()
@@ -160,31 +158,9 @@ def test_what_is_missing(
     assert expected in opened(tmp_path, engine, first, **environment)
 
 
-def test_asked_before_the_dump_is_read(tmp_path: Path) -> None:
-    done = run(*release(tmp_path, "--engine", "duckbd")[3:], ok=False)
-    assert done.returncode == 1
-    assert "no engine 'duckbd'" in done.stderr
-    assert "mine" not in done.stderr + done.stdout
-
-
-def ran(
-    command: list[str], home: Path, check: bool = True, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """A process in an empty folder, with the project on its path."""
-    done = subprocess.run(
-        command,
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0 or not check, done.stdout + done.stderr
-    return done
-
-
-def release(home: Path, *options: str) -> list[str]:
-    folders = ["--out", str(home / "releases"), "--build", str(home / "build [1]")]
-    return [sys.executable, "-m", "factdrift", "release", "dynamic-templama", *folders, *options]
+def release(home: Path, *options: str, env: Env | None = None) -> Done:
+    words = ["release", "dynamic-templama", "--out", "releases", "--build", "build [1]", *options]
+    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, env=env)
 
 
 TWO_EXECUTORS = "local-cluster[2,1,1024]"
@@ -253,7 +229,7 @@ def connect_server(home: Path, **environment: str) -> Iterator[str]:
 def by_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the sample's release by DuckDB, and its build folder."""
     home = tmp_path_factory.mktemp("duckdb")
-    ran(release(home), home)
+    release(home)
     return home
 
 
@@ -262,29 +238,20 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
     home.mkdir(exist_ok=True)
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    done = ran(release(home, "--engine", engine), home, True, **environment)
-    made = done.stdout + done.stderr
-    assert "deltas: making" in made, made
-    releases = [
-        {str(p.relative_to(one)): p.read_bytes() for p in one.rglob("*") if p.is_file()}
-        for one in (by_duckdb / "releases", home / "releases")
-    ]
-    assert [name for name in releases[0] if releases[1].get(name) != releases[0][name]] == []
-    assert releases[0].keys() == releases[1].keys()
+    done = release(home, "--engine", engine, env=environment)
+    assert "deltas: making" in done.stdout + done.stderr
+    assert checksums(by_duckdb / "releases") == checksums(home / "releases")
 
 
 @pytest.mark.slow
 @pyspark
 @java
-@pytest.mark.parametrize("submitted", [False, True])
-def test_a_master_in_this_process(submitted: bool, tmp_path: Path) -> None:
-    """Any folder will do, also one like a pattern; the settings of spark-submit stay."""
-    given = {**FRUGAL, "PYSPARK_PYTHON": sys.executable}
-    if submitted:
-        submit = Path(sys.executable).with_name("spark-submit")
-        given["program"] = f"{submit} --master local[1] --conf spark.ui.enabled=false"
-    said = opened(tmp_path, "spark" if submitted else "local[1]", **given)
-    assert "local[1] [1, 2]\n" in said
+def test_a_process_that_spark_submit_starts(tmp_path: Path) -> None:
+    """Its settings stay; any folder will do, also one like a pattern."""
+    submit = Path(sys.executable).with_name("spark-submit")
+    program = f"{submit} --master local[1] --conf spark.ui.enabled=false"
+    given = {**FRUGAL, "PYSPARK_PYTHON": sys.executable, "program": program}
+    assert "local[1] [1, 2]\n" in opened(tmp_path, "spark", **given)
 
 
 @pytest.mark.slow

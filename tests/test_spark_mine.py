@@ -20,11 +20,11 @@ from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import ALIVE, mine
 from factdrift.builders.wikidata.reader import DumpReading, Left
 from tests import test_spark_cluster as clusters
+from tests.conftest import ROOT, Done, Env, alone
 from tests.conftest import run as command
 from tests.dumps import array, compressed, world
 from tests.test_mine import SMALL, run, sums
 
-ROOT = Path(__file__).parents[1]
 SAMPLE = resource("samples/wikidata/wikidata-20230102-all.json.gz")
 pyspark = clusters.pyspark
 java = clusters.java
@@ -140,8 +140,6 @@ def test_one_file_is_shared_by_a_number_that_is_said(tmp_path: Path) -> None:
     [
         (["--shards", "3"], "--shards is for the tasks of a Spark"),
         (["--engine", "duckbd"], "no engine 'duckbd'"),
-        (["--engine", "spark://host"], "not the address of a Spark master: spark://host"),
-        (["--engine", "sc://h/;token=s3cret"], "holds a key"),
         (["--engine", "spark", "--shard", "1/2"], "--engine is for a whole dump"),
     ],
 )
@@ -164,7 +162,7 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
     script += "task, batch = pickle.loads(open('sent', 'rb').read())\n"
     script += "print([row['error'] for found in task([batch]) for row in found.to_pylist()])"
     (tmp_path / "node.py").write_text(script)
-    done = clusters.ran([sys.executable, "node.py"], tmp_path)
+    done = alone(sys.executable, "node.py", cwd=tmp_path)
     assert done.stdout.count("a node lacks factdrift, or a part of it (") == 2
     assert "PYSPARK_PYTHON" in done.stdout
 
@@ -262,8 +260,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def mined(*words: object) -> list[str]:
-    return [sys.executable, "-m", "factdrift", "mine", *map(str, words)]
+def mined(folder: Path, *words: object, ok: bool = True, env: Env | None = None) -> Done:
+    command = (sys.executable, "-m", "factdrift", "mine", *words)
+    return alone(*command, cwd=folder, ok=ok, env=env)
 
 
 @pytest.mark.slow
@@ -275,8 +274,8 @@ def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
     home, given = tmp_path / "spark", clusters.two_executors(tmp_path / "spark")
     mark, path = customized(tmp_path, KILLED_ONCE)
     (tmp_path / "script.py").write_text(BY_TASKS)
-    words = [sys.executable, "script.py", str(SAMPLE), clusters.TWO_EXECUTORS]
-    done = clusters.ran(words, tmp_path, True, **{**given, "PYTHONPATH": path})
+    words = [sys.executable, "script.py", SAMPLE, clusters.TWO_EXECUTORS]
+    done = alone(*words, cwd=tmp_path, env=given | {"PYTHONPATH": path})
     assert mark.is_file(), done.stderr
     assert clusters.each_had_work(home)
     assert sums(tmp_path / "out") == sums(tmp_path / "alone")
@@ -295,13 +294,13 @@ def test_a_spark_in_this_process(sample: Path, tmp_path: Path) -> None:
     data[len(data) // 2] ^= 0xFF
     damaged.write_bytes(data)
     spark = ["--engine", "local[2]", "--shards", "2"]
-    done = clusters.ran(mined(damaged, "--out", "bad", *spark), tmp_path, False, **clusters.FRUGAL)
+    done = mined(tmp_path, damaged, "--out", "bad", *spark, ok=False, env=clusters.FRUGAL)
     assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert f"{damaged}: the file is cut short or damaged after" in line
     assert "Traceback" not in done.stderr
     assert "\tat org.apache" not in done.stderr
-    clusters.ran(mined(SAMPLE, "--out", "tasks", *spark), tmp_path, True, **clusters.FRUGAL)
+    mined(tmp_path, SAMPLE, "--out", "tasks", *spark, env=clusters.FRUGAL)
     assert sums(tmp_path / "tasks") == sums(tmp_path / "merged") == sums(sample)
 
 
@@ -313,12 +312,12 @@ def test_connect_server(sample: Path, tmp_path: Path) -> None:
     mark, path = customized(tmp_path, GONE)
     mark.touch()
     with clusters.connect_server(tmp_path, PYTHONPATH=path) as address:
-        words = mined(SAMPLE, "--out", "out", "--engine", address, "--shards", "2")
-        done = clusters.ran(words, tmp_path, False)
+        words = (SAMPLE, "--out", "out", "--engine", address, "--shards", "2")
+        done = mined(tmp_path, *words, ok=False)
         assert done.returncode == 1
         assert "error: a node lacks factdrift, or a part of it (No module named" in done.stderr
         assert "\n  seen on " in done.stderr
         assert "Traceback" not in done.stderr
         mark.unlink()
-        clusters.ran(words, tmp_path)
+        mined(tmp_path, *words)
     assert sums(tmp_path / "out") == sums(sample)

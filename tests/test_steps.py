@@ -8,8 +8,6 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from factdrift.builders.ckl.clozes import CKLClozes
@@ -18,11 +16,11 @@ from factdrift.builders.ckl.questions import CKLQuestions
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Run, Source
-from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
 from factdrift.builders.generate import prompts
 from factdrift.builders.rows import Gold
 from factdrift.builders.streamingqa.dataset import StreamingQA
+from tests.histories import parquet
 
 
 class Settings(Strict):
@@ -108,11 +106,8 @@ def test_what_a_key_holds(tmp_path: Path) -> None:
     base = Numbers(settings=Settings(words=words))
     (tmp_path / "elsewhere").mkdir()
     moved = shutil.copy(words, tmp_path / "elsewhere" / "other-name")
-    same = [
-        Numbers(settings=Settings(words=words), offline=True),
-        Numbers(settings=Settings(words=Path(moved))),
-    ]
-    assert {one.key for one in same} == {base.key}
+    assert Numbers(settings=Settings(words=words), offline=True).key == base.key
+    assert Numbers(settings=Settings(words=Path(moved))).key == base.key
     edited = tmp_path / "edited"
     edited.write_text("b", "utf-8")
     others = [
@@ -170,34 +165,25 @@ def test_a_killed_step_begins_anew_or_goes_on(tmp_path: Path) -> None:
 def a_run(folder: Path, say: Callable[[str], None], *layouts: str) -> Run:
     """Two days of news without a name, number, day or place to ask for, and gold about neither."""
     folder.mkdir(exist_ok=True)
-    news, gold = folder / "news.jsonl", folder / "gold.parquet"
-    days = ("2020-05-04", "2020-06-05")
-    rows = [
-        {"date": day, "text": f"it rained.\nit was {'very ' * n}wet."} for n, day in enumerate(days)
-    ]
-    news.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    days = {"2020-05-04": "it rained.\nit was wet.", "2020-06-05": "it rained.\nit was very wet."}
+    lines = [json.dumps({"date": day, "text": text}) + "\n" for day, text in days.items()]
+    (folder / "news.jsonl").write_text("".join(lines), "utf-8")
     said = [Gold("a", layout, "d 1.0.0", "accepted", "{}", "{}", 1, 1) for layout in layouts]
-    pq.write_table(pa.Table.from_batches(list(batches(Gold, said)), arrow_schema(Gold)), gold)
-    inputs = {
-        name: Source(name, (path,), ("0",), date(2021, 12, 31), about)
-        for name, path, about in (
-            ("news", news, RecipeInput(kind="news", licence="CC0-1.0")),
-            ("gold", gold, RecipeInput(kind="gold", licence="CC0-1.0")),
-        )
-        if name == "news" or layouts
-    }
+    paths = {"news": folder / "news.jsonl"}
+    if said:
+        paths["gold"] = parquet(folder / "gold.parquet", Gold, said)
+    inputs = {}
+    for kind, path in paths.items():
+        about = RecipeInput.model_validate({"kind": kind, "licence": "CC0-1.0"})
+        inputs[kind] = Source(kind, (path,), ("0",), date(2021, 12, 31), about)
     return Run(folder / "recipe.yaml", inputs, folder, Workspace(folder / "build", say), 0)
 
 
 def openai(folder: Path) -> dict[str, Any]:
     """A server that is never asked, with a prompt file of one's own."""
-    shutil.copy(prompts.DEFAULT, folder / "mine.yaml")
-    return {
-        "backend": "openai",
-        "base_url": "http://127.0.0.1:9/v1",
-        "model": "m",
-        "prompts": folder / "mine.yaml",
-    }
+    own = shutil.copy(prompts.DEFAULT, folder / "mine.yaml")
+    server = {"backend": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    return {**server, "prompts": own}
 
 
 @pytest.mark.parametrize(

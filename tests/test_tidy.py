@@ -1,6 +1,5 @@
 """`clean`: build folders keep what releases need. `rebuild`: releases made again from manifests."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from factdrift.builders.core.tidy import clean, look, note_use
 from tests.conftest import ROOT, run
+from tests.release_sample import edit
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"
 NEWS = ROOT / "samples/news"
@@ -117,9 +117,7 @@ def test_other_inputs_and_changed_releases_are_told(tmp_path: Path) -> None:
     assert "these inputs are not those of the release:\n  news: " in said and "is missing" in said
     card = made / "README.md"
     card.write_text(card.read_text("utf-8") + "mine", "utf-8")
-    manifest = json.loads((made / "manifest.json").read_text("utf-8"))
-    manifest["files"][0]["sha256"] = "0" * 64
-    (made / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    edit(made, "files.0.sha256", "0" * 64)
     said = rebuild(tmp_path, made, ok=False)
     assert "file(s) differ" in said
     (made / "recipe.yaml").write_text("seed: 1", "utf-8")

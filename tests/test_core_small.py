@@ -1,0 +1,83 @@
+"""Small parts of the core: hashes and draws, the answer cache, DuckDB as everything opens it."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from factdrift.builders.core import duck, hashing
+from factdrift.builders.core.cache import AnswerCache
+from factdrift.builders.core.errors import UserError
+
+
+def test_values_that_releases_depend_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"abc")
+    sha = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert hashing.file_sha256(tmp_path / "file") == hashing.text_sha256("abc") == sha
+    assert hashing.row_id("abc") == sha[:16]
+    assert hashing.bits("abc") == int(sha[:16], 16)
+    assert hashing.share("abc") == int(sha[:13], 16) / 16**13
+    assert hashing.first_byte("abc") == 0xBA
+    assert hashing.one_of(10, "abc") == int(sha[:16], 16) % 10
+    assert hashing.bits(1, "a", "b") == hashing.bits("1\ta\tb")
+    assert hashing.digest({"b": 1, "a": ["é"]}) == hashing.text_sha256('{"a": ["é"], "b": 1}')[:16]
+    assert hashing.fast_hash(b"abc").hex() == "d8bb14d833d59559"
+    assert hashing.Draws(0).bits() == 0xE220A8397B1DCDAF  # the first of SplitMix64 from 0
+    with pytest.raises(UserError, match="cannot be read"):
+        hashing.file_sha256(tmp_path / "none")
+
+
+def test_draws_are_even() -> None:
+    shares = [hashing.share(7, "split", n) for n in range(4000)]
+    assert all(0 <= s < 1 for s in shares)
+    for of in (shares, [hashing.Draws(n).below(1 << 30) / (1 << 30) for n in range(4000)]):
+        assert all(800 < n < 1200 for n in Counter(int(s * 4) for s in of).values())
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_first_answer_stays(kept: bool, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.sqlite" if kept else None
+    cache = AnswerCache(path)
+    assert cache.get("a") is None
+    assert cache.keep("a", "one") == "one"
+    assert (cache.keep("a", "two"), cache.get("a")) == ("one", "one")
+    assert cache.keep_all({"a": "two", "b": "three"}) == {"a": "one", "b": "three"}
+    assert AnswerCache(path, "other").get("a") is None
+    assert AnswerCache(path).get("a") == ("one" if kept else None)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.sqlite"
+    path.write_bytes(b"something else, and more of it than a header" * 9)
+    with pytest.raises(UserError, match="cannot be opened: file is not a database\n  move it away"):
+        AnswerCache(path)
+    with pytest.raises(ValueError, match="not a name"):
+        AnswerCache(None, "a; drop table b")
+
+
+def test_query_over_a_file_with_an_odd_name(tmp_path: Path) -> None:
+    path = tmp_path / "it's [1]*.parquet"
+    with duck.connect(tmp_path) as db:
+        db.execute(f"COPY (SELECT 7 AS n UNION ALL SELECT 8) TO {duck.text(str(path))}")
+    assert duck.query(f"SELECT n FROM {duck.parquet(path)} ORDER BY n") == [(7,), (8,)]
+    assert duck.query("SELECT sum(n) FROM read_parquet(?)", [duck.plain(path)]) == [(15,)]
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("threads", 3),
+        ("memory_limit", "95.3 MiB"),
+        ("TimeZone", "UTC"),
+        ("preserve_insertion_order", False),
+        ("autoload_known_extensions", False),
+        ("autoinstall_known_extensions", False),
+    ],
+)
+def test_settings(setting: str, value: object, tmp_path: Path) -> None:
+    with duck.connect(tmp_path, "100MB", 3, ordered=False) as db:
+        assert db.execute(f"SELECT current_setting('{setting}')").fetchall() == [(value,)]
+        place = db.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]
+        assert Path(place).parent == tmp_path
+    assert not Path(place).exists()
