@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from functools import cached_property, reduce
 from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
 import ibis
@@ -31,9 +32,9 @@ class Stated:
         eng: Engine,
         folder: Path,
         relations: Collection[str],
-        pointwise: Collection[str],
-        undated: Collection[str],
-        classes: Mapping[str, tuple[Classes | None, Classes | None]],
+        pointwise: Collection[str] = (),
+        undated: Collection[str] = (),
+        classes: Mapping[str, tuple[Classes | None, Classes | None]] = MappingProxyType({}),
     ) -> None:
         self.pointwise, self.undated = sorted(pointwise), sorted(undated)
         self.properties = sorted(set(map(property_of, relations)))
