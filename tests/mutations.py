@@ -2,9 +2,9 @@
 
 `python -m tests.mutations` draws changes by a seed (a comparison turned, `and` for `or`, a
 condition negated, a whole number raised by one), makes each in a copy of the tree, and runs the
-tests that import the changed module, nearest first; with `--whole`, all tests where these see
-nothing. Results are kept in `build/mutations.jsonl`: a run that was stopped goes on. A change that
-no test sees wants a case, or is code that can go.
+tests that import the changed module, nearest first, then the goldens of the samples; with
+`--whole`, all tests where these see nothing. Results are kept in `build/mutations.jsonl`: a run
+that was stopped goes on. A change that no test sees wants a case, or is code that can go.
 """
 
 import ast
@@ -167,7 +167,7 @@ def failed(tree: Path, words: Sequence[str], without: Sequence[str]) -> str | No
 
 
 def tried(tree: Path, one: Mutation, known: list[str], whole: bool) -> str:
-    """`seen` or `unseen`, by the nearest tests and then, with `whole`, by all.
+    """`seen` or `unseen`, by the nearest tests, the goldens and then, with `whole`, by all.
 
     `known`: tests that fail without a change, which see nothing; those found are added.
     """
@@ -175,7 +175,8 @@ def tried(tree: Path, one: Mutation, known: list[str], whole: bool) -> str:
     text = path.read_text("utf-8")
     near = chosen_tests(one.path)
     everything = ["tests", "--numprocesses", "auto", "--dist", "loadfile"]
-    for words in ([*near, "-n", "0"] if near else [], everything if whole else []):
+    rows = ["tests/test_golden.py", "-n", "0"]
+    for words in ([*near, "-n", "0"] if near else [], rows, everything if whole else []):
         while words:
             try:
                 path.write_text(one.applied(text), "utf-8")
