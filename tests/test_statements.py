@@ -1,15 +1,11 @@
 """The time qualifiers of a statement against the intervals in which it held."""
 
-from collections import Counter
 from datetime import date
-from random import Random
-from typing import Any
 
 import pytest
 
 from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.statements import (
-    TIMES,
     Claims,
     Kind,
     LifeDate,
@@ -19,9 +15,7 @@ from factdrift.builders.wikidata.statements import (
     held,
     life,
 )
-from factdrift.builders.wikidata.times import point
-from tests import histories, spec_oracle
-from tests.dumps import GREGORIAN, JULIAN
+from tests import histories
 
 
 def day(text: str) -> PartialDate:
@@ -146,84 +140,35 @@ def test_unusable_times_are_counted(given: str, expected: bool) -> None:
     assert claims.counts["P6/coarse_time"] == expected
 
 
-def test_the_oracle_says_the_same_of_random_statements() -> None:
-    """The readings of SPEC in `tests.spec_oracle`, on 5,000 statements with any qualifiers."""
-    chance = Random(12)
-    kinds = (9, 9, 9, 10, 11, 11, 8, 7, 12)
-    seen = Counter[str]()
-
-    def snak() -> spec_oracle.Snak:
-        fate = chance.random()
-        if fate < 0.12:
-            return "somevalue" if fate < 0.07 else "novalue"
-        year = chance.choice((chance.randint(1998, 2006), chance.randint(-3, 12), 9998))
-        julian = chance.random() < 0.1
-        month, of_month = chance.randint(1, 12), chance.randint(1, 31)
-        precision = chance.choice(kinds)
-        if year < 1 or julian:  # the oracle asks of no such day whether it exists
-            of_month = min(of_month, 28)
-        if year < 1 and precision == 8:
-            precision = 9
-        return spec_oracle.Time(year, month, of_month, precision, julian)
-
-    for _ in range(5_000):
-        names = chance.sample(TIMES[:3], chance.randint(0, 3))
-        names += chance.sample(TIMES[3:], chance.choice((0, 0, 1, 2)))
-        given = {p: tuple(snak() for _ in range(chance.choice((1, 1, 1, 2, 3)))) for p in names}
-        if not given:
-            continue
-        found = held({p: [ours(s) for s in snaks] for p, snaks in given.items()})
-        for mode in ("accumulate", "pointwise"):
-            told = spec_oracle.read_statement(spec_oracle.Statement("Q1", "normal", given), mode)
-            facts = sorted((f.start, f.end or (0, 0), f.kind) for f in told.facts)
-            made = as_told(found, mode)
-            assert sorted(made[0]) == facts, (given, mode)
-            assert made[1] == bool(told.contradictions), (given, mode)
-            seen.update(f.kind for f in told.facts)
-            seen["contradictory"] += told.contradictions
-    assert min(seen[k] for k in ("term", "point", "sighting", "contradictory")) > 300
-
-
-def ours(snak: spec_oracle.Snak) -> Snak:
-    if isinstance(snak, str):
-        return Snak("somevalue" if snak == "somevalue" else "novalue", None)
-    sign = "-" if snak.year < 0 or snak.year == 0 else "+"
-    text = f"{sign}{abs(snak.year):04}-{snak.month:02}-{snak.day:02}T00:00:00Z"
-    return Snak("value", point(text, snak.precision, JULIAN if snak.julian else GREGORIAN))
-
-
-def as_told(found: StatedTimes, mode: str) -> tuple[list[Any], bool]:
-    """Our intervals as the oracle's facts, those of points as `facts.stated` makes them."""
-    facts, contradictory = [], found.contradictory
-    for start_first, start_last, end_first, end_last, end_open, sighting in found.intervals:
-        kind = "term"
-        if sighting:
-            kind = "point" if mode == "pointwise" else "sighting"
-        if kind == "point":
-            start_first, end_last = end_first, start_last
-            if start_first and end_last and start_first > end_last:
-                contradictory = True
-                continue
-        elif mode == "pointwise" and end_open and (start_first or start_last):
-            kind, end_first, end_last, end_open = "point", start_first, start_last, False
-        start = ((start_first or date.min).toordinal(), (start_last or date.max).toordinal())
-        end = ((end_first or date.min).toordinal(), (end_last or date.max).toordinal())
-        facts.append((start, (0, 0) if end_open else end, kind))
-    return facts, contradictory
-
-
-def test_the_oracle_says_the_same_of_lives() -> None:
-    chance = Random(13)
-    for _ in range(5_000):
-        dates: dict[str, tuple[tuple[str, spec_oracle.Snak], ...]] = {}
-        for p in ("P569", "P571"):
-            values: list[spec_oracle.Snak] = ["somevalue", "novalue", spec_oracle.Time(1950)]
-            values.append(spec_oracle.Time(1960, 2, 3, 11, chance.random() < 0.3))
-            ranks = ("normal", "preferred", "deprecated", "normal")
-            number = chance.choice((0, 1, 2, 3))
-            dates[p] = tuple((chance.choice(ranks), chance.choice(values)) for _ in range(number))
-        given = [[LifeDate(rank, ours(s)) for rank, s in dates[p]] for p in ("P569", "P571")]
-        for latest in (True, False):
-            told = spec_oracle.life_date(spec_oracle.Entity("Q1", True, dates), dates, latest)
-            made = life(given, latest)
-            assert (made and tuple(d.toordinal() for d in made)) == (told and tuple(told)), dates
+@pytest.mark.parametrize(
+    ("given", "began", "ended"),
+    [
+        ("", None, None),
+        ("-", None, None),
+        ("1960~", None, None),
+        ("1960", "1960", "1960"),
+        ("?", "0001-01-01/9999-12-31", "0001-01-01/9999-12-31"),
+        ("*", "0001-01-01/9999-12-31", "0001-01-01/9999-12-31"),
+        ("- 1960", "1960", "1960"),
+        # of one property the preferred ones, else the hull of all but the deprecated
+        ("1960 1962-03", "1960-01-01/1962-03", "1960-01-01/1962-03"),
+        ("1960 1962!", "1962", "1962"),
+        ("1960 1962! 1964!", "1962/1964", "1962/1964"),
+        ("1960 1962~", "1960", "1960"),
+        ("1960 ?", "0001-01-01/9999-12-31", "0001-01-01/9999-12-31"),
+        # of two what begins later and what ends sooner
+        ("1960; 1970", "1970", "1960"),
+        ("1970!; 1960", "1970", "1960"),
+        ("1960; 1960-05", "1960-05-01/1960-12-31", "1960-01-01/1960-05-31"),
+        ("; 1970", "1970", "1970"),
+    ],
+)
+def test_when_something_began_or_ended(given: str, began: str | None, ended: str | None) -> None:
+    """Dates of two properties; `!` is a preferred one, `~` a deprecated one."""
+    ranks = {"!": "preferred", "~": "deprecated"}
+    dates = [
+        [LifeDate(ranks.get(one[-1], "normal"), snaks(one.rstrip("!~"))[0]) for one in some.split()]
+        for some in given.split(";")
+    ]
+    found = [life(dates, latest) for latest in (True, False)]
+    assert found == [text and day(text) for text in (began, ended)]
