@@ -25,6 +25,7 @@ from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.steps import MinedFolder
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
+from tests.tsv import cells
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 SNAPSHOT, LAST = date(2026, 1, 15), date(2025, 12, 31)
@@ -58,8 +59,8 @@ class Case(NamedTuple):
     relation: str
     says: tuple[Says, ...]
     outcomes: dict[str, str]
-    segments: tuple[str, ...] | None = None
-    life: tuple[tuple[str, str], ...] = ()
+    segments: tuple[str, ...] | None
+    life: dict[str, str]
 
 
 CITIZEN = "P27"
@@ -87,20 +88,18 @@ def _pairs(text: str, between: str, inside: str) -> dict[str, str]:
     return dict(one.split(inside, 1) for one in text.split(between)) if text else {}
 
 
-def _case(line: str) -> Case:
-    name, relation, said, outcomes, segments, life = line.split("\t")
+def _case(name: str, relation: str, said: str, outcomes: str, segments: str, life: str) -> Case:
     return Case(
         name,
         relation,
         tuple(map(_statement, said.split("; "))),
         _pairs(outcomes, "; ", ": "),
         None if not segments else () if segments == "none" else tuple(segments.split("; ")),
-        tuple(_pairs(life, ", ", " ").items()),
+        _pairs(life, ", ", " "),
     )
 
 
-TABLE = Path(__file__).with_name("spec_cases.tsv").read_text("utf-8").splitlines()
-CASES = [_case(line) for line in TABLE[1:] if not line.startswith("# ")]
+CASES = [_case(*row) for row in cells("spec_cases")]
 
 BUILT: list[tuple[Granularity, Undated]] = [
     ("month", "accept"),
@@ -171,7 +170,7 @@ def _dump() -> bytes:
         item(
             _id(case.name),
             case.name,
-            {**_life(dict(case.life)), case.relation: [_claim(s) for s in case.says]},
+            {**_life(case.life), case.relation: [_claim(s) for s in case.says]},
         )
         for case in CASES
     ]
