@@ -39,7 +39,8 @@ def tables(
             life = [day for days in known for day in days or (None, None)]
             if one.labelled or one.born or one.died:
                 label = one.id if one.labelled else ""
-                made[Entity][one.id] = Entity(one.id, label, (), one.id, 1, 1, 1, *life)
+                days = life[0], life[1], life[2], life[3]
+                made[Entity][one.id] = Entity(one.id, label, (), one.id, 1, 1, 1, *days)
         for number, said in enumerate(history.facts):
             name = f"{history.subject.id}${number}"
             row = _row(history, name, said, snapshot)

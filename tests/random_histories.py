@@ -79,7 +79,8 @@ def term(name: str, start: Point, end: Point | None, rank: str = "normal") -> Fa
     left = end and narrowed(start, end)
     if end and not left:
         return Fact(name, rank=rank, reason="contradictory")
-    return Fact(name, *(left or (start, None)), rank=rank)
+    first, last = left or (start, None)
+    return Fact(name, first, last, rank=rank)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.check import SCHEMA, check, write_schema
 from factdrift.builders.facts.relations import (
     json_schema,
     known_relations,
@@ -14,7 +13,12 @@ from factdrift.builders.facts.relations import (
     select,
     worded,
 )
-from factdrift.builders.facts.template_csv import import_templates
+from factdrift.builders.facts.template_files import (
+    SCHEMA,
+    check,
+    import_templates,
+    write_schema,
+)
 from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import object_last, parse, parse_question
 from tests.conftest import run

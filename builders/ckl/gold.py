@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -13,6 +13,7 @@ from factdrift.builders.rows import Dropped, Gold
 from factdrift.builders.rows.gold import read_gold
 
 Answers = Mapping[str, Any]
+T = TypeVar("T")
 R = TypeVar("R")
 
 BLANK = "[BLANK]"
@@ -112,33 +113,34 @@ def span(value: object) -> MarkedText | None:
         return None
 
 
-def read_each(
-    files: Sequence[Path], layout: str, step: str, take: Callable[[Gold], None]
-) -> list[Dropped]:
-    """Give `take` every gold row of a layout; the rows that it refuses with a `DropError`."""
-    dropped = []
-    for gold in read_gold(files, layout):
+def kept(
+    step: str, named: Iterable[tuple[str, T]], make: Callable[[T], R], dropped: list[Dropped]
+) -> list[R]:
+    """What `make` makes of each; `dropped` gets those that it refuses with a `DropError`."""
+    found = []
+    for name, one in named:
         try:
-            take(gold)
+            found.append(make(one))
         except DropError as why:
-            dropped.append(why.row(step, gold.row))
-    return dropped
+            dropped.append(why.row(step, name))
+    return found
 
 
 def read_once(
     files: Sequence[Path], layout: str, step: str, read: Callable[[Gold], R]
 ) -> tuple[list[R], list[Dropped]]:
     """What `read` makes of each gold row of a layout, and the refused ones; each row once."""
-    found: list[R] = []
+    dropped: list[Dropped] = []
     seen: set[str] = set()
 
-    def take(gold: Gold) -> None:
+    def once(gold: Gold) -> R:
         if gold.row in seen:
             raise DropError("duplicate")
         seen.add(gold.row)
-        found.append(read(gold))
+        return read(gold)
 
-    return found, read_each(files, layout, step, take)
+    named = ((gold.row, gold) for gold in read_gold(files, layout))
+    return kept(step, named, once, dropped), dropped
 
 
 def plain(value: object) -> str | None:

@@ -62,7 +62,7 @@ class ChoiceRows(Step):
             segments = eng.read(path, rows.ReleasedSegment)
             cloze = eng.read(at.folder(self.cloze) / "cloze.parquet", rows.Cloze)
             cloze = eng.keep(cloze)
-            asked = asked_days(cloze, self.cloze.granularity, self.cloze.at)
+            asked = asked_days(cloze, changes.granularity, changes.at)
             found = offered(asked, segments, gaps, self.seed)
             met = _named(cloze, eng.keep(found), entities)
             eng.write(met, offered_path, rows.OfferedCloze, _ORDER)
