@@ -1,5 +1,6 @@
 """The `ckl-clozes` dataset: what workers wrote, with a model's prediction, for the experts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,8 @@ from factdrift.builders.ckl.gold import (
     accepted,
     each,
     kept,
-    loaded,
     needed,
     plain,
-    same_length,
     span,
 )
 from factdrift.builders.core.dataset import Dataset
@@ -124,11 +123,11 @@ def workers_clozes(
 
 def _answered(gold: Gold) -> tuple[str, list[dict[str, Any]]]:
     """A row, and the answers of the workers who found news in it."""
-    answers = each(loaded(accepted(gold).answers, "answers"))
-    made_for = _answers_by_question(loaded(gold.shown, "shown"))
+    answers, shown = accepted(gold)
+    made_for = _answers_by_question(shown)
     return gold.row, [
         one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
-        for one in answers
+        for one in each(answers)
         if one.get("question") != _NO_NEWS
     ]
 
@@ -164,7 +163,7 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     text = article.text[marked.start : marked.end]
     if text != marked.text or not plain(text):
         raise DropError("answer_not_in_article", marked.text)
-    answer = same_length(text.strip())
+    answer = re.sub(r"\s", " ", text.strip())  # as long, so that offsets in it stay
     if any(as_scored(side, answer) for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
     if is_undated_day(answer):

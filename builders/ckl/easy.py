@@ -18,9 +18,9 @@ from factdrift.builders.ckl.gold import (
     DropError,
     accepted,
     agreed,
+    answers_of,
     each,
     kept,
-    loaded,
     most_common,
     plain,
     read_once,
@@ -250,8 +250,8 @@ class AgreedClozes(common.GoldStep):
         """
         if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
             raise DropError(gold.decision if gold.decision != "accepted" else "open")
-        workers = each(loaded(gold.answers, "answers"))
-        cloze = plain(loaded(gold.shown, "shown").get("cloze"))
+        given, shown = answers_of(gold)
+        workers, cloze = each(given), plain(shown.get("cloze"))
         answers = [plain(one.get("answer")) or "" for one in workers]
         questions = [plain(one.get("question")) or "" for one in workers]
         if cloze is None or cloze.count(BLANK) != 1:
@@ -327,7 +327,7 @@ def masked(text: str, word: str) -> str:
 
 
 def _choice(gold: Gold) -> _Choice:
-    answers = loaded(gold.answers, "answers")
+    answers, shown = answers_of(gold)
     if gold.decision == "rejected":
         newness = agreed(answers, "newness")
         raise DropError({"none": "not_new", "special": "not_general"}.get(str(newness), "rejected"))
@@ -340,7 +340,7 @@ def _choice(gold: Gold) -> _Choice:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
     if is_undated_day(word):
         raise DropError("weekday_answer", word)
-    offered = loaded(gold.shown, "shown").get("candidates")
+    offered = shown.get("candidates")
     return _Choice(
         gold.row,
         sentence,

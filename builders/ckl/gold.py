@@ -1,6 +1,5 @@
 """Annotators' answers, out of the JSON of their gold rows, and small things about texts."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from factdrift.builders.rows import Dropped, Gold
-from factdrift.builders.rows.gold import read_gold
+from factdrift.builders.rows.gold import gold_answers, read_gold
 
 Answers = Mapping[str, Any]
 T = TypeVar("T")
@@ -45,23 +44,19 @@ class MarkedText(msgspec.Struct, frozen=True):
     paragraph: _Place | None = None
 
 
-def loaded(text: str, what: str) -> Answers:
-    """The JSON object that a column of a gold row holds; `DropError`: it holds none."""
-    try:
-        value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()  # no half characters
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise DropError("damaged_gold", f"{what} is no JSON object")
-    return value
+def answers_of(gold: Gold) -> tuple[Answers, Answers]:
+    """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
+    found = gold_answers(gold)
+    if found is None:
+        raise DropError("damaged_gold", "the answers or what was shown is no JSON object")
+    return found
 
 
-def accepted(gold: Gold) -> Gold:
-    """The gold row; `DropError` with its decision where it was not accepted."""
+def accepted(gold: Gold) -> tuple[Answers, Answers]:
+    """The same; `DropError` with its decision where it was not accepted."""
     if gold.decision != "accepted":
         raise DropError(gold.decision)
-    return gold
+    return answers_of(gold)
 
 
 def each(answers: Answers) -> list[dict[str, Any]]:
@@ -157,11 +152,6 @@ def opened_passages(searches: Sequence[Any], shown: Sequence[Any]) -> list[dict[
             if isinstance(one, Mapping) and one.get("id") not in known:
                 found.setdefault(str(one.get("id")), dict(one))
     return [*found.values()]
-
-
-def same_length(text: str) -> str:
-    """A text with each white space a space, so that offsets in it stay."""
-    return re.sub(r"\s", " ", text)
 
 
 def word_places(word: str, text: str) -> list[int]:

@@ -24,7 +24,6 @@ from factdrift.builders.ckl.gold import (
     agreed,
     each,
     kept,
-    loaded,
     needed,
     opened_passages,
     plain,
@@ -144,11 +143,10 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
 
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     """Two experts decide: both alike, or the row is dropped."""
-    answers = each(loaded(accepted(gold).answers, "answers"))
-    shown = loaded(gold.shown, "shown")
+    answers, shown = accepted(gold)
     if gold.judgments < _EXPERTS:
         raise DropError("open")
-    views = [_of_one(gold, one, shown, until) for one in answers]
+    views = [_of_one(gold, one, shown, until) for one in each(answers)]
     first = views[0]
     for other in views[1:]:
         if other.decision != first.decision:
