@@ -547,8 +547,7 @@ def templates(
     ] = None,
 ) -> None:
     """Check the relation templates and print an example of each; or import some from a table."""
-    from factdrift.builders.facts.check import check
-    from factdrift.builders.facts.template_csv import import_templates
+    from factdrift.builders.facts.template_files import check, import_templates
 
     if (table is None) is not (out is None):
         raise UserError("--import FILE.csv and --out FOLDER go together")

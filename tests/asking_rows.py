@@ -16,7 +16,6 @@ from factdrift.builders.rows import ChoiceCloze, Cloze, ParaphraseCloze, TimeQue
 from factdrift.builders.text.squad import normal_or_all
 from factdrift.builders.wmt.passages import in_words
 
-Row = Mapping[str, Any]
 ASKING = [
     one
     for name, one in vars(rows).items()
@@ -45,12 +44,11 @@ def asking_tables(release: Path) -> Iterator[tuple[str, type, Path]]:
 def check(release: Path) -> dict[str, int]:
     """Look at every row that asks; config -> number of rows."""
     counts: dict[str, int] = {}
-    owners = _owners(release)
     for config, kind, path in asking_tables(release):
         for row in pq.read_table(path).to_pylist():
             told = (release.parent.name, config, row["id"])
             counts[config] = counts.get(config, 0) + 1
-            asked, first, every = _expected(kind, row, owners)
+            asked, first, every = _expected(kind, row)
             assert row["prompt"] == asked, told
             targets = row["targets"]
             assert set(targets[:1]) <= first and bool(targets) == bool(first), told
@@ -59,17 +57,6 @@ def check(release: Path) -> dict[str, int]:
             assert {t.casefold() for t in targets} == {t.casefold() for t in every}, told
             assert all(target.strip() for target in targets), told
     return counts
-
-
-def _owners(release: Path) -> dict[str, str]:
-    """Segment -> its object, of the histories of a release."""
-    return {
-        row["id"]: row["object"]
-        for config in load(release).configs
-        if config.name in ("timelines", "human_timelines")
-        for split in config.splits
-        for row in pq.read_table(release / split.file, columns=["id", "object"]).to_pylist()
-    }
 
 
 def given_away(release: Path) -> dict[str, int]:
@@ -90,7 +77,7 @@ def given_away(release: Path) -> dict[str, int]:
     return counts
 
 
-def _expected(kind: type, row: Row, owners: Mapping[str, str]) -> tuple[str, set[str], set[str]]:
+def _expected(kind: type, row: Mapping[str, Any]) -> tuple[str, set[str], set[str]]:
     """The prompt, what may be the first target if there is one, and all targets in any order."""
     if kind in (Cloze, ChoiceCloze, ParaphraseCloze):
         if kind is ChoiceCloze:
@@ -109,14 +96,9 @@ def _expected(kind: type, row: Row, owners: Mapping[str, str]) -> tuple[str, set
         asked = f"Today is {in_words(day)}. {row['question']}"
         return asked, {*row["answers"][:1]}, {*row["answers"], *row["answers_additional"]}
     if issubclass(kind, TimeQuestion):
-        if row["answerable"] != "yes":
-            return row["question"], set(), set()
-        found = zip(row["objects"], row["rules"], strict=True)
-        named = {o["id"]: o["label"] for o, rule in found if rule != "none"}
-        own = owners[row["segment"]]
-        assert own in named or row["difficulty"] == "hard", row["id"]
-        first = {named[own]} if own in named else {*named.values()}
-        return row["question"], first, _names(row["objects"]) | {*row["answers"]["text"]}
+        things = row["objects"] if row["answerable"] == "yes" else []
+        every = _names(things) | {*row["answers"]["text"]} if things else set()
+        return row["question"], {one["label"] for one in things}, every
     place = row.get("new_evidence") or {"day": row.get("article_day")}
     answer = row.get("answer") or row["new_answer"]
     written = f"{place['day']:%B} {place['day'].day}, {place['day'].year}"

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,13 @@ from factdrift.builders.core.schema import arrow_schema, batches
 from factdrift.builders.release.publish import Published
 from factdrift.builders.release.release import ReleaseOptions, release_all
 from factdrift.builders.rows import Decision, Gold
-from tests.browser import listening
 from tests.conftest import ROOT
+from tests.json_server import Reply, answering, chat
 
 RECIPES = ROOT / "builders" / "recipes"
 NEWS = ROOT / "samples" / "news"
+PEOPLE = yaml.safe_load(Path(__file__).with_name("ckl_people.yaml").read_text("utf-8"))
+CLOZES: dict[str, dict[str, Any]] = PEOPLE["clozes"]
 
 
 @dataclass
@@ -148,50 +149,17 @@ def dropped(published: Path) -> dict[str, list[str]]:
 def chat_server(answer: Callable[[str], str | None]) -> Iterator[dict[str, Any]]:
     """A prompted step whose chat server answers prompts; None: it fails."""
 
-    class ChatHandler(BaseHTTPRequestHandler):
-        def log_message(self, *args: object) -> None:
-            """Nothing."""
+    def reply(_: object, body: Any) -> Reply:
+        said = answer(body["messages"][0]["content"].rstrip())
+        return (503, {}) if said is None else (200, chat(said))
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            said = answer(body["messages"][0]["content"].rstrip())
-            reply = json.dumps({"choices": [{"message": {"content": said or ""}}]}).encode()
-            self.send_response(503 if said is None else 200)
-            self.send_header("Content-Length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
-
-    with listening(ChatHandler) as root:
-        yield {
-            "backend": {"backend": "openai", "base_url": f"{root}v1", "model": "m", "retries": 0}
-        }
-
-
-SAID = {
-    "The prime minister of Japan is [BLANK].": "Shinzo Abe",
-    "The football club of Luis Suárez is [BLANK].": "unknown",
-    "[BLANK] resigned as chief executive of Wirecard in June 2020.": "Tim Cook",
-    "The president of France is [BLANK].": "Emmanuel Macron",
-    "The prime minister of New Zealand is [BLANK].": "Bill English",
-    "The coach of Juventus is [BLANK].": "Maurizio Sarri",
-}
-"""What the played model puts into the gaps."""
-WRITTEN = {
-    "Yoshihide Suga becomes": ("The prime minister of Japan is [BLANK].", "Yoshihide Suga"),
-    "Luis Suárez joins": ("The football club of Luis Suárez is [BLANK].", "Atlético Madrid"),
-    "Wirecard files": (
-        "[BLANK] resigned as chief executive of Wirecard in June 2020.",
-        "Markus Braun",
-    ),
-    "Emmanuel Macron tests": ("The president of France is [BLANK].", "Emmanuel Macron"),
-    "Jacinda Ardern wins": ("The prime minister of New Zealand is [BLANK].", "Jacinda Ardern"),
-    "Andrea Pirlo becomes": ("The coach of Juventus is [BLANK].", "Andrea Pirlo"),
-}
-"""What workers make of an article, by the beginning of its headline: statement and answer."""
+    with answering(reply) as root:
+        backend = {"backend": "openai", "base_url": f"{root}/v1", "model": "m", "retries": 0}
+        yield {"backend": backend}
 
 
 def workers(items: Sequence[Item]) -> list[Gold]:
-    """What workers say of the articles in `WRITTEN`, and some bad work."""
+    """What workers say of the articles in `CLOZES`, and some bad work."""
     layout = "ckl_question"
 
     def said(start: str, cloze: str, answer: str) -> tuple[Item, dict[str, Any]]:
@@ -203,8 +171,8 @@ def workers(items: Sequence[Item]) -> list[Gold]:
         return one, {"question": questions[0], "answer": span, "edited": edited, "cloze": cloze}
 
     found = []
-    for start, (cloze, answer) in WRITTEN.items():
-        one, answers = said(start, cloze, answer)
+    for start, of in CLOZES.items():
+        one, answers = said(start, of["cloze"], of["answer"])
         found.append(gold(layout, one, valid(layout, one, answers)))
     hertz, twice = said("Car rental", "[BLANK] and [BLANK] are firms of Hertz.", "Dollar")
     told = "Alexander De Croo succeeded the minister [BLANK]."
@@ -220,49 +188,17 @@ def workers(items: Sequence[Item]) -> list[Gold]:
     ]
 
 
-FOUND: dict[str, tuple[str, str, dict[str, str]]] = {
-    "Yoshihide Suga": (
-        "evidence",
-        "parliament elected Shinzo Abe as prime minister",
-        {"supported": "yes", "prediction_is": "different"},
-    ),
-    "Atlético Madrid": (
-        "other_evidence",
-        "Barcelona agreed to sign Luis Suárez",
-        {
-            "found": "yes",
-            "other_answer": "Barcelona",
-            "other_is": "different",
-            "statement": "Luis Suárez plays football for [BLANK].",
-        },
-    ),
-    "Markus Braun": ("", "", {"supported": "no", "found": "no"}),
-    "Emmanuel Macron": (
-        "evidence",
-        "Emmanuel Macron won",
-        {"supported": "yes", "prediction_is": "same"},
-    ),
-    "Jacinda Ardern": (
-        "other_evidence",
-        "Jacinda Ardern became prime minister",
-        {"supported": "no", "found": "yes", "other_answer": "Jacinda Ardern", "other_is": "same"},
-    ),
-}
-"""What experts find of a new answer: which evidence they mark, what it says, and what they say.
-
-Of Suárez' club the model predicted nothing, so that nothing is asked about a prediction.
-"""
-
-
 def experts(items: Sequence[Item]) -> list[Gold]:
     """What experts find in the passages that the search of the old corpus gave."""
     layout, found = "ckl_expert", []
+    judged = {of["answer"]: of for of in CLOZES.values() if "experts" in of}
     for one in items:
-        if one.fields["new_answer"] not in FOUND:
+        of = judged.get(one.fields["new_answer"])
+        if of is None:
             continue
-        name, words, answers = FOUND[str(one.fields["new_answer"])]
         settled = {"settled": "yes"} if one.fields.get("doubts") else {}
-        said = {"keep": "yes", "statement": one.fields["cloze"], **settled, **answers}
+        said = {"keep": "yes", "statement": one.fields["cloze"], **settled, **of["experts"]}
+        name, words = of.get("marked", ("", ""))
         results = one.fields["results"]
         assert isinstance(results, list)
         texts = [str(p["text"]) for p in results if isinstance(p, dict)]

@@ -2,31 +2,10 @@
 
 This module is an independent reading of SPEC: it imports nothing of the toolkit, and no line of it
 was written with the toolkit's code in sight. Days are proleptic Gregorian ordinals
-(`date.toordinal`), and a point is the pair (first, last) of possible days.
+(`date.toordinal`), and a point is the pair (first, last) of possible days. It begins with facts:
+what a statement's qualifiers say of them is in `test_statements` and `spec_cases.tsv`.
 
 Where SPEC is silent or may be read in two ways, this is the reading taken.
-
-Time values
- T1. A value wholly outside the years 1 … 9999 is clamped to the nearest day that exists.
- T2. Precisions finer than a day are days; a day that does not exist (30 February) is unknown.
- T3. The decade of the year y is y // 10 * 10 … + 9, whichever year of it the value names.
-
-A statement's facts
- F1. `novalue` of any qualifier counts as its absence, but the statement is not "without any time
-     qualifier": P582 `novalue` alone is an open fact of unknown start.
- F2. `somevalue`, and values coarser than a decade, do stand there: P580 `somevalue` with P1319 is a
-     start bounded by it, P585 `somevalue` a sighting on an unknown day.
- F3. Several P580 and P582 pair up only where each pair is possible (s.first <= e.last) and each end
-     lies surely before the next start (e.last < s.first).
- F4. An unknown value among several makes the hull unknown: it says that there is one more date.
- F5. Several P585 give one fact (sighting or point) each.
- F6. A bound counts to the end of its own precision; of several values of one bound the hull counts.
- F7. P1319 and P1326 beside P580 without P582 both bound the start, beside P582 alone both the end.
- F8. Any bound on the end (P8554, P12506, P1326 alone) says that there is an end, its day unknown.
- F9. Bounds that leave no day contradict the statement as an end before the start does.
- F10. Each fact of a statement that gives several is bounded, and may contradict itself, alone.
- F11. What happens (a pointwise relation) and has a start alone is a point, as of P585. A start of
-      `somevalue` alone tells no point, and the fact is open.
 
 Lives
  L1. Deaths count as the relation's `ends_with` says; births of both always.
@@ -38,9 +17,6 @@ Lives
      subject. An open fact, a sighting or an unknown end that would begin after its object's end has
      nothing left and is a gap too; a stated term is not.
  L5. The gap of a contradictory statement is all time within the lives; its dates are not trusted.
- L6. A death of `somevalue`, or coarser than a decade, is a death on an unknown day. `novalue` is no
-     date. Dates of deprecated rank are not read.
- L7. Where an entity has both P570 and P576 the earlier one counts; of P569 and P571 the later.
 
 Exclusive relations
  E1. A successor is an open or closed fact of another object, not a gap, that can have begun by the
@@ -65,7 +41,7 @@ Gaps
  G2. An undated statement of an unlabelled object is in doubt under `accept` (scoring has no name to
      accept); under `ignore` it is ignored as undated.
  G3. `undated: keep` keeps the statement as a row of facts without days, which is the same gap. So
-     is, in such a relation, a statement whose time qualifiers tell no day and no end.
+     is, in such a relation, a fact of which neither a day nor an end is known.
  G4. `ignore` speaks of undated gaps only.
 
 Merging
@@ -82,21 +58,10 @@ Comparisons
      update that only took objects away has nothing to ask for and is dropped.
  C6. "A `deleted` row has the … targets of the row of t": where that row was an update, what it had
      added; its `still_true` come along.
-
-Snapshot diff (of triples; a triple is in a dump if any statement not deprecated states it)
- D1. Only in the new dump: *new* where it has terms, each begins surely after T_old, and none of it
-     is a gap; else *added*.
- D2. Only in the old dump: *obsolete* where every term of it had a stated end by T_new, and one of
-     these ends lies surely on T_old or later; else *removed*.
- D3. In both, by the new dump's timeline: *new* (*returned* after a term before) where a segment
-     begins surely after T_old, none may reach T_old, and the old dump had none that begins after
-     T_old; *static* where one may reach T_new; *obsolete* where one may reach T_old; else *static*
-     where both dumps tell the same segments, *corrected* where they do not.
- D4. A triple without any segment in the new dump (only gaps) is *static* where both have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from itertools import combinations, pairwise
@@ -104,69 +69,6 @@ from typing import NamedTuple
 
 MIN_DAY = date.min.toordinal()
 MAX_DAY = date.max.toordinal()
-
-START, END, POINT = "P580", "P582", "P585"
-EARLIEST, LATEST = "P1319", "P1326"
-LATEST_START, EARLIEST_END, LATEST_END = "P8555", "P8554", "P12506"
-TIME_QUALIFIERS = (
-    START, END, POINT, EARLIEST, LATEST, LATEST_START, EARLIEST_END, LATEST_END,
-)  # fmt: skip
-BIRTHS = ("P569", "P571")
-DEATHS = ("P570", "P576")
-
-
-class Time(NamedTuple):
-    """A time value as Wikidata has it; month and day are 0 where the precision has none."""
-
-    year: int
-    month: int = 0
-    day: int = 0
-    precision: int = 9
-    julian: bool = False
-
-
-Snak = Time | str
-"""A time, or `somevalue` or `novalue`."""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One claim of the pair: its object, its rank and its time qualifiers."""
-
-    object: str
-    rank: str = "normal"
-    qualifiers: Mapping[str, tuple[Snak, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Entity:
-    """A subject or an object: its life dates by property, as (rank, snak)."""
-
-    id: str
-    labelled: bool = True
-    dates: Mapping[str, tuple[tuple[str, Snak], ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The settings of a relation's YAML that matter here."""
-
-    id: str = "P1"
-    mode: str = "accumulate"
-    exclusive: bool = False
-    ends_with: tuple[str, ...] = ("subject", "object")
-    undated: str = "drop"
-    open_for: int | None = None
-
-
-@dataclass(frozen=True)
-class History:
-    """Everything that a dump says of one (subject, relation)."""
-
-    subject: Entity
-    relation: Relation
-    statements: tuple[Statement, ...]
-    objects: Mapping[str, Entity]
 
 
 class Point(NamedTuple):
@@ -177,49 +79,6 @@ class Point(NamedTuple):
 
 
 UNKNOWN = Point(MIN_DAY, MAX_DAY)
-
-
-def day_number(year: int, month: int, day: int, julian: bool = False) -> int:
-    """The ordinal of a day: "Clamp to the years 1 … 9999", "may be Julian: convert"."""
-    if julian and year >= 1:
-        days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][month - 1]
-        count = 365 * (year - 1) + (year - 1) // 4 + days_before + day
-        count += year % 4 == 0 and month > 2
-        return max(MIN_DAY, min(MAX_DAY, count - 2))  # 0001-01-03 Julian is 0001-01-01 Gregorian
-    if not 1 <= year <= 9999:
-        return MIN_DAY if year < 1 else MAX_DAY
-    return date(year, month, day).toordinal()
-
-
-def last_of_month(year: int, month: int) -> int:
-    """The ordinal of the last day of a month."""
-    if year < 1 or (year, month) >= (9999, 12):
-        return MIN_DAY if year < 1 else MAX_DAY
-    return day_number(year + month // 12, month % 12 + 1, 1) - 1
-
-
-def point(snak: Snak) -> Point:
-    """The possible days: "A time point is an interval of possible days [first, last]"."""
-    if isinstance(snak, str) or snak.precision < 8:  # "Coarser than a decade = unknown"
-        return UNKNOWN
-    year, month, day, precision, julian = snak
-    try:
-        # "Only days are converted from the Julian calendar; coarser points keep their year"
-        if precision >= 11:
-            one = day_number(year, month, day, julian)
-            return Point(one, one)
-        if precision == 10:
-            return Point(day_number(year, month, 1), last_of_month(year, month))
-    except (ValueError, IndexError):
-        return UNKNOWN
-    first, last = (year, year) if precision == 9 else (year // 10 * 10, year // 10 * 10 + 9)
-    return Point(day_number(first, 1, 1), day_number(last, 12, 31))
-
-
-def hull(points: Iterable[Point]) -> Point:
-    """The least point that holds all of them."""
-    firsts, lasts = zip(*points, strict=True)
-    return Point(min(firsts), max(lasts))
 
 
 def both(*points: Point) -> Point:
@@ -234,23 +93,49 @@ def empty(p: Point) -> bool:
 
 
 @dataclass(frozen=True)
-class Fact:
-    """One validity of an object as its statement has it; `end` is None where it is open."""
+class Entity:
+    """A subject or an object, and when it began and ended."""
 
-    object: str
-    rank: str
-    kind: str  # term, point or sighting
-    start: Point
-    end: Point | None
+    id: str
+    labelled: bool = True
+    born: Point | None = None
+    died: Point | None = None
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a statement gives: facts, and how many of them contradict themselves."""
+class Relation:
+    """The settings of a relation's YAML that matter here."""
 
+    id: str = "P1"
+    exclusive: bool = False
+    ends_with: tuple[str, ...] = ("subject", "object")
+    undated: str = "drop"
+    open_for: int | None = None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One validity of an object as its statement has it; `end` is None where it is open.
+
+    With a `reason` (undated, contradictory) it is none, and its dates say nothing.
+    """
+
+    object: str
+    start: Point = UNKNOWN
+    end: Point | None = None
+    kind: str = "term"  # term, point or sighting
+    rank: str = "normal"
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class History:
+    """Everything that a dump says of one (subject, relation)."""
+
+    subject: Entity
+    relation: Relation
     facts: tuple[Fact, ...]
-    contradictions: int = 0
-    undated: bool = False
+    objects: Mapping[str, Entity]
 
 
 def narrowed(start: Point, end: Point) -> tuple[Point, Point] | None:
@@ -260,148 +145,15 @@ def narrowed(start: Point, end: Point) -> tuple[Point, Point] | None:
     return None if empty(start) or empty(end) else (start, end)
 
 
-def paired(starts: list[Point], ends: list[Point]) -> bool:
-    """ "where, sorted, they pair up without overlap (s1 ≤ e1 < s2 ≤ e2 …)"; both sorted.
-
-    "n starts with n-1 ends that pair up so give n-1 closed facts and one open one".
-    """
-    return (
-        len(ends) <= len(starts) <= len(ends) + 1
-        and all(s.first <= e.last for s, e in zip(starts, ends, strict=False))
-        and all(e.last < s.first for e, s in zip(ends, starts[1:], strict=False))
-    )
-
-
-def read_statement(statement: Statement, mode: str) -> Reading:
-    """The facts of one statement, nothing inferred: SPEC, "A statement's facts"."""
-    stated = {q: v for q, v in statement.qualifiers.items() if q in TIME_QUALIFIERS and v}
-    if not stated:
-        return Reading((), undated=True)  # "A statement without any time qualifier"
-    points = {q: sorted(point(s) for s in snaks if s != "novalue") for q, snaks in stated.items()}
-    points = {q: some for q, some in points.items() if some}
-    return read_points(statement.object, statement.rank, points, mode)
-
-
-def read_points(name: str, rank: str, points: Mapping[str, list[Point]], mode: str) -> Reading:
-    """The facts of a dated statement from the sorted points of its qualifiers."""
-    starts, ends, sights = (points.get(q, []) for q in (START, END, POINT))
-    start_bound, end_bound, point_bound = bounds(points)
-    found: list[tuple[str, Point, Point | None]] = []  # "beside P580 or P582, P585 is ignored"
-    if sights and not starts and not ends:
-        for p in (both(each, point_bound) for each in sights):
-            if mode == "pointwise":  # "it held on one day inside that point: start = end"
-                p = both(p, start_bound, end_bound)
-                found.append(("point", p, p))
-            elif empty(p):
-                found.append(("sighting", p, None))
-            else:  # "a sighting: … it began at or before it and ended at or after it"
-                start = both(Point(MIN_DAY, p.last), start_bound)
-                found.append(("sighting", start, both(Point(p.first, MAX_DAY), end_bound)))
-    else:
-        # "P582 missing or novalue: open"; "bounds on the start alone leave the end open"
-        ended = bool(ends) or EARLIEST_END in points or LATEST_END in points
-        ended = ended or (LATEST in points and not starts and not ends)
-        terms: list[tuple[Point, Point | None]]
-        if len(starts) > 1 and paired(starts, ends):
-            terms = list(zip(starts, [*ends, None], strict=False))
-        else:  # "else start and end are the hulls of what is stated of each"
-            terms = [(hull(starts or [UNKNOWN]), hull(ends or [UNKNOWN]) if ended else None)]
-        for first, last in terms:
-            start = both(first, start_bound)
-            until = None if last is None else both(last, end_bound)
-            if mode == "pointwise" and until is None and start != UNKNOWN:
-                found.append(("point", start, start))
-            else:
-                found.append(("term", start, until))
-    facts: list[Fact] = []
-    for kind, start, end in found:
-        # "where nothing is left the statement contradicts itself"
-        if empty(start) or (end is not None and (empty(end) or not narrowed(start, end))):
-            continue
-        start, end = (start, None) if end is None else narrowed(start, end) or (start, end)
-        facts.append(Fact(name, rank, kind, start, end))
-    return Reading(tuple(facts), len(found) - len(facts))
-
-
-def bounds(points: Mapping[str, list[Point]]) -> tuple[Point, Point, Point]:
-    """What P1319, P1326, P8555, P8554 and P12506 leave to the start, the end and the point.
-
-    "P1319 (earliest date) and P1326 (latest date) bound the point that they stand beside, or alone
-    the start and the end; P8555, P8554 and P12506 bound what they name. Beside both P580 and P582,
-    P1319 bounds the start and P1326 the end."
-    """
-
-    def first(q: str) -> Point:
-        return Point(hull(points[q]).first, MAX_DAY) if q in points else UNKNOWN
-
-    def last(q: str) -> Point:
-        return Point(MIN_DAY, hull(points[q]).last) if q in points else UNKNOWN
-
-    of_start, of_end, of_point = (
-        last(LATEST_START),
-        both(first(EARLIEST_END), last(LATEST_END)),
-        UNKNOWN,
-    )
-    beside = both(first(EARLIEST), last(LATEST))
-    if START in points and END not in points:
-        of_start = both(of_start, beside)
-    elif END in points and START not in points:
-        of_end = both(of_end, beside)
-    elif POINT in points and START not in points:
-        of_point = beside
-    else:  # both, or neither
-        of_start, of_end = both(of_start, first(EARLIEST)), both(of_end, last(LATEST))
-    return of_start, of_end, of_point
-
-
-def facts_of(history: History, of: str) -> list[Fact]:
-    """The facts of an object, undated ones (kept by `undated: keep`) with unknown days."""
-    rows: list[Fact] = []
-    for statement in history.statements:
-        if statement.rank == "deprecated" or statement.object != of:
-            continue
-        read = read_statement(statement, history.relation.mode)
-        rows += read.facts
-        if read.undated and history.relation.undated == "keep":
-            rows.append(Fact(of, statement.rank, "undated", UNKNOWN, None))
-    return rows
-
-
-def life_date(entity: Entity, properties: Iterable[str], later: bool) -> Point | None:
-    """The date of a birth (the later of the two properties') or of a death (the earlier)."""
-    dates: list[Point] = []
-    for p in properties:
-        snaks = [(r, s) for r, s in entity.dates.get(p, ()) if s != "novalue" and r != "deprecated"]
-        best = [(r, s) for r, s in snaks if r == "preferred"] or snaks
-        if best:  # "Of several dates … the preferred rank counts, else their hull"
-            dates.append(hull(point(s) for _, s in best))
-    if not dates:
-        return None
-    pick = max if later else min
-    return Point(pick(p.first for p in dates), pick(p.last for p in dates))
-
-
 @dataclass(frozen=True)
 class Life:
     """What bounds the facts of one subject and one object."""
 
     birth: Point | None  # the subject's
     subject_death: Point | None  # where the relation ends with it
-    object_death: Point | None
-    object_birth: Point | None = None
+    both_born: Point | None  # when the later of both began
+    death: Point  # when the first of both ended
     open_for: int | None = None
-
-    @property
-    def both_born(self) -> Point | None:
-        """When the later of subject and object began."""
-        births = [p for p in (self.birth, self.object_birth) if p is not None]
-        return Point(*map(max, zip(*births, strict=True))) if births else None
-
-    @property
-    def death(self) -> Point:
-        """When the first of both ended."""
-        deaths = [p for p in (self.subject_death, self.object_death) if p is not None]
-        return Point(*map(min, zip(*deaths, strict=True))) if deaths else Point(MAX_DAY, MAX_DAY)
 
     @property
     def span(self) -> Point:
@@ -411,13 +163,16 @@ class Life:
 
 def life_of(history: History, of: str) -> Life:
     """ "a date of death (P570) or of dissolution (P576) is read from both"."""
-    ends_with = history.relation.ends_with
-    subject, object_ = history.subject, history.objects[of]
+    roles = {"subject": history.subject, "object": history.objects[of]}
+    births = [one.born for one in roles.values() if one.born]
+    deaths = {
+        r: one.died for r, one in roles.items() if one.died and r in history.relation.ends_with
+    }
     return Life(
-        life_date(subject, BIRTHS, later=True),
-        life_date(subject, DEATHS, later=False) if "subject" in ends_with else None,
-        life_date(object_, DEATHS, later=False) if "object" in ends_with else None,
-        life_date(object_, BIRTHS, later=True),
+        history.subject.born,
+        deaths.get("subject"),
+        Point(*map(max, zip(*births, strict=True))) if births else None,
+        Point(*map(min, zip(*deaths.values(), strict=True))) if deaths else Point(MAX_DAY, MAX_DAY),
         history.relation.open_for,
     )
 
@@ -546,11 +301,13 @@ def segment_of(fact: Fact, life: Life, snapshot: int, closers: list[Fact], doubt
 def years_later(day: int, years: int) -> int:
     """The same day so many years later; the last of February of a leap day."""
     on = date.fromordinal(day)
-    year = on.year + years
-    if year > 9999:
-        return MAX_DAY
-    first = date(year, on.month, 1).toordinal()
-    return min(first + on.day - 1, last_of_month(year, on.month))
+    first = date(on.year + years, on.month, 1).toordinal()
+    return min(first + on.day - 1, last_of_month(on.year + years, on.month))
+
+
+def last_of_month(year: int, month: int) -> int:
+    """The ordinal of the last day of a month."""
+    return date(year + month // 12, month % 12 + 1, 1).toordinal() - 1
 
 
 def touch(one: Segment, other: Segment) -> bool:
@@ -588,44 +345,24 @@ def adds_nothing(segment: Segment, segments: Iterable[Segment]) -> bool:
     )
 
 
-class Stated(NamedTuple):
-    """What one statement of a timeline says, and the lives that bound it."""
-
-    object: str
-    reading: Reading
-    life: Life
-    labelled: bool = True
-
-
 def timeline(history: History, snapshot: int) -> Timeline:
     """The timeline of a pair as of the snapshot day (an ordinal): SPEC, "Timelines"."""
-    stated = []
-    for statement in history.statements if history.subject.labelled else ():
-        if statement.rank == "deprecated":  # "its rank is not deprecated"
-            continue
-        reading = read_statement(statement, history.relation.mode)
-        labelled = history.objects[statement.object].labelled
-        nothing = [f.kind == "term" and f.start == UNKNOWN and f.end is None for f in reading.facts]
-        if history.relation.undated == "keep" and labelled and nothing == [True]:
-            reading = Reading((), undated=True)  # the same row of facts, so the same gap (G3)
-        life = life_of(history, statement.object)
-        stated.append(Stated(statement.object, reading, life, labelled))
-    return line_of(stated, history.relation.exclusive, snapshot)
-
-
-def line_of(stated: Sequence[Stated], exclusive: bool, snapshot: int) -> Timeline:
-    """The timeline of what the statements of a pair say."""
+    exclusive = history.relation.exclusive
     gaps: list[Gap] = []
     facts: list[tuple[Fact, Life]] = []  # of labelled objects
     nameless: list[tuple[Fact, Life]] = []
-    for one in stated:
-        within = [lived(f, one.life) for f in one.reading.facts]
-        (facts if one.labelled else nameless).extend((f, one.life) for f in within if f is not None)
-        contradictory = one.reading.contradictions > 0 or None in within
-        if (one.reading.undated or contradictory) and not empty(one.life.span):
-            # "Undated, contradictory and unlabelled-object statements are gaps."
-            reason = "undated" if one.reading.undated else "contradictory"
-            gaps.append(Gap(one.object, *one.life.span, reason, one.labelled))
+    for one in history.facts if history.subject.labelled else ():
+        life, labelled = life_of(history, one.object), history.objects[one.object].labelled
+        within, reason = lived(one, life), one.reason
+        vague = not reason and one.kind == "term" and one.start == UNKNOWN and one.end is None
+        if vague and history.relation.undated == "keep" and labelled:
+            reason = "undated"  # the same row of facts, so the same gap (G3)
+        if reason or within is None:
+            if not empty(life.span):
+                # "Undated, contradictory and unlabelled-object statements are gaps."
+                gaps.append(Gap(one.object, *life.span, reason or "contradictory", labelled))
+        else:
+            (facts if labelled else nameless).append((within, life))
 
     co_held = exclusive and has_co_holders([f for f, _ in facts])
     facts, nameless = begun(facts, snapshot), begun(nameless, snapshot)
@@ -738,11 +475,6 @@ class Comparison:
     cause: str | None = None  # of CAUSES, where it is dropped
 
 
-def compare(line: Timeline, before: Point, after: Point, undated: str = "accept") -> Comparison:
-    """The comparison of a pair; `undated` is accept, doubt or ignore."""
-    return compare_held(held(line, before), held(line, after), undated)
-
-
 def compare_held(old: Held, new: Held, undated: str) -> Comparison:
     """The comparison of what a pair held in t (`old`) and in t+1 (`new`)."""
     before, after = old.certain, new.certain
@@ -800,57 +532,3 @@ def asked_at_end(n: int, row: Comparison, values: Sequence[Held]) -> Comparison:
         return row
     before, then = values[place].certain, values[place + 1].certain
     return replace(row, still_true=before & then) if then - before else row
-
-
-def snapshot_diff(old: History, new: History, t_old: int, t_new: int) -> dict[str, str]:
-    """What became of each object of a pair between the dumps of two days (ordinals)."""
-
-    def stated(history: History) -> set[str]:
-        return {
-            s.object
-            for s in history.statements
-            if s.rank != "deprecated"
-            and history.subject.labelled
-            and history.objects[s.object].labelled
-        }
-
-    lines = timeline(old, t_old), timeline(new, t_new)
-    changes: dict[str, str] = {}
-    for name in sorted(stated(old) | stated(new)):
-        if name not in stated(new):
-            changes[name] = gone(facts_of(old, name), t_old, t_new)
-        elif name not in stated(old):
-            vague = any(g.object == name for g in lines[1].gaps)
-            facts = facts_of(new, name)
-            # "New needs a start after T_old under every reading"; else an editor's addition
-            later = bool(facts) and all(f.start.first > t_old for f in facts)
-            changes[name] = "new" if later and not vague else "added"
-        else:
-            before, after = ([s for s in one.segments if s.object == name] for one in lines)
-            changes[name] = stayed(before, after, t_old, t_new)
-    return changes
-
-
-def gone(facts: list[Fact], t_old: int, t_new: int) -> str:
-    """ "not by that alone obsolete: only valid time makes it so; else it is removed"."""
-    ended = [f.end for f in facts if f.end is not None]
-    all_ended = len(ended) == len(facts) and all(e.last <= t_new for e in ended)
-    since = any(e.first >= t_old for e in ended)
-    return "obsolete" if facts and all_ended and since else "removed"
-
-
-def stayed(old: list[Segment], new: list[Segment], t_old: int, t_new: int) -> str:
-    """A triple that both dumps have."""
-    if not new:
-        return "static"
-    came, had = ([s for s in some if s.start.first > t_old] for some in (new, old))
-    reach = [s for s in new if s.start.first <= t_old <= s.end.last]
-    if came and not reach and not had:
-        return "returned" if old or len(came) < len(new) else "new"
-    if any(s.end.last >= t_new for s in new):
-        return "static"
-    if any(s.end.last >= t_old for s in new):
-        return "obsolete"
-    # "its interval lies wholly before T_old, so the world did not change: an editor did"
-    same = {(s.start, s.end) for s in old} == {(s.start, s.end) for s in new}
-    return "static" if same else "corrected"

@@ -13,9 +13,8 @@ from factdrift.builders.rows import Gold
 from factdrift.builders.wmt.read import read
 from tests.asking_rows import check
 from tests.ckl_walk import (
+    CLOZES,
     NEWS,
-    SAID,
-    WRITTEN,
     Walk,
     chat_server,
     dropped,
@@ -36,7 +35,8 @@ class FailsOnce:
     def __call__(self, prompt: str) -> str | None:
         self.calls += 1
         asked = prompt.split("Statement: ")[-1].split("\n")[0]
-        return None if self.calls == 4 else SAID.get(asked, "nothing")
+        said = {of["cloze"]: str(of["predicted"]) for of in CLOZES.values()}
+        return None if self.calls == 4 else said.get(asked, "nothing")
 
 
 ANSWERS = FailsOnce()
@@ -86,7 +86,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     folder = latest(walk, "ckl-clozes")
     found = {r["new_answer"]: r for r in rows(folder, FULL)}
     assert {answer: r["cloze"] for answer, r in found.items()} == {
-        answer: cloze for cloze, answer in WRITTEN.values()
+        of["answer"]: of["cloze"] for of in CLOZES.values()
     }
     for article in read(str(NEWS), [r["evidence_id"] for r in found.values()]):
         (row,) = [r for r in found.values() if r["evidence_id"] == article.id]
@@ -98,7 +98,7 @@ def test_clozes_are_checked_against_their_articles_and_predicted(walk: Walk) -> 
     assert {r["predictor"] for r in found.values()} == {"openai:m"}
     bad = "answer_in_cloze answer_not_in_article damaged_gold no_article not_one_blank open"
     assert dropped(folder) == {"ckl-clozes": bad.split()}
-    assert ANSWERS.calls == len(WRITTEN) + 1  # one failed, and nothing was asked twice
+    assert ANSWERS.calls == len(CLOZES) + 1  # one failed, and nothing was asked twice
 
 
 UPDATED = [
@@ -168,7 +168,7 @@ def test_without_a_model_the_step_is_skipped_and_says_so(other: Walk) -> None:
     assert "  prediction: skipped (the recipe names no backend for it)" in other.said
     assert "skipped: no backend" in (made.folder / "README.md").read_text("utf-8")
     items = other.items("ckl_expert")
-    assert len(items) == len(WRITTEN)
+    assert len(items) == len(CLOZES)
     assert all("prediction" not in item.fields for item in items)
 
 

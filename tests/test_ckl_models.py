@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from factdrift.builders.ckl.common import Periods
-from factdrift.builders.ckl.models import PromptedStep, Translation, default_prompts, filled, write
+from factdrift.builders.ckl.models import PromptedStep, Translation, default_prompt, filled, write
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.generate.backends import open_model
 from factdrift.builders.generate.transformers_models import first_mask
@@ -32,16 +32,19 @@ def test_slots_are_filled_once_with_texts_as_they_are(
     assert filled(prompt, slots, 4) == expected
 
 
-def test_the_projects_prompts_have_their_slots() -> None:
-    prompts = default_prompts()
-    for prompt, slots in (
-        (prompts.predict, ["<cloze>"]),
-        (prompts.decontextualise, ["<article>", "<sentence>"]),
-        (prompts.forward, ["<text>"]),
-        (prompts.back, ["<text>"]),
-    ):
-        assert [slot for slot in slots if prompt.count(slot) != 1] == []
-        assert prompt.endswith(":")
+@pytest.mark.parametrize(
+    ("name", "slots"),
+    [
+        ("predict", ["<cloze>"]),
+        ("decontextualise", ["<article>", "<sentence>"]),
+        ("forward", ["<text>"]),
+        ("back", ["<text>"]),
+    ],
+)
+def test_the_projects_prompts_have_their_slots(name: str, slots: list[str]) -> None:
+    prompt = default_prompt(name)
+    assert [slot for slot in slots if prompt.count(slot) != 1] == []
+    assert prompt.endswith(":")
 
 
 def test_periods_are_in_order() -> None:
@@ -92,13 +95,13 @@ def test_local_models_write_and_are_not_asked_again(
     assert Translation(forward=step, back=step).forward.blank == "[BLANK]"
     slots = [{"text": TEXT}, {"text": "Ann Lee"}, {"text": TEXT}]
     first = open_model(step.backend, 3, tmp_path / "answers", offline=False)
-    texts = write(first, step, "", slots)
+    texts = write(first, step, "predict", slots)
     assert texts[0] == texts[2]
     assert (first.misses, first.hits) == (2, 1)
     again = open_model(step.backend, 3, tmp_path / "answers", offline=True)
-    assert write(again, step, "", slots) == texts
+    assert write(again, step, "predict", slots) == texts
     with pytest.raises(UserError, match="not in the cache"):
-        write(again, step, "", [{"text": "new"}])
+        write(again, step, "predict", [{"text": "new"}])
 
 
 def test_of_t5s_gaps_the_first_counts(tmp_path: Path) -> None:

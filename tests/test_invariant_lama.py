@@ -20,6 +20,7 @@ from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.rows import Entity, Fact, Gap, NamedInvariant
 from tests.conftest import ROOT, run
 from tests.histories import fact
+from tests.tsv import cells
 
 OLD, NEW = date(2023, 1, 2), date(2026, 2, 2)
 ENDED = (date(2000, 1, 1), date(2000, 12, 31))
@@ -112,8 +113,7 @@ def pairs_of(duck: Engine, folder: Path, pairs: list[dict[str, Any]], name: str 
     return named.mutate(reason=several, page=pages)
 
 
-TABLE = Path(__file__).with_name("invariant_cases.tsv").read_text("utf-8").splitlines()[1:]
-CASES = {case: [*rows] for case, rows in groupby((x.split("\t") for x in TABLE), lambda x: x[0])}
+CASES = {case: [*rows] for case, rows in groupby(cells("invariant_cases"), lambda x: x[0])}
 NOUNS = ("P279", "P361", "P527")
 
 
@@ -233,36 +233,6 @@ def test_a_release_of_trex_files(tmp_path: Path) -> None:
         ("invariant", "several_objects", "Q2/P36"),
         ("invariant", "non_entity", "Q4/P19"),
     }
-
-
-@pytest.fixture
-def released(sample: Path) -> Path:
-    return sample / "releases/invariant-lama/1.0.0"
-
-
-def test_the_sample_has_every_functional_relation(released: Path) -> None:
-    rows = pq.read_table(released / "data/all/test.parquet").to_pylist()
-    subjects: dict[str, set[str]] = {}
-    asked: dict[str, set[str]] = {}
-    for row in rows:
-        subjects.setdefault(row["relation"], set()).add(row["subject"])
-        asked.setdefault(row["query"], set()).add(row["answer"]["id"])
-        assert row["query"].count("_X_") == 1
-        assert row["answer_tokens"] >= 1
-        assert row["answer"]["label"].lower() not in row["subject_label"].lower()
-        # one answer: all and any are one
-        assert {v for v in row["views"] if v.endswith("_any")} == {
-            f"{v}_any" for v in row["views"] if not v.endswith("_any") and v != "multi_token"
-        }
-    assert all(len(answers) == 1 for answers in asked.values())
-    relations = load_relations(ROOT / "templates")
-    functional = {r for r in RELATIONS if relations[r].functional}
-    # The sample has nothing but changes of makers, and no films.
-    assert functional - set(subjects) == {"P176", "P364"}
-    named_after = {r["subject_label"] for r in rows if r["relation"] == "P138"}
-    assert named_after == {"Bolivia", "Mauritius", "Seychelles"}  # and no stadium after a sponsor
-    said = {(r["template"], r["subject_label"]): r["answer"]["label"] for r in rows}
-    assert said["P36/2", "Uruguay"] == "Montevideo"
 
 
 def one(subject: str, relation: str, label: str, answer: str) -> dict[str, Any]:

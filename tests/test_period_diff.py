@@ -19,6 +19,7 @@ from factdrift.builders.facts import period_diff as pd
 from factdrift.builders.facts.timeline import snapshot_day, timeline
 from factdrift.builders.rows import Delta, Entity, Fact, Gap, Segment
 from tests.histories import NO_LIFE, day, fact, parquet
+from tests.tsv import cells
 
 NOW = date(2022, 9, 15)
 P = Period.parse
@@ -41,7 +42,7 @@ def dropped(duck: Engine, met: ir.Table) -> Found:
     found: Found = {}
     for r in duck.rows(pd.dropped(met, "quarter")):
         assert r["item"] == f"{r['subject']}/{r['relation']}/{r['period']}"
-        assert (r["step"], r["score"]) == ("diff", None)
+        assert (r["step"], r["score"]) == ("diff", None) and r["detail"] != ""
         said = f"{r['reason']} {r['detail'] or ''}".strip()
         found.setdefault(r["subject"], {})[r["period"]] = said
     return found
@@ -54,67 +55,27 @@ def one(thing: str, start: str, end: str | None = None, subject: str = "Q1") -> 
     return fact(subject, "P54", thing, bounds[0], bounds[1], snapshot=NOW)
 
 
-def hole(
-    start: str, end: str | None = None, thing: str | None = None, reason: str = "unknown_value"
-) -> Gap:
-    made = one("Q1", start, end)
+def stated(text: str, subject: str) -> Fact | Gap:
+    """`Q2 2019 2020`, or a gap: its reason, its object or `-`, and its dates."""
+    first, *words = text.split()
+    if first[0] == "Q":
+        return one(first, *words, subject=subject)
+    made = one("Q1", *words[1:], subject=subject)
     shared = {c: getattr(made, c) for c in Gap.__dataclass_fields__ if hasattr(made, c)}
-    return Gap(**{**shared, "object": thing, "reason": reason})
-
-
-def undated(thing: str | None) -> Gap:
-    return hole("?", None, thing, "undated")
+    return Gap(**{**shared, "object": None if words[0] == "-" else words[0], "reason": first})
 
 
 LONG = one("Q2", "2015-01-01")
-Case = tuple[str, str, list[Fact | Gap], dict[str, str], dict[str, str]]
-"""A name, the window's ends, what is stated, the rows by period, the drops by period."""
-CASES: list[Case] = [
-    (
-        "nothing between",
-        "2020Q1 2021Q2",
-        [one("Q2", "2020-04-15", "2020-07-10"), one("Q3", "2021-05-01", "2021-05-02")],
-        {
-            "2020Q2": "new >Q2",
-            "2020Q3": "unchanged Q2>Q2",
-            "2020Q4": "deleted Q2>",
-            "2021Q2": "new >Q3",
-        },
-        {},
-    ),
-    (
-        "doubt comes before gap",
-        "2020Q1 2020Q2",
-        [LONG, hole("2020-05-01", "2020-05-20"), one("Q3", "2020")],
-        {},
-        {"2020Q2": "possible_holder Q3"},
-    ),
-    (
-        "an undated one may be there as well",
-        "2020Q1 2020Q4",
-        [LONG, one("Q3", "2020-08-01"), undated("Q3"), undated("Q4")],
-        {"2020Q2": "unchanged Q2>Q2 (Q3) (Q4)", "2020Q4": "unchanged Q2 Q3>Q2 Q3 (Q4)"},
-        {"2020Q3": "undated_statement Q3 Q4"},
-    ),
-    ("no name", "2020Q1 2020Q2", [LONG, undated(None)], {}, {"2020Q2": "undated_statement"}),
-    (
-        "objects by number",
-        "2020Q1 2020Q2",
-        [one("Q10", "2015-01-01"), one("Q9", "2015-01-01"), one("Q100", "2015-01-01")],
-        {"2020Q2": "unchanged Q9 Q10 Q100>Q9 Q10 Q100"},
-        {},
-    ),
-    ("a window of one period has no split", "2020Q1 2020Q1", [LONG], {}, {}),
-]
+CASES = cells("period_cases")
 
 
 @pytest.fixture(scope="module")
 def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, Found]:
     """Rows and drops of all cases, which are compared in one table."""
     folder = tmp_path_factory.mktemp("cases")
-    stated = [replace(one, subject=f"Q{n}") for n, case in enumerate(CASES) for one in case[2]]
-    facts = parquet(folder / "f.parquet", Fact, [f for f in stated if isinstance(f, Fact)])
-    gaps = parquet(folder / "g.parquet", Gap, [g for g in stated if isinstance(g, Gap)])
+    said = [stated(one, f"Q{n}") for n, case in enumerate(CASES) for one in case[2].split("; ")]
+    facts = parquet(folder / "f.parquet", Fact, [f for f in said if isinstance(f, Fact)])
+    gaps = parquet(folder / "g.parquet", Gap, [g for g in said if isinstance(g, Gap)])
     line = timeline(duck, duck.read(facts, Fact), duck.read(gaps, Gap))
     met = duck.keep(pd.compare(line.segments, periods(P("2020Q1"), P("2021Q2")), line.gaps))
     return kept(duck, met), dropped(duck, met)
@@ -124,9 +85,9 @@ def by_hand(duck: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fou
 def test_by_hand(by_hand: tuple[Found, Found], number: int) -> None:
     _, ends, _, *expected = CASES[number]
     first, last = map(P, ends.split())
-    for found, wanted in zip(by_hand, expected, strict=True):
+    for found, text in zip(by_hand, expected, strict=True):
         inside = {p: v for p, v in found.get(f"Q{number}", {}).items() if first < P(p) <= last}
-        assert inside == wanted
+        assert inside == dict(one.split(": ") for one in text.split("; ") if one)
 
 
 def held(duck: Engine, folder: Path, facts: Sequence[Fact]) -> ir.Table:
@@ -147,7 +108,9 @@ def compared(duck: Engine, folder: Path, facts: Sequence[Fact], ends: str, **how
 
 
 def test_possible_objects_too(duck: Engine, tmp_path: Path) -> None:
-    gaps = duck.read(parquet(tmp_path / "g.parquet", Gap, [hole("2019-06-01")]), Gap)
+    gaps = duck.read(
+        parquet(tmp_path / "g.parquet", Gap, [stated("unknown_value - 2019-06-01", "Q1")]), Gap
+    )
     facts = [one("Q2", "2010-01-01"), one("Q3", "2019")]
     met = compared(duck, tmp_path, facts, "2018Q4 2019Q2", gaps=gaps, include_possible=True)
     assert kept(duck, met) == {"Q1": {"2019Q1": "updated Q2>Q2 Q3"}}
@@ -207,26 +170,16 @@ def test_the_most_popular_stay(duck: Engine, tmp_path: Path) -> None:
         assert set(kept(duck, pd.most_popular(met, about, number))) == subjects
 
 
-AT_THE_END = [
-    # the new one's term begins inside the quarter, the old one's ends there
-    ("2020-02-01", "2020-02-02", None, "updated Q2>Q3"),
-    # the last day counts, and the day before it does not
-    ("2020-03-31", "2020-04-01", None, "unchanged Q2>Q2"),
-    ("2020-03-30", "2020-03-31", None, "updated Q2>Q3"),
-    # what came and went inside a quarter is not there
-    (None, "2020-01-10", "2020-02-10", "unchanged Q2>Q2"),
-]
-"""The end of the old one's term, the bounds of the new one's, and what 2020Q1 is."""
-
-
-def test_at_the_end_of_a_period(duck: Engine, tmp_path: Path) -> None:
-    facts = []
-    for n, (end, begin, until, _) in enumerate(AT_THE_END):
-        facts += [one("Q2", "2015-01-01", end, f"Q{n}"), one("Q3", begin, until, f"Q{n}")]
-    rows = kept(duck, compared(duck, tmp_path, facts, "2019Q4 2020Q2", at="end"))
-    assert [rows[f"Q{n}"]["2020Q1"] for n in range(len(AT_THE_END))] == [
-        wanted for *_, wanted in AT_THE_END
-    ]
+@pytest.mark.parametrize(("ended", "still"), [("2020-08-15", ["Q2"]), ("2020-11-15", [])])
+def test_what_a_deleted_row_knew_before(
+    duck: Engine, tmp_path: Path, ended: str, still: list[str]
+) -> None:
+    """Where the row of the period before was an update, what had stayed in it."""
+    facts = [one("Q2", "2015", ended), one("Q3", "2020-05-01", ended)]
+    met = compared(duck, tmp_path, facts, "2019Q4 2021Q1", at="end")
+    rows = {row["split"]: row for row in duck.rows(pd.deltas(met))}
+    assert rows["updated"]["still_true"] == ["Q2"]
+    assert rows["deleted"]["still_true"] == still
 
 
 LIVES = [

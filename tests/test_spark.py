@@ -50,8 +50,8 @@ def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:
     """Every table of the relational middle, of many random histories, written; the rows of each."""
     some = list(random_histories.histories(3, PAIRS))
     older = [random_histories.earlier(h, 3, OLDER) for h in some]
-    *old, more = tables(older, OLDER).read(eng, inputs / "older")
-    *new, rules = tables(some, random_histories.SNAPSHOT).read(eng, inputs / "newer")
+    *old, more = tables(eng, inputs / "older", older, OLDER)
+    *new, rules = tables(eng, inputs / "newer", some, random_histories.SNAPSHOT)
     dumps, rules = (snapshot_diff.Dump(*old), snapshot_diff.Dump(*new)), {**rules, **more}
     facts, gaps, entities = dumps[1]
     rows = {}

@@ -5,11 +5,11 @@ templates, and its periods are compared once for each granularity and each way w
 statements. What is expected was worked out by hand from the rules, not by the code.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -24,9 +24,8 @@ from factdrift.builders.facts.steps import Facts, Timelines
 from factdrift.builders.wikidata.finish import TABLES
 from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.steps import MinedFolder
-from tests import spec_oracle
 from tests.dumps import JULIAN, Json, array, item, statement, time_snak
-from tests.test_timelines_oracle import CAUSES
+from tests.tsv import cells
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 SNAPSHOT, LAST = date(2026, 1, 15), date(2025, 12, 31)
@@ -60,11 +59,10 @@ class Case(NamedTuple):
     relation: str
     says: tuple[Says, ...]
     outcomes: dict[str, str]
-    segments: tuple[str, ...] | None = None
-    life: tuple[tuple[str, str], ...] = ()
+    segments: tuple[str, ...] | None
+    life: dict[str, str]
 
 
-T = TypeVar("T")
 CITIZEN = "P27"
 
 OBJECTS: dict[str, dict[str, str]] = {
@@ -90,20 +88,18 @@ def _pairs(text: str, between: str, inside: str) -> dict[str, str]:
     return dict(one.split(inside, 1) for one in text.split(between)) if text else {}
 
 
-def _case(line: str) -> Case:
-    name, relation, said, outcomes, segments, life = line.split("\t")
+def _case(name: str, relation: str, said: str, outcomes: str, segments: str, life: str) -> Case:
     return Case(
         name,
         relation,
         tuple(map(_statement, said.split("; "))),
         _pairs(outcomes, "; ", ": "),
         None if not segments else () if segments == "none" else tuple(segments.split("; ")),
-        tuple(_pairs(life, ", ", " ").items()),
+        _pairs(life, ", ", " "),
     )
 
 
-TABLE = Path(__file__).with_name("spec_cases.tsv").read_text("utf-8").splitlines()
-CASES = [_case(line) for line in TABLE[1:] if not line.startswith("# ")]
+CASES = [_case(*row) for row in cells("spec_cases")]
 
 BUILT: list[tuple[Granularity, Undated]] = [
     ("month", "accept"),
@@ -128,32 +124,21 @@ def _snak(text: str) -> Json:
     return time_snak(text)
 
 
-def _times(said: Says, read: Callable[[str], T]) -> dict[str, tuple[T, ...]]:
-    """The time qualifiers of a statement."""
-    stated = said.times.items()
-    return {QUALIFIERS[name]: tuple(map(read, text.split(" & "))) for name, text in stated}
-
-
-def _dates(life: dict[str, str], read: Callable[[str], T]) -> dict[str, tuple[tuple[str, T], ...]]:
-    """Dates of birth and the like with their ranks; `!` after a date: the preferred one."""
-    return {
-        LIFE[name]: tuple(
-            ("preferred" if one.endswith("!") else "normal", read(one.rstrip("!")))
-            for one in text.split(" & ")
-        )
-        for name, text in life.items()
-    }
-
-
 def _claim(said: Says) -> Json:
-    given = {prop: [*snaks] for prop, snaks in _times(said, _snak).items()}
     one = statement(_id(said.object), rank=said.rank)
+    given = {QUALIFIERS[n]: [*map(_snak, text.split(" & "))] for n, text in said.times.items()}
     return {**one, "qualifiers": given} if given else one
 
 
 def _life(life: dict[str, str]) -> dict[str, list[Json]]:
-    dates = _dates(life, _snak).items()
-    return {prop: [statement(snak, rank=rank) for rank, snak in some] for prop, some in dates}
+    """Dates of birth and the like; `!` after a date: the preferred one."""
+    return {
+        LIFE[name]: [
+            statement(_snak(one.rstrip("!")), rank="preferred" if one.endswith("!") else "normal")
+            for one in text.split(" & ")
+        ]
+        for name, text in life.items()
+    }
 
 
 @cache
@@ -185,7 +170,7 @@ def _dump() -> bytes:
         item(
             _id(case.name),
             case.name,
-            {**_life(dict(case.life)), case.relation: [_claim(s) for s in case.says]},
+            {**_life(case.life), case.relation: [_claim(s) for s in case.says]},
         )
         for case in CASES
     ]
@@ -276,58 +261,3 @@ def test_case(case: Case, found: Found) -> None:
     assert outcomes == case.outcomes
     if case.segments is not None:
         assert found.segments.get(subject, ()) == case.segments
-
-
-# --- The same cases read by the oracle ------------------------------------------------------------
-
-
-def _plain(text: str) -> spec_oracle.Snak:
-    """A time as the oracle takes it."""
-    snak = _snak(text)
-    if "datavalue" not in snak:
-        return str(snak["snaktype"])
-    value = snak["datavalue"]["value"]
-    year, month, day = map(int, value["time"][1:].removesuffix("T00:00:00Z").split("-"))
-    year = -year if value["time"][0] == "-" else year
-    return spec_oracle.Time(year, month, day, value["precision"], value["calendarmodel"] == JULIAN)
-
-
-def _line(case: Case) -> spec_oracle.Timeline:
-    told = _relations()[case.relation]
-    relation = spec_oracle.Relation(
-        told.relation, told.mode, told.exclusive, tuple(told.ends_with), told.undated
-    )
-    statements = tuple(
-        spec_oracle.Statement(one.object, one.rank, _times(one, _plain)) for one in case.says
-    )
-    lives = {one.object: OBJECTS.get(one.object, {}) for one in case.says}
-    subject, *objects = (
-        spec_oracle.Entity(name, name != NAMELESS, _dates(life, _plain))
-        for name, life in ((case.name, dict(case.life)), *lives.items())
-    )
-    history = spec_oracle.History(subject, relation, statements, {one.id: one for one in objects})
-    return spec_oracle.timeline(history, SNAPSHOT.toordinal())
-
-
-def _days(of: Period) -> spec_oracle.Point:
-    return spec_oracle.Point(of.first.toordinal(), of.last.toordinal())
-
-
-@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_oracle(case: Case) -> None:
-    """The oracle finds what was worked out by hand, too."""
-    line = _line(case)
-    found = {}
-    for asked in case.outcomes:
-        text, _, undated = asked.partition(" ")
-        after = Period.parse(text)
-        row = spec_oracle.compare(line, _days(after + -1), _days(after), undated or "accept")
-        if row.split is None:
-            found[asked] = "-"
-        elif row.dropped:
-            found[asked] = CAUSES[str(row.cause)]
-        else:
-            accepted = " ".join(sorted(row.possible_answers))
-            found[asked] = f"{row.split} {' '.join(sorted(row.answers))}"
-            found[asked] += f" | {accepted}" * bool(accepted)
-    assert found == case.outcomes

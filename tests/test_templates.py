@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.facts.check import SCHEMA, check, write_schema
 from factdrift.builders.facts.relations import (
     json_schema,
     known_relations,
@@ -14,9 +13,16 @@ from factdrift.builders.facts.relations import (
     select,
     worded,
 )
-from factdrift.builders.facts.template_csv import import_templates
+from factdrift.builders.facts.template_files import (
+    SCHEMA,
+    check,
+    import_templates,
+    write_schema,
+)
+from factdrift.builders.invariant.dataset import RELATIONS
 from factdrift.builders.text.render import object_last, parse, parse_question
 from tests.conftest import run
+from tests.tsv import cells
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 PAPER = ["P6", "P27", "P39", "P54", "P69", "P102", "P106", "P108"]
@@ -50,15 +56,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("templates")
 
 
-INVARIANT = set("P19 P20 P279 P37 P449 P47 P138 P364 P527 P176 P27 P407 P30 P178".split())
-INVARIANT |= set("P1376 P131 P1412 P17 P276 P937 P140 P103 P190 P1001 P495 P36 P740".split())
-INVARIANT |= {"P361"}
-
-# What never changes is not asked about, nor what is asked about in parts.
-TIMELESS = set(
-    "P39 P54 P6-country P6-city P19 P20 P30 P103 P138 P279 P364 P407 P495 P740 P1412".split()
-)
-
 # Offices with one holder: a successor ends the term before.
 EXCLUSIVE = set("P6 P6-country P6-city P35 P169 P286 P488 P1037 P1075 P1308 P4791".split())
 POINTWISE = set("P166 P608 P793 P800 P1344 P1346 P1365 P1366 P1411".split())
@@ -70,14 +67,13 @@ MANY = set("P27 P47 P131 P140 P190 P276 P279 P361 P527 P937 P1412".split())
 def test_the_relations_of_the_paper_are_there_in_order() -> None:
     assert [r for r in SHIPPED if r in PAPER] == PAPER
     assert list(SHIPPED) == sorted(SHIPPED, key=lambda r: (len(r), r))
-    assert {i for i, r in SHIPPED.items() if r.undated == "keep"} == INVARIANT
+    assert {i for i, r in SHIPPED.items() if r.undated == "keep"} == set(RELATIONS)
     assert {i for i, r in SHIPPED.items() if r.exclusive} == EXCLUSIVE
     assert {i for i, r in SHIPPED.items() if r.mode == "pointwise"} == POINTWISE
-    assert {i for i, r in SHIPPED.items() if r.functional} == INVARIANT - MANY
+    assert {i for i, r in SHIPPED.items() if r.functional} == set(RELATIONS) - MANY
 
 
 def test_relations_that_change_are_asked_about_with_every_specifier() -> None:
-    assert {i for i, r in SHIPPED.items() if not r.questions} == TIMELESS
     for i, r in SHIPPED.items():
         served = {specifier for q in r.questions for specifier in q.times}
         assert not r.questions or served >= {"in", "before", "after"}, i
@@ -127,14 +123,9 @@ def test_check_prints_every_variant(folder: Path) -> None:
     assert len(list(check(TEMPLATES))) >= 5 * len(PAPER)
 
 
-MISTAKES = [
-    tuple(cell.replace("\\n", "\n") for cell in line.split("\t"))
-    for line in (Path(__file__).with_name("template_mistakes.tsv")).read_text("utf-8").splitlines()
-][1:]
-
-
-@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+@pytest.mark.parametrize(("old", "new", "message"), cells("template_mistakes"))
 def test_mistakes(folder: Path, old: str, new: str, message: str) -> None:
+    old, new, message = (cell.replace("\\n", "\n") for cell in (old, new, message))
     assert old in GOOD
     path = folder / "P54.yaml"
     path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
@@ -161,7 +152,7 @@ def test_one_sentence_is_enough(folder: Path) -> None:
 
 
 def test_the_wordings_of_the_papers_are_whole() -> None:
-    ckl = worded(select(SHIPPED, INVARIANT), "ckl", TEMPLATES)
+    ckl = worded(select(SHIPPED, RELATIONS), "ckl", TEMPLATES)
     templama = worded(select(SHIPPED, PAPER), "dynamic-templama", TEMPLATES)
     said = {name: text for one in ckl.values() for name, text in one.cloze.items()}
     assert said["P1376/ckl/1"] == "<subject> is the capital of <object>."
@@ -172,7 +163,7 @@ def test_the_wordings_of_the_papers_are_whole() -> None:
         "<subject> is a <object> by profession.",
         "<object> is the head of the government of <subject>.",
     }
-    assert {i for i, r in SHIPPED.items() if "ckl" in r.wordings} == INVARIANT
+    assert {i for i, r in SHIPPED.items() if "ckl" in r.wordings} == set(RELATIONS)
     assert {i for i, r in SHIPPED.items() if "dynamic-templama" in r.wordings} == set(PAPER)
 
 
@@ -276,7 +267,6 @@ def test_a_relation_without_a_template(asked: str, message: str) -> None:
 
 # Templates out of a table as TempLAMA has them: what is written, and what is told.
 
-HEAD = "Wikidata ID,Relation,Template\n"
 TABLE = '''\
 Wikidata ID,Relation,Template,#Facts
 P54,member of sports team,<subject> plays for <object>.,3772
@@ -307,32 +297,11 @@ def test_a_table_becomes_templates(folder: Path, text: str) -> None:
     assert (Path("mine") / SCHEMA).is_file()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            HEAD + "P54,team,<subject> plays for <objekt>.\nQ1,x,<subject> of <object>.\n",
-            "templates.csv:2: unknown placeholder <objekt>, did you mean <object>?\n"
-            "templates.csv:3: 'Q1' is not a property id such as P54",
-        ),
-        (HEAD + "P54,team,<subject> plays.\n", "templates.csv:2: no <object>"),
-        (HEAD + "P54,team,<subject> plays for <object>\n", "templates.csv:2: has no full stop"),
-        (HEAD + "P54,team\n", "templates.csv:2: no <subject>"),
-        (HEAD + 2 * "P54,team,<subject> of <object>.\n", "templates.csv:3: asks the same as"),
-        (
-            HEAD + "P54,team,<subject> of <object>.\nP54,club,<subject> at <object>.\n",
-            "templates.csv:3: P54 has two names: 'club' here, 'team' above",
-        ),
-        (HEAD, "templates.csv: no templates: no row below the head"),
-        ("", "templates.csv:1: no column 'Wikidata ID', 'Relation', 'Template'"),
-        ("Wikidata ID,Relation,Templates\n", "templates.csv:1: no column 'Template'\n  is 'Templ"),
-        (HEAD + '"P54', "templates.csv: cannot be read as CSV: "),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), cells("template_csv_mistakes"))
 def test_bad_rows_are_told_and_nothing_is_written(folder: Path, text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
-        import_templates(table(text), Path("mine"))
-    assert str(error.value).startswith(message), str(error.value)
+        import_templates(table(text.replace("\\n", "\n")), Path("mine"))
+    assert str(error.value).replace("\n", "\\n").startswith(message)
     assert not Path("mine").exists()
 
 

@@ -7,58 +7,17 @@ import pytest
 from factdrift.builders.text.en.questions import ago, put
 from factdrift.filters.time_spec import specify
 from tests.test_filters_run import question
+from tests.tsv import cells
 
 
-@pytest.mark.parametrize(
-    ("article", "asked", "said"),
-    [
-        ("2020-01-01", "2020-01-01", ""),
-        ("2020-01-01", "2020-01-07", ""),
-        ("2020-01-01", "2020-01-08", "a week ago"),
-        ("2020-01-01", "2020-01-14", "a week ago"),
-        ("2020-01-01", "2020-01-15", "2 weeks ago"),
-        ("2020-01-01", "2020-02-26", "8 weeks ago"),
-        ("2020-01-01", "2020-02-27", "2 months ago"),
-        ("2019-01-31", "2020-01-30", "12 months ago"),
-        ("2018-01-02", "2020-01-01", "23 months ago"),
-        ("2018-01-01", "2020-01-01", "2 years ago"),
-        ("2007-03-05", "2020-03-04", "13 years ago"),
-        ("2008-10-10", "2020-07-20", "12 years ago"),
-    ],
-)
+@pytest.mark.parametrize(("article", "asked", "said"), cells("time_ago"))
 def test_ago(article: str, asked: str, said: str) -> None:
     assert ago(date.fromisoformat(article), date.fromisoformat(asked)) == said
 
 
-HEAD = """
-How many trains crossed the border for the first time in 56 years?
-How many died in the worst storm since 1998?
-How many died, according to the police?
-Which airline cut flights because of the strike?
-Who agreed to buy Yahoo?
-Who said that Greece must pay?
-Where did Obama decide to go?
-Where did Marcelo Peralta die after contracting the virus?
-Who was found guilty of murdering Jane Doe?
-Which port received money that China lent?
-Who died at the age of 41?
-""".strip().splitlines()
-END = """
-Who won the election in Croatia?
-Obama met whom in Rome?
-Who leads Italy?
-How many were killed in a raid on a house in Bahrain?
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize("question", HEAD)
-def test_a_time_at_the_head(question: str) -> None:
-    assert put(question, "in May 2017") == f"In May 2017, {question[0].lower()}{question[1:]}"
-
-
-@pytest.mark.parametrize("question", END)
-def test_a_time_at_the_end(question: str) -> None:
-    assert put(f"{question[:-1]} ?", "in May 2017") == f"{question[:-1]} in May 2017?"
+@pytest.mark.parametrize(("question", "expected"), cells("time_put"))
+def test_a_time_at_the_head_or_the_end(question: str, expected: str) -> None:
+    assert put(question, "in May 2017") == expected
 
 
 def test_nothing_to_put() -> None:

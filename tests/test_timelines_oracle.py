@@ -1,19 +1,17 @@
-"""Timelines, period diff and snapshot diff against the oracle: many random histories at once."""
+"""Timelines and period diff against the oracle: many random histories at once."""
 
 from collections import Counter
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine
-from factdrift.builders.facts import period_diff, snapshot_diff, timeline
+from factdrift.builders.facts import period_diff, timeline
 from factdrift.builders.facts.period_diff import Undated
 from factdrift.builders.facts.timeline import REASONS
-from factdrift.builders.rows import Change
 from tests import random_histories, spec_oracle
 from tests.history_tables import segment_rows, tables
 from tests.spec_oracle import History
@@ -44,10 +42,8 @@ class Both:
         self.lines = {
             h.subject.id: spec_oracle.timeline(h, SNAPSHOT.toordinal()) for h in self.histories
         }
-        self.facts, self.gaps, self.entities, self.rules = tables(self.histories, SNAPSHOT).read(
-            duck, folder
-        )
-        made = timeline.timeline(duck, self.facts, self.gaps, self.entities, self.rules)
+        self.facts, self.gaps, *more = tables(duck, folder, self.histories, SNAPSHOT)
+        made = timeline.timeline(duck, self.facts, self.gaps, *more)
         self.line = timeline.TimelineTables(duck.keep(made.segments), duck.keep(made.gaps))
 
 
@@ -89,7 +85,7 @@ def test_statements_of_segments(both: Both) -> None:
         row for row in both.duck.rows(stated.distinct())
         if row["statement"] not in behind and not (row["start_first"] or date.min) > SNAPSHOT
     ]  # fmt: skip
-    births = {h.subject.id for h in both.histories if h.subject.dates}
+    births = {h.subject.id for h in both.histories if h.subject.born or h.subject.died}
     assert [row for row in missing if row["statement"].split("$")[0] not in births] == []
 
 
@@ -145,32 +141,3 @@ def test_period_diff(both: Both, kind: Granularity, undated: Undated, at: timeli
     assert sorted(found - expected)[:5] == []
     assert sorted(expected - found)[:5] == []
     assert len({row[3] for row in found if row[2] == "dropped"}) >= 4
-
-
-BEFORE = date(2021, 6, 1)
-
-
-@pytest.mark.slow
-def test_snapshot_diff(both: Both, duck: Engine, tmp_path: Path) -> None:
-    """What became of every triple since an older dump."""
-    older = [random_histories.earlier(h, 7, BEFORE) for h in both.histories]
-    facts, gaps, entities, rules = tables(older, BEFORE).read(duck, tmp_path)
-    made = snapshot_diff.changes(
-        duck,
-        snapshot_diff.Dump(facts, gaps, entities),
-        snapshot_diff.Dump(both.facts, both.gaps, both.entities),
-        {**both.rules, **rules},
-    )
-    found = {
-        (r["subject"], r["object"]): r["change"]
-        for r in duck.rows(made.select("subject", "object", "change"))
-    }
-    days = BEFORE.toordinal(), SNAPSHOT.toordinal()
-    expected = {
-        (new.subject.id, name): change
-        for old, new in zip(older, both.histories, strict=True)
-        for name, change in spec_oracle.snapshot_diff(old, new, *days).items()
-    }
-    assert {k: (v, expected.get(k)) for k, v in found.items() if expected.get(k) != v} == {}
-    assert found.keys() == expected.keys()
-    assert set(found.values()) >= {*get_args(Change)}

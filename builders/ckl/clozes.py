@@ -1,5 +1,6 @@
 """The `ckl-clozes` dataset: what workers wrote, with a model's prediction, for the experts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,9 @@ from factdrift.builders.ckl.gold import (
     DropError,
     accepted,
     each,
-    loaded,
+    kept,
     needed,
     plain,
-    read_each,
-    same_length,
     span,
 )
 from factdrift.builders.core.dataset import Dataset
@@ -25,12 +24,12 @@ from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Gold, NewsCloze
+from factdrift.builders.rows.gold import read_gold
 from factdrift.builders.text.given_away import as_scored
 from factdrift.builders.text.prompts import as_of, targets
 
 LAYOUT = "ckl_question"
 STEP = "ckl-clozes"
-_PREDICTOR = "predictor"
 _WRITTEN_FOR = "written_for"
 _NO_NEWS = "none"
 
@@ -56,22 +55,21 @@ class CKLClozes(common.CKLBuilder):
             **self.given(run), predict=self.predict, seed=run.seed, offline=self.offline
         )
         folder = run.folder(step)
-        name = (folder / _PREDICTOR).read_text("utf-8")
         about = "Statements with a gap, the answer of a recent article, and a model's prediction."
-        return common.dataset(
-            folder / "all.parquet",
+        return self.dataset(
+            folder,
             NewsCloze,
             about,
             "full",
-            self.outcomes(folder, "What the workers' answers came to"),
-            models.done_by({"prediction": [name] if name else []}),
+            "What the workers' answers came to",
+            common.done_by(folder),
         )
 
 
 class WorkersClozes(models.ModelStep):
     """The clozes that workers wrote, with predictions: `all.parquet` (`rows.NewsCloze`).
 
-    Beside it `dropped.parquet`, what was counted, and the model's name.
+    Beside it `dropped.parquet`, and what was counted.
     """
 
     name: ClassVar[str] = STEP
@@ -83,20 +81,14 @@ class WorkersClozes(models.ModelStep):
         clozes, dropped = workers_clozes(
             self.gold.files, NewsCorpus.of(self.corpus, at), self.periods
         )
-        counts = {"clozes": len(clozes)} | common.reasons(dropped)
-        name = ""
+        names = []
         if self.predict is not None:
             model = self.model(self.predict, at)
             slots = [{"cloze": one.cloze.replace(BLANK, self.predict.blank)} for one in clozes]
-            default = models.default_prompts().predict
-            texts = models.write(model, self.predict, default, slots)
-            name = model.name
-            clozes = [_predicted(*pair, name) for pair in zip(clozes, texts, strict=True)]
-            counts["with a prediction"] = sum(text is not None for text in texts)
-        common.save_rows(out / "all.parquet", NewsCloze, clozes)
-        common.save_rows(out / "dropped.parquet", Dropped, dropped)
-        common.save_counts(out, counts)
-        (out / _PREDICTOR).write_text(name, "utf-8")
+            texts = models.write(model, self.predict, "predict", slots)
+            names.append(model.name)
+            clozes = [_predicted(*pair, model.name) for pair in zip(clozes, texts, strict=True)]
+        common.save(out, NewsCloze, clozes, dropped, {"prediction": names})
 
 
 def workers_clozes(
@@ -107,32 +99,37 @@ def workers_clozes(
     `no_article`: no recent article has this row; `duplicate`: the same cloze again; for the other
     reasons see `checked_cloze`.
     """
+    dropped: list[Dropped] = []
     answered: dict[str, list[dict[str, Any]]] = {}
-
-    def take(gold: Gold) -> None:
-        answers = each(loaded(accepted(gold).answers, "answers"))
-        made_for = _answers_by_question(loaded(gold.shown, "shown"))
-        answered.setdefault(gold.row, []).extend(
-            one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
-            for one in answers
-            if one.get("question") != _NO_NEWS
-        )
-
-    dropped = read_each(gold_files, LAYOUT, STEP, take)
+    judged = ((gold.row, gold) for gold in read_gold(gold_files, LAYOUT))
+    for row, some in kept(STEP, judged, _answered, dropped):
+        answered.setdefault(row, []).extend(some)
     clozes: dict[str, NewsCloze] = {}
-    for row, workers, article in corpus.about(periods, answered):
+
+    def add(of: tuple[Article | None, Mapping[str, Any]]) -> None:
+        article, answers = of
         if article is None:
-            dropped.append(DropError("no_article").row(STEP, row))
-            continue
-        for answers in workers:
-            try:
-                cloze = checked_cloze(article, answers, periods.first.year)
-                if cloze.id in clozes:
-                    raise DropError("duplicate", cloze.cloze)
-                clozes[cloze.id] = cloze
-            except DropError as why:
-                dropped.append(why.row(STEP, row))
+            raise DropError("no_article")
+        cloze = checked_cloze(article, answers, periods.first.year)
+        if cloze.id in clozes:
+            raise DropError("duplicate", cloze.cloze)
+        clozes[cloze.id] = cloze
+
+    about = corpus.about(periods, answered)
+    named = ((row, (article, one)) for row, workers, article in about for one in workers)
+    kept(STEP, named, add, dropped)
     return sorted(clozes.values(), key=lambda one: one.id), dropped
+
+
+def _answered(gold: Gold) -> tuple[str, list[dict[str, Any]]]:
+    """A row, and the answers of the workers who found news in it."""
+    answers, shown = accepted(gold)
+    made_for = _answers_by_question(shown)
+    return gold.row, [
+        one | {_WRITTEN_FOR: made_for.get(plain(one.get("question")) or "")}
+        for one in each(answers)
+        if one.get("question") != _NO_NEWS
+    ]
 
 
 def _predicted(cloze: NewsCloze, prediction: str | None, model: str) -> NewsCloze:
@@ -166,7 +163,7 @@ def checked_cloze(article: Article, answers: Mapping[str, Any], first_year: int)
     text = article.text[marked.start : marked.end]
     if text != marked.text or not plain(text):
         raise DropError("answer_not_in_article", marked.text)
-    answer = same_length(text.strip())
+    answer = re.sub(r"\s", " ", text.strip())  # as long, so that offsets in it stay
     if any(as_scored(side, answer) for side in cloze.split(BLANK)):
         raise DropError("answer_in_cloze", cloze)
     if is_undated_day(answer):

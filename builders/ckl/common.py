@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from heapq import nsmallest
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pydantic import model_validator
 
+from factdrift.builders.ckl.gold import DropError
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.dataset import Dataset, FromParquet, Scalar, Statistics, Table
 from factdrift.builders.core.errors import UserError
@@ -132,58 +133,83 @@ class CKLBuilder(DatasetBuilder):
         """The fields of its `GoldStep`."""
         return {"corpus": articles(run), "gold": run.inputs["gold"], "periods": self.periods}
 
-    def outcomes(self, folder: Path, title: str) -> Statistics:
-        """What its step counted, as what its gold rows came to."""
+    def dataset(
+        self, folder: Path, row: type, about: str, split: str, title: str, *more: Statistics
+    ) -> Dataset:
+        """The rows of a step as the config `all`, with what the step dropped and counted."""
         layouts = " and ".join(f"`{name}`" for name in self.layouts)
         many = "s" * (len(self.layouts) > 1)
-        return funnel(folder, "gold", title, f"Gold rows of the layout{many} {layouts} by outcome.")
+        caption = f"Gold rows of the layout{many} {layouts} by outcome."
+        rows = FromParquet(folder / "all.parquet")
+        return Dataset(
+            tables=(Table("all", row, about, {split: rows}),),
+            dropped=(FromParquet(folder / "dropped.parquet"),),
+            statistics=(funnel(folder, "gold", title, caption), *more),
+        )
 
 
-def dataset(
-    file: Path,
-    row: type,
-    about: str,
-    split: str,
-    *statistics: Statistics,
-    dropped: Sequence[str] = ("dropped",),
-) -> Dataset:
-    """The rows of a step's file as the config `all`, with what the step dropped."""
-    return Dataset(
-        tables=(Table("all", row, about, {split: FromParquet(file)}),),
-        dropped=tuple(FromParquet(file.with_name(f"{name}.parquet")) for name in dropped),
-        statistics=statistics,
-    )
+def save(
+    out: Path,
+    kind: type,
+    found: Iterable[Any],
+    dropped: Iterable[Dropped],
+    models: Mapping[str, Sequence[str]] = {},
+) -> None:
+    """Write a step's rows by id, what it dropped, both counted, and the models that did its parts.
+
+    All of it fits into memory.
+    """
+    kept = sorted(found, key=lambda row: row.id)
+    left = sorted(dropped, key=lambda one: (one.step, one.reason, one.item, one.detail or ""))
+    for name, row, some in (("all", kind, kept), ("dropped", Dropped, left)):
+        with writing(out / f"{name}.parquet", row) as file:
+            for one in some:
+                file.append(one)
+    save_counts(out, {"rows": len(kept)} | Counter(f"{d.step}: {d.reason}" for d in left), models)
 
 
-def save_rows(path: Path, kind: type, found: Iterable[Any]) -> None:
-    """Write rows that fit into memory, sorted: dropped ones by reason, others by id."""
-
-    def place(row: Any) -> tuple[str, ...]:
-        return (row.step, row.reason, row.item, row.detail or "") if kind is Dropped else (row.id,)
-
-    with writing(path, kind) as file:
-        for row in sorted(found, key=place):
-            file.append(row)
+def save_counts(
+    out: Path, counts: Mapping[str, int], models: Mapping[str, Sequence[str]] = {}
+) -> None:
+    """Write what a step counted, and the models that did its parts."""
+    (out / _COUNTS).write_text(json.dumps({"rows": counts, "models": models}, indent=1), "utf-8")
 
 
-def save_counts(out: Path, counts: Mapping[str, int]) -> None:
-    """Write what a step counted."""
-    (out / _COUNTS).write_text(json.dumps(counts, indent=1), "utf-8")
+def missing(
+    step: str, reason: str, known: Mapping[str, T], seen: Collection[str], text: Callable[[T], str]
+) -> list[Dropped]:
+    """What nobody has judged, of all that is known, with its text."""
+    return [
+        DropError(reason, text(one)).row(step, name)
+        for name, one in sorted(known.items())
+        if name not in seen
+    ]
 
 
 def funnel(folder: Path, name: str, title: str, caption: str) -> Statistics:
     """What a step counted as a statistics table, in its order."""
-    counts = counts_of(folder).items()
+    counts = counted(folder, "rows").items()
     table: list[Mapping[str, Scalar]] = [{"what": what, "rows": n} for what, n in counts]
     return Statistics(name, title, table, caption)
 
 
-def counts_of(folder: Path) -> dict[str, int]:
-    """What a step counted."""
-    found: dict[str, int] = json.loads((folder / _COUNTS).read_text("utf-8"))
+def done_by(folder: Path) -> Statistics:
+    """The card's table of a step's parts and the models that did them."""
+    table = [
+        {"step": name, "done by": ", ".join(models) or "skipped: no backend"}
+        for name, models in counted(folder, "models").items()
+    ]
+    return Statistics("steps", "Steps that need a model", table)
+
+
+def counted(folder: Path, what: str) -> dict[str, Any]:
+    """What a step counted (`rows`), or the models that did its parts (`models`)."""
+    found: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))[what]
     return found
 
 
-def reasons(found: Iterable[Dropped], named: str = "{0.reason}") -> dict[str, int]:
-    """How many rows each reason took, by name."""
-    return dict(sorted(Counter(map(named.format, found)).items()))
+def paper(folder: Path, name: str, rows: int, about: str = "") -> Statistics:
+    """The rows of a step beside those in the paper."""
+    made = counted(folder, "rows")["rows"]
+    table = [{"dataset": name, "rows": made, "rows in the paper": rows}]
+    return Statistics("paper", "Beside the paper's", table, about)

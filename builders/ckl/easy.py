@@ -18,14 +18,15 @@ from factdrift.builders.ckl.gold import (
     DropError,
     accepted,
     agreed,
+    answers_of,
     each,
-    loaded,
+    kept,
     most_common,
     plain,
     read_once,
     word_places,
 )
-from factdrift.builders.core.dataset import Dataset, Scalar, Statistics
+from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
@@ -39,7 +40,6 @@ from factdrift.builders.text.views import ClozeBuilder, Views, statistics
 SELECT, QUESTION = "easy_select", "easy_question"
 STEP, ASK = "new-lama-easy-clozes", "new-lama-easy"
 _WORKERS = 2
-_DONE_BY = "steps"
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,9 @@ class NewLAMAEasyClozes(common.CKLBuilder):
 
     def build(self, run: Run) -> Dataset:
         """Check the choices against the articles, rewrite, mask."""
-        steps = {"decontextualisation": self.decontextualise, "back-translation": self.translate}
-        models.say_skipped(run, steps)
+        models.say_skipped(
+            run, {"decontextualisation": self.decontextualise, "back-translation": self.translate}
+        )
         folder = run.folder(
             MaskedSentences(
                 **self.given(run),
@@ -122,21 +123,20 @@ class NewLAMAEasyClozes(common.CKLBuilder):
                 offline=self.offline,
             )
         )
-        names = (folder / _DONE_BY).read_text("utf-8").splitlines()
-        return common.dataset(
-            folder / "all.parquet",
+        return self.dataset(
+            folder,
             rows.EasyCloze,
             "Sentences of recent articles with a word blanked.",
             "full",
-            self.outcomes(folder, "What the choices came to"),
-            models.done_by(dict(zip(steps, map(str.split, names), strict=True))),
+            "What the choices came to",
+            common.done_by(folder),
         )
 
 
 class MaskedSentences(models.ModelStep):
     """Chosen sentences, rewritten and masked: `all.parquet` (`rows.EasyCloze`), `dropped.parquet`.
 
-    Beside them what was counted, and a line a step with the models that did it.
+    Beside them what was counted, and the models that did it.
     """
 
     name: ClassVar[str] = STEP
@@ -148,30 +148,24 @@ class MaskedSentences(models.ModelStep):
         """Check the choices against their articles, then rewrite and mask the sentences."""
         words, dropped = chosen_words(self.gold.files, NewsCorpus.of(self.corpus, at), self.periods)
         words.sort(key=lambda word: word.id)
-        alone, translators = "", []
+        alone: list[str] = []
+        translators: list[str] = []
         if self.decontextualise is not None:
             model = self.model(self.decontextualise, at)
-            words, alone = _alone(model, self.decontextualise, words), model.name
+            words = _alone(model, self.decontextualise, words)
+            alone.append(model.name)
         if self.translate is not None:
-            default = models.default_prompts()
-            there, back = self.translate.forward, self.translate.back
-            for step, prompt in ((there, default.forward), (back, default.back)):
+            for prompt, step in (
+                ("forward", self.translate.forward),
+                ("back", self.translate.back),
+            ):
                 model = self.model(step, at)
                 words = _translated(model, step, prompt, words)
                 translators.append(model.name)
-        clozes: list[rows.EasyCloze] = []
-        for word in words:
-            try:
-                clozes.append(word.cloze())
-            except DropError as why:
-                dropped.append(why.row(STEP, row_of(word.article.id)))
-        common.save_rows(out / "all.parquet", rows.EasyCloze, clozes)
-        common.save_rows(out / "dropped.parquet", Dropped, dropped)
-        counts = {"clozes": len(clozes)} | common.reasons(dropped)
-        if alone:
-            counts["made to stand alone"] = sum(bool(row.decontextualiser) for row in clozes)
-        common.save_counts(out, counts)
-        (out / _DONE_BY).write_text(f"{alone}\n{' '.join(translators)}\n", "utf-8")
+        named = ((row_of(word.article.id), word) for word in words)
+        clozes = kept(STEP, named, ChosenWord.cloze, dropped)
+        names = {"decontextualisation": alone, "back-translation": translators}
+        common.save(out, rows.EasyCloze, clozes, dropped, names)
 
 
 def _alone(
@@ -180,7 +174,7 @@ def _alone(
     """The sentences made to stand alone; as they were where that would lose the word."""
     slots = [{"sentence": one.text, "article": " ".join(one.article.sentences)} for one in words]
     out = []
-    texts = models.write(model, step, models.default_prompts().decontextualise, slots)
+    texts = models.write(model, step, "decontextualise", slots)
     for one, written in zip(words, texts, strict=True):
         text = plain(written)
         if text and len(word_places(one.word, text)) == 1:
@@ -215,18 +209,15 @@ class NewLAMAEasy(common.CKLBuilder, ClozeBuilder):
     def build(self, run: Run) -> Dataset:
         """From gold rows of `easy_select` and `easy_question`; no model is asked again."""
         step = AgreedClozes(**self.given(run), blank=self.blank, views=self.views(run))
-        path = run.folder(step) / "all.parquet"
-        paper: dict[str, Scalar] = {"dataset": "new-lama-easy"}
-        paper["rows"] = common.counts_of(path.parent)["rows"]
-        paper["rows in the paper"] = 11_177
-        return common.dataset(
-            path,
+        folder = run.folder(step)
+        return self.dataset(
+            folder,
             rows.NewEasyCloze,
             "Sentences of recent articles with a word blanked, and two questions for it.",
             "test",
-            self.outcomes(path.parent, "What the answers came to"),
-            statistics(path),
-            Statistics("paper", "Beside the paper's", [paper]),
+            "What the answers came to",
+            statistics(folder / "all.parquet"),
+            common.paper(folder, self.builder, 11_177),
         )
 
 
@@ -247,15 +238,8 @@ class AgreedClozes(common.GoldStep):
             self.gold.files, QUESTION, ASK, lambda gold: self._row(gold, known, counter)
         )
         seen = {one.id for one in clozes} | {one.item for one in refused}
-        refused += [
-            DropError("not_asked", known[name].text).row(ASK, name)
-            for name in sorted(known.keys() - seen)
-        ]
-        dropped += refused
-        common.save_rows(out / "all.parquet", rows.NewEasyCloze, clozes)
-        common.save_rows(out / "dropped.parquet", Dropped, dropped)
-        counts = {"rows": len(clozes)} | common.reasons(dropped, "{0.step}: {0.reason}")
-        common.save_counts(out, counts)
+        dropped += common.missing(ASK, "not_asked", known, seen, lambda one: one.text)
+        common.save(out, rows.NewEasyCloze, clozes, [*dropped, *refused])
 
     def _row(
         self, gold: Gold, known: Mapping[str, ChosenWord], counter: TokenCounter | None
@@ -266,8 +250,8 @@ class AgreedClozes(common.GoldStep):
         """
         if gold.decision in ("open", "rejected") or gold.judgments < _WORKERS:
             raise DropError(gold.decision if gold.decision != "accepted" else "open")
-        workers = each(loaded(gold.answers, "answers"))
-        cloze = plain(loaded(gold.shown, "shown").get("cloze"))
+        given, shown = answers_of(gold)
+        workers, cloze = each(given), plain(shown.get("cloze"))
         answers = [plain(one.get("answer")) or "" for one in workers]
         questions = [plain(one.get("question")) or "" for one in workers]
         if cloze is None or cloze.count(BLANK) != 1:
@@ -306,16 +290,13 @@ def chosen_words(
     the sentence has the word never or more than once.
     """
     choices, dropped = read_once(gold_files, SELECT, STEP, _choice)
-    chosen = []
-    for row, choice, article in corpus.about(periods, {one.row: one for one in choices}):
-        try:
-            chosen.append(_chosen_word(article, choice))
-        except DropError as why:
-            dropped.append(why.row(STEP, row))
-    return chosen, dropped
+    about = corpus.about(periods, {one.row: one for one in choices})
+    named = ((row, (article, choice)) for row, choice, article in about)
+    return kept(STEP, named, _chosen_word, dropped), dropped
 
 
-def _chosen_word(article: Article | None, choice: _Choice) -> ChosenWord:
+def _chosen_word(of: tuple[Article | None, _Choice]) -> ChosenWord:
+    article, choice = of
     text, word = choice.sentence, choice.word
     if article is None:
         raise DropError("no_article")
@@ -346,7 +327,7 @@ def masked(text: str, word: str) -> str:
 
 
 def _choice(gold: Gold) -> _Choice:
-    answers = loaded(gold.answers, "answers")
+    answers, shown = answers_of(gold)
     if gold.decision == "rejected":
         newness = agreed(answers, "newness")
         raise DropError({"none": "not_new", "special": "not_general"}.get(str(newness), "rejected"))
@@ -359,7 +340,7 @@ def _choice(gold: Gold) -> _Choice:
         raise DropError("missing_sentence" if sentence is None else "missing_word")
     if is_undated_day(word):
         raise DropError("weekday_answer", word)
-    offered = loaded(gold.shown, "shown").get("candidates")
+    offered = shown.get("candidates")
     return _Choice(
         gold.row,
         sentence,

@@ -1,18 +1,18 @@
 """Annotators' answers, out of the JSON of their gold rows, and small things about texts."""
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from factdrift.builders.rows import Dropped, Gold
-from factdrift.builders.rows.gold import read_gold
+from factdrift.builders.rows.gold import gold_answers, read_gold
 
 Answers = Mapping[str, Any]
+T = TypeVar("T")
 R = TypeVar("R")
 
 BLANK = "[BLANK]"
@@ -44,23 +44,19 @@ class MarkedText(msgspec.Struct, frozen=True):
     paragraph: _Place | None = None
 
 
-def loaded(text: str, what: str) -> Answers:
-    """The JSON object that a column of a gold row holds; `DropError`: it holds none."""
-    try:
-        value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()  # no half characters
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise DropError("damaged_gold", f"{what} is no JSON object")
-    return value
+def answers_of(gold: Gold) -> tuple[Answers, Answers]:
+    """The answers of a gold row and what people saw; `DropError`: they cannot be read."""
+    found = gold_answers(gold)
+    if found is None:
+        raise DropError("damaged_gold", "the answers or what was shown is no JSON object")
+    return found
 
 
-def accepted(gold: Gold) -> Gold:
-    """The gold row; `DropError` with its decision where it was not accepted."""
+def accepted(gold: Gold) -> tuple[Answers, Answers]:
+    """The same; `DropError` with its decision where it was not accepted."""
     if gold.decision != "accepted":
         raise DropError(gold.decision)
-    return gold
+    return answers_of(gold)
 
 
 def each(answers: Answers) -> list[dict[str, Any]]:
@@ -112,33 +108,34 @@ def span(value: object) -> MarkedText | None:
         return None
 
 
-def read_each(
-    files: Sequence[Path], layout: str, step: str, take: Callable[[Gold], None]
-) -> list[Dropped]:
-    """Give `take` every gold row of a layout; the rows that it refuses with a `DropError`."""
-    dropped = []
-    for gold in read_gold(files, layout):
+def kept(
+    step: str, named: Iterable[tuple[str, T]], make: Callable[[T], R], dropped: list[Dropped]
+) -> list[R]:
+    """What `make` makes of each; `dropped` gets those that it refuses with a `DropError`."""
+    found = []
+    for name, one in named:
         try:
-            take(gold)
+            found.append(make(one))
         except DropError as why:
-            dropped.append(why.row(step, gold.row))
-    return dropped
+            dropped.append(why.row(step, name))
+    return found
 
 
 def read_once(
     files: Sequence[Path], layout: str, step: str, read: Callable[[Gold], R]
 ) -> tuple[list[R], list[Dropped]]:
     """What `read` makes of each gold row of a layout, and the refused ones; each row once."""
-    found: list[R] = []
+    dropped: list[Dropped] = []
     seen: set[str] = set()
 
-    def take(gold: Gold) -> None:
+    def once(gold: Gold) -> R:
         if gold.row in seen:
             raise DropError("duplicate")
         seen.add(gold.row)
-        found.append(read(gold))
+        return read(gold)
 
-    return found, read_each(files, layout, step, take)
+    named = ((gold.row, gold) for gold in read_gold(files, layout))
+    return kept(step, named, once, dropped), dropped
 
 
 def plain(value: object) -> str | None:
@@ -155,11 +152,6 @@ def opened_passages(searches: Sequence[Any], shown: Sequence[Any]) -> list[dict[
             if isinstance(one, Mapping) and one.get("id") not in known:
                 found.setdefault(str(one.get("id")), dict(one))
     return [*found.values()]
-
-
-def same_length(text: str) -> str:
-    """A text with each white space a space, so that offsets in it stay."""
-    return re.sub(r"\s", " ", text)
 
 
 def word_places(word: str, text: str) -> list[int]:

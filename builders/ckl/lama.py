@@ -23,14 +23,14 @@ from factdrift.builders.ckl.gold import (
     accepted,
     agreed,
     each,
-    loaded,
+    kept,
     needed,
     opened_passages,
     plain,
     read_once,
     span,
 )
-from factdrift.builders.core.dataset import Dataset, Scalar, Statistics
+from factdrift.builders.core.dataset import Dataset
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import Workspace
 from factdrift.builders.rows import Article, Dropped, Evidence, Gold
@@ -143,11 +143,10 @@ def located(marked: MarkedPassage, old: Mapping[str, Article]) -> Evidence:
 
 def _judgment(gold: Gold, until: date) -> ExpertJudgment:
     """Two experts decide: both alike, or the row is dropped."""
-    answers = each(loaded(accepted(gold).answers, "answers"))
-    shown = loaded(gold.shown, "shown")
+    answers, shown = accepted(gold)
     if gold.judgments < _EXPERTS:
         raise DropError("open")
-    views = [_of_one(gold, one, shown, until) for one in answers]
+    views = [_of_one(gold, one, shown, until) for one in each(answers)]
     first = views[0]
     for other in views[1:]:
         if other.decision != first.decision:
@@ -243,18 +242,18 @@ class _ExpertBuilder(common.CKLBuilder, ClozeBuilder):
 
     def build(self, run: Run) -> Dataset:
         """From gold rows of `ckl_question` and `ckl_expert`, and the articles they are about."""
-        step = Decisions(**self.given(run), blank=self.blank, views=self.views(run))
+        given = self.given(run)
+        step = Decisions(**given, kind=self.kind, blank=self.blank, views=self.views(run))
         folder = run.folder(step)
-        path = folder / f"{self.kind}.parquet"
-        title = "What the experts' judgments came to"
-        return common.dataset(
-            path,
-            *_ROWS[self.kind],
+        row, about, of_paper = _ROWS[self.kind]
+        return self.dataset(
+            folder,
+            row,
+            about,
             "test",
-            common.funnel(folder, "decisions", title, _COUNTED),
-            statistics(path),
-            _paper(common.counts_of(folder)),
-            dropped=("dropped", f"not_{self.kind}"),
+            "What the experts' judgments came to",
+            statistics(folder / "all.parquet"),
+            common.paper(folder, self.builder, of_paper, "InvariantLAMA has 17,474 rows there."),
         )
 
 
@@ -273,13 +272,11 @@ class NewLAMA(_ExpertBuilder):
 
 
 class Decisions(common.GoldStep):
-    """What the experts' judgments came to: `updated.parquet`, `new.parquet`, and what is neither.
-
-    `not_updated.parquet` and `not_new.parquet` list the rows of the other kind.
-    """
+    """What the experts' judgments came to: `all.parquet`, of one kind, and `dropped.parquet`."""
 
     name: ClassVar[str] = STEP
 
+    kind: Kind
     blank: str
     views: Views
 
@@ -292,29 +289,11 @@ class Decisions(common.GoldStep):
         judgments, refused = expert_judgments(self.gold.files, self.periods.old_until)
         ids = {one.marked.article for one in judgments if one.marked}
         old = corpus.old(self.periods.old_until, ids)
-        made: list[rows.LamaCloze] = []
         seen = {one.row for one in judgments} | {one.item for one in refused}
-        for judgment in judgments:
-            try:
-                made.append(self._row(judgment, written, old, counter))
-            except DropError as why:
-                refused.append(why.row(STEP, judgment.row))
-        refused += [
-            DropError("not_judged", one.cloze).row(STEP, name)
-            for name, one in sorted(written.items())
-            if name not in seen
-        ]
-        dropped += refused
-        counts: dict[str, int] = {}
-        for kind, (row, _) in _ROWS.items():
-            other = "new" if kind == "updated" else "updated"
-            found = [one for one in made if isinstance(one, row)]
-            others = [DropError(kind, one.query).row(STEP, one.id) for one in found]
-            common.save_rows(out / f"{kind}.parquet", row, found)
-            common.save_rows(out / f"not_{other}.parquet", Dropped, others)
-            counts[kind] = len(found)
-        common.save_rows(out / "dropped.parquet", Dropped, dropped)
-        common.save_counts(out, counts | common.reasons(dropped, "{0.step}: {0.reason}"))
+        named = ((one.row, one) for one in judgments)
+        made = kept(STEP, named, lambda one: self._row(one, written, old, counter), refused)
+        dropped += common.missing(STEP, "not_judged", written, seen, lambda one: one.cloze)
+        common.save(out, _ROWS[self.kind][0], made, [*dropped, *refused])
 
     def _row(
         self,
@@ -323,7 +302,7 @@ class Decisions(common.GoldStep):
         old: Mapping[str, Article],
         counter: TokenCounter | None,
     ) -> rows.LamaCloze:
-        """The row of a judgment; `DropError`: its cloze or its evidence is not there."""
+        """The row of a judgment; `DropError`: its cloze or evidence is not there, or another's."""
         cloze = written.get(judgment.row)
         if cloze is None:
             raise DropError("no_cloze")
@@ -352,10 +331,17 @@ class Decisions(common.GoldStep):
             "clozes": judgment.clozes,
             **self.views.of_one(counter, cloze.new_answer),
         }
+        made: rows.LamaCloze
         if judgment.marked is None or judgment.old_answer is None:
-            return rows.NewCloze(**shared)
-        evidence = located(judgment.marked, old)
-        return rows.UpdatedCloze(**shared, old_answer=judgment.old_answer, old_evidence=evidence)
+            made = rows.NewCloze(**shared)
+        else:
+            evidence = located(judgment.marked, old)
+            made = rows.UpdatedCloze(
+                **shared, old_answer=judgment.old_answer, old_evidence=evidence
+            )
+        if judgment.decision.fate != self.kind:
+            raise DropError(judgment.decision.fate, query)
+        return made
 
     def _doubts(self, statement: str, cloze: rows.NewsCloze) -> list[str]:
         """What is doubtful still: of the experts' wording, and of the worker's answer."""
@@ -367,19 +353,12 @@ class Decisions(common.GoldStep):
         return [*now, *(doubt for doubt in cloze.doubts if doubt not in before)]
 
 
-_ROWS: Mapping[Kind, tuple[type, str]] = {
-    "updated": (rows.UpdatedCloze, "Sentences with a gap that the old corpus fills otherwise."),
-    "new": (rows.NewCloze, "Sentences with a gap that the old corpus does not fill."),
+_ROWS: Mapping[Kind, tuple[type, str, int]] = {
+    "updated": (
+        rows.UpdatedCloze,
+        "Sentences with a gap that the old corpus fills otherwise.",
+        924,
+    ),
+    "new": (rows.NewCloze, "Sentences with a gap that the old corpus does not fill.", 797),
 }
-_COUNTED = (
-    "Gold rows of the layouts `ckl_question` and `ckl_expert`. Rows of the one kind are listed "
-    "among the dropped rows of the other, with its name as the reason."
-)
-
-
-def _paper(counts: Mapping[str, int]) -> Statistics:
-    table: list[Mapping[str, Scalar]] = [
-        {"dataset": "updated-lama", "rows": counts["updated"], "rows in the paper": 924},
-        {"dataset": "new-lama", "rows": counts["new"], "rows in the paper": 797},
-    ]
-    return Statistics("paper", "Beside the paper's", table, "InvariantLAMA has 17,474 rows there.")
+"""The row type of each kind, what its rows are, and how many the paper has."""

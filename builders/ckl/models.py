@@ -4,15 +4,13 @@ Each may be absent from a recipe: then it is skipped, and the run and the card s
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from factdrift.builders.ckl.common import GoldStep
 from factdrift.builders.ckl.gold import BLANK
-from factdrift.builders.core.config import Strict, load
-from factdrift.builders.core.dataset import Statistics
-from factdrift.builders.core.files import resource
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NOT_IN_KEY, Workspace
 from factdrift.builders.generate.backends import Cached, ModelSettings, open_model
@@ -52,29 +50,20 @@ class ModelStep(GoldStep):
         return open_model(step.backend, self.seed, at.work("answers"), offline=self.offline)
 
 
-class DefaultPrompts(Strict):
-    """The prompts of `prompts.yaml`, one a step."""
-
-    predict: str
-    decontextualise: str
-    forward: str
-    back: str
-
-
-@cache
-def default_prompts() -> DefaultPrompts:
-    """The project's own prompts."""
-    return load(resource("builders/ckl/prompts.yaml"), DefaultPrompts)
+def default_prompt(name: str) -> str:
+    """The project's own prompt of a step: predict, decontextualise, forward or back."""
+    return str(read_texts(resource("builders/ckl/prompts.yaml"))[name])
 
 
 def write(
     model: Cached, step: PromptedStep, default: str, slots: Iterable[Mapping[str, str]]
 ) -> list[str | None]:
-    """What a model writes after the step's prompt, for each filling of its slots; None: nothing.
+    """What a model writes after a prompt, for each filling of its slots; None: nothing.
 
-    Texts are put in as they are, whatever they hold; articles are cut to the backend's length.
+    `default`: the name of the project's prompt, where the step has none of its own. Texts are put
+    in as they are, whatever they hold; articles are cut to the backend's length.
     """
-    prompt, most = step.prompt or default, step.backend.characters
+    prompt, most = step.prompt or default_prompt(default), step.backend.characters
     return [result.text for result in model.write([filled(prompt, one, most) for one in slots])]
 
 
@@ -93,12 +82,3 @@ def say_skipped(run: Run, steps: Mapping[str, PromptedStep | Translation | None]
     for name, settings in steps.items():
         if settings is None:
             run.workspace.say(f"  {name}: skipped (the recipe names no backend for it)")
-
-
-def done_by(steps: Mapping[str, Sequence[str]]) -> Statistics:
-    """The card's table of steps and the models that did them."""
-    table = [
-        {"step": name, "done by": ", ".join(models) or "skipped: no backend"}
-        for name, models in steps.items()
-    ]
-    return Statistics("steps", "Steps that need a model", table)

@@ -9,7 +9,7 @@ from factdrift.builders.core.errors import UserError
 
 Granularity = Literal["month", "quarter", "year"]
 
-_PER_YEAR: dict[Granularity, int] = {"month": 12, "quarter": 4, "year": 1}
+PERIODS_PER_YEAR: dict[Granularity, int] = {"month": 12, "quarter": 4, "year": 1}
 _LETTER: dict[Granularity, str] = {"month": "M", "quarter": "Q", "year": ""}
 _PERIOD = re.compile(r"(\d{4})(?:Q([1-4])|M(0[1-9]|1[0-2]))?")
 
@@ -47,17 +47,20 @@ class Period:
     @classmethod
     def of(cls, day: date, granularity: Granularity) -> Self:
         """The period that holds this day."""
-        n = _PER_YEAR[granularity]
+        n = PERIODS_PER_YEAR[granularity]
         return cls(granularity, day.year * n + (day.month - 1) * n // 12)
 
     @property
     def first(self) -> date:
-        year, place = divmod(self.index, _PER_YEAR[self.granularity])
-        return date(year, place * (12 // _PER_YEAR[self.granularity]) + 1, 1)
+        year, place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
+        return date(year, place * (12 // PERIODS_PER_YEAR[self.granularity]) + 1, 1)
 
     @property
     def last(self) -> date:
-        if self.index >= 9999 * _PER_YEAR[self.granularity] + _PER_YEAR[self.granularity] - 1:
+        if (
+            self.index
+            >= 9999 * PERIODS_PER_YEAR[self.granularity] + PERIODS_PER_YEAR[self.granularity] - 1
+        ):
             return date.max
         return (self + 1).first - timedelta(days=1)
 
@@ -65,7 +68,7 @@ class Period:
         return Period(self.granularity, self.index + n)
 
     def __str__(self) -> str:
-        year, place = divmod(self.index, _PER_YEAR[self.granularity])
+        year, place = divmod(self.index, PERIODS_PER_YEAR[self.granularity])
         letter = _LETTER[self.granularity]
         width = 2 if letter == "M" else 1
         return f"{year:04}" + (f"{letter}{place + 1:0{width}}" if letter else "")

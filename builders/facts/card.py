@@ -11,7 +11,7 @@ from factdrift.builders.facts.steps import COUNTS
 
 def mining(facts: Mapping[str, Path]) -> Statistics:
     """What was read and counted for each folder of facts: all that is passed over has a row."""
-    counts = {name: _counts(folder) for name, folder in facts.items()}
+    counts = {n: json.loads((folder / COUNTS).read_text("utf-8")) for n, folder in facts.items()}
     keys = sorted(set().union(*counts.values()))
     return Statistics(
         name="mining",
@@ -23,12 +23,6 @@ def mining(facts: Mapping[str, Path]) -> Statistics:
         caption="Lines, entities, statements and facts of each dump, and why statements are no "
         "facts. `undated` ones have no time qualifier, `deprecated` ones a rank that says so.",
     )
-
-
-def _counts(folder: Path) -> dict[str, int]:
-    """The counts of a folder of facts."""
-    found: dict[str, int] = json.loads((folder / COUNTS).read_text("utf-8"))
-    return found
 
 
 def facts_by_relation(facts: Path) -> Plot:

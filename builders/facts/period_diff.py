@@ -27,11 +27,10 @@ from typing import Literal
 import ibis
 import ibis.expr.types as ir
 
-from factdrift.builders.core.dates import Granularity, Period, periods
+from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period, periods
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.facts.timeline import (
     CAUSES,
-    PERIODS_PER_YEAR,
     REASONS,
     At,
     as_set,

@@ -36,7 +36,7 @@ import ibis.expr.types as ir
 from ibis import _
 
 from factdrift.builders.core.config import Strict
-from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity, Period
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.errors import UserError
 
@@ -49,7 +49,6 @@ GAP_ORDER = (*PAIR, "statement", "object", "reason", *DATES, "end_open", "rank")
 """Total order of gaps, for `Engine.write`."""
 
 _NONE = ibis.literal([], type="array<int64>")
-PERIODS_PER_YEAR: dict[Granularity, int] = {"month": 12, "quarter": 4, "year": 1}
 _FIRST_DAY, _LAST_DAY = ibis.literal(date.min), ibis.literal(date.max)
 """What stands for an unknown boundary while dates are compared: the ends of the calendar."""
 _UNBOUNDED = ("undated", "contradictory")

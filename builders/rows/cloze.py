@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import ConfigDict
+
 from factdrift.builders.core.schema import MEASURED, RENDERED
 from factdrift.builders.rows.facts import Answer
 from factdrift.builders.rows.roles import ColumnRoles
@@ -98,6 +100,8 @@ class ParaphraseCloze(Cloze):
 @dataclass(frozen=True, slots=True)
 class PromptFact:
     """A fact that prompts show with its answer, of a subject that no row asks about."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     relation: Annotated[str, "property id"]
     subject: Annotated[str, "item id of the subject"]

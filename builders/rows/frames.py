@@ -6,13 +6,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from pydantic import Field
 
 from factdrift.builders.core.config import Strict, load
 from factdrift.builders.core.files import resource
 from factdrift.builders.core.hashing import digest
+from factdrift.builders.rows.cloze import PromptFact
 
 DEFAULT = resource("builders/rows/prompts.yaml")
 BARE = "bare"
@@ -92,19 +92,8 @@ class Frames(Strict):
         return digest(self.model_dump(mode="json"))
 
 
-class ShownFact(Protocol):
-    """A fact that a release shows in its prompts (`rows.PromptFact`)."""
-
-    @property
-    def relation(self) -> str: ...
-    @property
-    def prompt(self) -> str: ...
-    @property
-    def answer(self) -> str: ...
-
-
 def read_frames(
-    named: str | None, facts: Sequence[ShownFact] = (), gaps: Sequence[str] = ()
+    named: str | None, facts: Sequence[PromptFact] = (), gaps: Sequence[str] = ()
 ) -> Frames:
     """The frames of a file, the project's own by default, or none with `bare`.
 
@@ -118,7 +107,7 @@ def read_frames(
 
 
 def _by_relation(
-    facts: Sequence[ShownFact], gaps: Sequence[str]
+    facts: Sequence[PromptFact], gaps: Sequence[str]
 ) -> dict[str, Mapping[str, tuple[FrameExample, ...]]]:
     """Up to `SHOWN` facts of each relation, filled up with the first ones of the others."""
     of: dict[str, list[FrameExample]] = {}

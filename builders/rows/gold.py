@@ -86,6 +86,7 @@ def gold_answers(gold: Gold) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """The answers of a gold row and what people saw; None where either is no JSON object."""
     try:
         answers, seen = json.loads(gold.answers), json.loads(gold.shown)
+        json.dumps([answers, seen], ensure_ascii=False).encode()  # no half characters
     except (ValueError, RecursionError):
         return None
     return (answers, seen) if isinstance(answers, dict) and isinstance(seen, dict) else None

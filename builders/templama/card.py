@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from factdrift.builders.core import duck
-from factdrift.builders.core.dataset import Plot, Scalar, Statistics
+from factdrift.builders.core.dataset import Plot, Statistics
 from factdrift.builders.text import views
 
 PAPER = (
@@ -45,24 +45,20 @@ def plots(cloze: Path, periods: list[str]) -> tuple[Plot, ...]:
 
 
 def _periods(cloze: Path, clipped: str) -> Statistics:
-    query = """
-        select period, count(*) filter (split = 'unchanged'), count(*) filter (split = 'updated'),
-            count(*) filter (split = 'new'), count(*) filter (split = 'deleted'), count(*)
-        from read_parquet(?) group by 1 order by 1
-    """
-    rows: list[dict[str, Scalar]] = []
-    for period, same, updated, new, deleted, n in duck.query(query, [str(cloze)]):
-        rows.append(
-            {
-                "period": period,
-                "comparisons": n,
-                "unchanged": same,
-                "updated": updated,
-                "new": new,
-                "deleted": deleted,
-                "share unchanged": same / n,
-                "share updated": updated / n,
-            }
-        )
+    rows = duck.records(
+        """
+        select *, unchanged / comparisons as "share unchanged",
+            updated / comparisons as "share updated"
+        from (
+            select period, count(*) as comparisons,
+                count(*) filter (split = 'unchanged') as unchanged,
+                count(*) filter (split = 'updated') as updated,
+                count(*) filter (split = 'new') as new,
+                count(*) filter (split = 'deleted') as deleted
+            from read_parquet(?) group by 1
+        ) order by 1
+        """,
+        [cloze],
+    )
     caption = "One a subject, relation and period. " + PAPER + (clipped and f" {clipped}")
     return Statistics("periods", "Comparisons a period", rows, caption)

@@ -21,12 +21,12 @@ import ibis
 import ibis.expr.types as ir
 
 from factdrift.builders import rows
-from factdrift.builders.core.dates import Granularity
+from factdrift.builders.core.dates import PERIODS_PER_YEAR, Granularity
 from factdrift.builders.core.hashing import bits, one_of, row_id
 from factdrift.builders.core.schema import reading, writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.present import drawn
-from factdrift.builders.facts.timeline import PAIR, PERIODS_PER_YEAR, At
+from factdrift.builders.facts.timeline import PAIR, At
 from factdrift.builders.templama.rendering import ClozeRows
 from factdrift.builders.text.prompts import targets
 from factdrift.builders.text.squad import normal_or_all
@@ -62,7 +62,7 @@ class ChoiceRows(Step):
             segments = eng.read(path, rows.ReleasedSegment)
             cloze = eng.read(at.folder(self.cloze) / "cloze.parquet", rows.Cloze)
             cloze = eng.keep(cloze)
-            asked = asked_days(cloze, self.cloze.granularity, self.cloze.at)
+            asked = asked_days(cloze, changes.granularity, changes.at)
             found = offered(asked, segments, gaps, self.seed)
             met = _named(cloze, eng.keep(found), entities)
             eng.write(met, offered_path, rows.OfferedCloze, _ORDER)

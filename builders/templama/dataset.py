@@ -13,14 +13,14 @@ from factdrift.builders.core.dataset import Dataset, FromParquet, Table
 from factdrift.builders.core.dates import Granularity, Period
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.run import Run
-from factdrift.builders.facts import period_diff, steps, timeline
+from factdrift.builders.facts import period_diff, steps
 from factdrift.builders.facts.card import mining
 from factdrift.builders.facts.relations import OURS, select, worded
 from factdrift.builders.templama import card, guesses
 from factdrift.builders.templama.choices import ChoiceRows
 from factdrift.builders.templama.examples import ClozeExamples
 from factdrift.builders.templama.rendering import ClozeRows
-from factdrift.builders.templama.steps import PeriodChanges
+from factdrift.builders.templama.steps import ComparisonRules, PeriodChanges
 from factdrift.builders.text.views import ClozeBuilder
 
 _TABLES: dict[str, tuple[type, str]] = {
@@ -72,24 +72,14 @@ class Window(Strict):
         return self
 
 
-class DynamicTempLAMA(ClozeBuilder):
+class DynamicTempLAMA(ComparisonRules, ClozeBuilder):
     """Parameters of the dataset; the defaults are the paper's (Margatina et al. 2023, section 3),
     but for `at`, `undated`, `vacant` and `name_overlap`, of which it has `during`, `ignore`, `keep`
     and `keep`.
 
-    `relations`: property ids, of which each has a template; `at`: whether the answers of a period
-    are those of its last day, which a model has to know anew where they are `updated`, or of any
-    day, as in the paper, where a change adds the new answer and only then takes the old one;
-    `min_objects`: the least number of different objects that a subject has over its history;
-    `subjects_per_relation`: so many subjects of a relation, the most popular ones, all with null;
-    `require_pages`: whether subject and answers have to have an English Wikipedia page;
-    `include_possible`: whether objects that may have held count as answers; `undated`: whether
-    objects stated without any date are accepted where nothing changes (and drop what changes), are
-    doubts, or are ignored, as in the paper; `vacant`: whether to drop what is `new` or `deleted`
-    where no stated object says nothing, or where the subject or an object began or ended in
-    between; `name_overlap`: whether to drop pairs whose subject's name shares a word with an
-    answer's; `wording`: the cloze sentences, `ours` or a named set of the templates; `choices`: how
-    many choices the rows of the config `choices` have, without which there is none.
+    `relations`: property ids, of which each has a template; `wording`: the cloze sentences, `ours`
+    or a named set of the templates; `choices`: how many choices the rows of the config `choices`
+    have, without which there is none.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("fill-mask", "question-answering")
@@ -98,14 +88,6 @@ class DynamicTempLAMA(ClozeBuilder):
     builder: Literal["dynamic-templama"]
     relations: Annotated[tuple[str, ...], Field(min_length=1)]
     window: Window
-    at: timeline.At = "end"
-    min_objects: int = Field(default=2, ge=1)
-    subjects_per_relation: int | None = Field(default=1000, ge=1)
-    require_pages: bool = True
-    include_possible: bool = False
-    undated: period_diff.Undated = "accept"
-    vacant: Literal["keep", "drop"] = "drop"
-    name_overlap: Literal["keep", "drop"] = "drop"
     wording: str = OURS
     choices: int | None = Field(default=None, ge=2, le=26)
 
@@ -128,31 +110,17 @@ class DynamicTempLAMA(ClozeBuilder):
             silent=tuple(
                 r for r, one in relations.items() if one.exclusive or one.absence == "unknown"
             ),
-            at=self.at,
-            min_objects=self.min_objects,
-            subjects_per_relation=self.subjects_per_relation,
-            require_pages=self.require_pages,
-            include_possible=self.include_possible,
-            undated=self.undated,
-            vacant=self.vacant,
-            name_overlap=self.name_overlap,
+            **{name: getattr(self, name) for name in ComparisonRules.model_fields},
         )
         cloze = ClozeRows(
-            changes=changes,
-            granularity=self.window.granularity,
-            at=self.at,
-            templates=templates,
-            blank=self.blank,
-            views=self.views(run),
+            changes=changes, templates=templates, blank=self.blank, views=self.views(run)
         )
         path = run.folder(cloze) / "cloze.parquet"
         periods = [str(period) for period in window[1:]]
         about = "Timelines of the subjects and relations that are asked about."
         segments = FromParquet(run.folder(changes) / "timelines.parquet")
         folders = [run.folder(changes)]
-        shown = ClozeExamples(
-            changes=changes, at=self.at, templates=templates, blank=self.blank, seed=run.seed
-        )
+        shown = ClozeExamples(changes=changes, templates=templates, blank=self.blank, seed=run.seed)
         configs = dict.fromkeys(get_args(rows.Split), path)
         if self.choices:
             made = ChoiceRows(cloze=cloze, number=self.choices, seed=run.seed)

@@ -15,7 +15,7 @@ from factdrift.builders.core.schema import writing
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.present import drawn
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.facts.timeline import PAIR, At
+from factdrift.builders.facts.timeline import PAIR
 from factdrift.builders.rows.frames import SHOWN
 from factdrift.builders.templama.steps import PeriodChanges
 from factdrift.builders.text.given_away import overlaps
@@ -36,7 +36,6 @@ class ClozeExamples(Step):
     name: ClassVar[str] = "examples"
 
     changes: PeriodChanges
-    at: At
     templates: Mapping[str, ClozeTemplates]
     blank: str
     seed: int
@@ -88,7 +87,9 @@ class ClozeExamples(Step):
             relation = self.templates[one["relation"]]
             template = next(iter(relation.cloze.values()))
             text = query(template, subject, self.blank, relation.articles)
-            prompt = on_day(text, period.last) if self.at == "end" else in_period(text, period)
+            prompt = (
+                on_day(text, period.last) if self.changes.at == "end" else in_period(text, period)
+            )
             yield rows.PromptFact(one["relation"], one["subject"], prompt, answer)
 
 

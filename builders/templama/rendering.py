@@ -9,12 +9,11 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.dates import Period
 from factdrift.builders.core.hashing import row_id
 from factdrift.builders.core.schema import arrow_schema, reading
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts.relations import ClozeTemplates
-from factdrift.builders.facts.timeline import At
 from factdrift.builders.rows import Cloze, ParaphraseCloze
 from factdrift.builders.templama.steps import PeriodChanges
 from factdrift.builders.text.dates import written
@@ -35,8 +34,6 @@ class ClozeRows(Step):
     name: ClassVar[str] = "cloze"
 
     changes: PeriodChanges
-    granularity: Granularity
-    at: At
     templates: Mapping[str, ClozeTemplates]
     blank: str
     views: Views
@@ -81,7 +78,7 @@ class ClozeRows(Step):
         self, delta: Mapping[str, Any], counter: TokenCounter | None
     ) -> Iterator[dict[str, Any]]:
         relation, names = self.templates[delta["relation"]], {a["id"]: a for a in delta["names"]}
-        period = Period(self.granularity, delta["period"])
+        period = Period(self.changes.granularity, delta["period"])
         answers = [names[i] for i in delta["answers"]]
         possible = [names[i] for i in delta["possible_answers"]]
         # The gold answers of `deleted` are those of the period before: that is when they are right.
@@ -89,7 +86,7 @@ class ClozeRows(Step):
         # At the end of a period only what came is asked for; what stayed is right and known before.
         came = [a for a in answers if a["id"] not in delta["still_true"]]
         labels, subject = [a["label"] for a in came], delta["subject_label"]
-        at_end = self.at == "end"
+        at_end = self.changes.at == "end"
         time = f"on {written(asked.last)}" if at_end else f"in {in_words(asked)}"
         common = {
             **{c: delta[c] for c in _COPIED},

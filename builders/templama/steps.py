@@ -6,9 +6,11 @@ from typing import ClassVar, Literal
 
 import ibis
 import ibis.expr.types as ir
+from pydantic import Field
 
 from factdrift.builders import rows
-from factdrift.builders.core.dates import Granularity, Period
+from factdrift.builders.core.config import Strict
+from factdrift.builders.core.dates import Granularity, Period, periods
 from factdrift.builders.core.engine import Engine
 from factdrift.builders.core.steps import Step, Workspace
 from factdrift.builders.facts import names, period_diff, present, steps, timeline
@@ -17,12 +19,38 @@ from factdrift.builders.facts.steps import Facts, Timelines
 _ORDER = ("split", "period", "relation", "subject")
 
 
-class PeriodChanges(Step):
+class ComparisonRules(Strict):
+    """How the answers of periods are compared, and which comparisons are left out.
+
+    `at`: whether the answers of a period are those of its last day, which a model has to know anew
+    where they are `updated`, or of any day, as in the paper, where a change adds the new answer and
+    only then takes the old one; `min_objects`: the least number of different objects that a subject
+    has over its history; `subjects_per_relation`: so many subjects of a relation, the most popular
+    ones, all with null; `require_pages`: whether subject and answers have to have an English
+    Wikipedia page; `include_possible`: whether objects that may have held count as answers;
+    `undated`: whether objects stated without any date are accepted where nothing changes (and drop
+    what changes), are doubts, or are ignored, as in the paper; `vacant`: whether to drop what is
+    `new` or `deleted` where no stated object says nothing, or where the subject or an object began
+    or ended in between; `name_overlap`: whether to drop pairs whose subject's name shares a word
+    with an answer's.
+    """
+
+    at: timeline.At = "end"
+    min_objects: int = Field(default=2, ge=1)
+    subjects_per_relation: int | None = Field(default=1000, ge=1)
+    require_pages: bool = True
+    include_possible: bool = False
+    undated: period_diff.Undated = "accept"
+    vacant: Literal["keep", "drop"] = "drop"
+    name_overlap: Literal["keep", "drop"] = "drop"
+
+
+class PeriodChanges(ComparisonRules, Step):
     """What became of each answer set from one period to the next.
 
     `deltas.parquet` (`rows.NamedDelta`), `timelines.parquet` (`rows.ReleasedSegment`) of all that
     is asked about, and `dropped.parquet`. `relations`: property id -> label; `silent`: those whose
-    absence of an object says nothing. The other fields are parameters of the dataset.
+    absence of an object says nothing.
     """
 
     name: ClassVar[str] = "deltas"
@@ -34,14 +62,6 @@ class PeriodChanges(Step):
     granularity: Granularity
     relations: Mapping[str, str]
     silent: tuple[str, ...]
-    at: timeline.At
-    min_objects: int
-    subjects_per_relation: int | None
-    require_pages: bool
-    include_possible: bool
-    undated: period_diff.Undated
-    vacant: Literal["keep", "drop"]
-    name_overlap: Literal["keep", "drop"]
 
     def make(self, out: Path, at: Workspace) -> None:
         """Compare the answer sets of neighbouring periods, and give them their names."""
@@ -72,8 +92,7 @@ class PeriodChanges(Step):
 
     def periods(self) -> list[Period]:
         """The periods of the window; the first has nothing before it to be compared with."""
-        first, last = Period.parse(self.first), Period.parse(self.last)
-        return [Period(self.granularity, i) for i in range(first.index, last.index + 1)]
+        return periods(Period.parse(self.first), Period.parse(self.last))
 
     def _chosen(
         self, eng: Engine, met: ir.Table, segments: ir.Table, entities: ir.Table
