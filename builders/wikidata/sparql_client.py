@@ -1,33 +1,37 @@
 """One SPARQL endpoint over HTTP: pages of answers, kept on disk, and plain words when it fails."""
 
-import ast
 import gzip
 import json
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from email.message import Message
 from functools import partial
-from http.client import HTTPException, IncompleteRead
-from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
-from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
+from requests import PreparedRequest
+from requests.auth import HTTPBasicAuth
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
-from factdrift.builders.core.http import RetryError, RetryPolicy, retry, retry_after, within
+from factdrift.builders.core.http import (
+    CutShortError,
+    Reply,
+    RetryError,
+    RetryPolicy,
+    Sessions,
+    exchange,
+    retry,
+    retry_after,
+)
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
-_LARGEST_ANSWER = 128 << 20
-"""Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
+_MOST = 128 << 20
+"""Bytes of an answer, unpacked, that are read; more are asked for in smaller pages."""
 
 
 class SparqlTerm(msgspec.Struct, frozen=True):
@@ -110,15 +114,9 @@ class Client:
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(public._replace(query="", fragment=""))
         self._policy = policy
-        self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
-        self._wrapper.setOnlyConneg(True)
-        self._wrapper.setMethod(POST)
-        self._wrapper.setReturnFormat(JSON)
-        self._wrapper.setTimeout(max(1, round(policy.timeout)))
-        self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        self._password = parts.password
-        if parts.username:
-            self._wrapper.setCredentials(parts.username, parts.password or "")
+        self._endpoint, self._sessions = urlunsplit(public), Sessions()
+        self._headers = {"User-Agent": user_agent, "Accept": "application/sparql-results+json"}
+        self._login = (parts.username, parts.password or "") if parts.username else None
 
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
@@ -126,49 +124,39 @@ class Client:
         `TooMuchError` where it ran out of time or broke off; `RetryError` where the endpoint is
         busy or out of reach; `UserError` where it refuses.
         """
-        self._wrapper.setQuery(query)
+        timeout, more = self._policy.timeout, {"headers": self._headers, "auth": self._sign}
         try:
-            raw, kind = within(2 * self._policy.timeout, self._read)
-        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise TooMuchError("the answer broke off") from error
-        except (TimeoutError, URLError, ConnectionError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, TimeoutError):
-                raise TooMuchError(f"no answer within {self._policy.timeout:g} s") from error
-            out = "out of reach" if isinstance(error, URLError) else "a dropped connection"
-            raise RetryError(out, str(reason)) from error
-        if raw and not raw.lstrip().startswith(b"{"):
+            reply = exchange(
+                self._sessions, self._endpoint, timeout, _MOST, data={"query": query}, **more
+            )
+        except CutShortError as error:
+            raise TooMuchError(str(error)) from error
+        if len(reply.body) > _MOST:
+            raise TooMuchError(f"an answer of more than {_MOST:,} bytes")
+        if reply.status >= 300:
+            raise self._failure(reply)
+        if reply.body and not reply.body.lstrip().startswith(b"{"):
             raise UserError(
-                f"{self.address} does not answer with SPARQL JSON results, but {kind}: "
-                f"{self._words(raw)}",
+                f"{self.address} does not answer with SPARQL JSON results, but "
+                f"{reply.headers.get('Content-Type', 'nothing')}: {self._words(reply.body)}",
                 hint="is this the address of the endpoint itself, not of its web page?",
             )
         try:
-            return raw, _results(raw).results.bindings
+            return reply.body, _results(reply.body).results.bindings
         except msgspec.DecodeError as error:
             raise TooMuchError(f"the answer broke off ({error})") from error
 
-    def _read(self) -> tuple[bytes, str]:
-        """The body of one answer and its content type."""
-        try:
-            response: Any = self._wrapper.query().response
-        except HTTPError as error:
-            raise self._failure(error.code, _body(error), error.headers) from error
-        except SPARQLExceptions.SPARQLWrapperException as error:
-            quoted = str(error).partition("Response:\n")[2]
-            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
-            code = getattr(error.__context__, "code", 500)
-            raise self._failure(code, body, Message()) from error
-        body = _unpacked(response.read(_LARGEST_ANSWER + 1))
-        return body, response.headers.get("Content-Type", "nothing")
+    def _sign(self, request: PreparedRequest) -> PreparedRequest:
+        """Credentials of the address, and none of a .netrc."""
+        return HTTPBasicAuth(*self._login)(request) if self._login else request
 
-    def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
+    def _failure(self, reply: Reply) -> Exception:
         """What an HTTP error means for us."""
-        asked_to_wait = retry_after(headers)
-        ran_out = _OUT_OF_TIME.search(body.decode(errors="replace")) and asked_to_wait is None
+        code, asked_to_wait = reply.status, retry_after(reply.headers)
+        ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and asked_to_wait is None
         if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
             return TooMuchError(f"HTTP {code}: it ran out of time")
-        words = self._words(body)
+        words = self._words(reply.body)
         if code in (429, 500, 502, 503):
             return RetryError(f"HTTP {code}", words, asked_to_wait)
         return UserError(f"{self.address} refused the query: HTTP {code}: {words}")
@@ -176,25 +164,7 @@ class Client:
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
         line = _error_line(body)
-        return line.replace(self._password, "…") if self._password else line
-
-
-def _unpacked(body: bytes) -> bytes:
-    """A body as it was before it was packed. `TooMuchError`: larger than is read."""
-    if body.startswith(b"\x1f\x8b"):
-        with gzip.open(BytesIO(body)) as file:
-            body = file.read(_LARGEST_ANSWER + 1)
-    if len(body) > _LARGEST_ANSWER:
-        raise TooMuchError(f"an answer of more than {_LARGEST_ANSWER:,} bytes")
-    return body
-
-
-def _body(error: HTTPError) -> bytes:
-    """What came with an HTTP error; nothing where that broke off too."""
-    try:
-        return _unpacked(error.read(_LARGEST_ANSWER + 1))
-    except (HTTPException, OSError, EOFError, zlib.error):
-        return b""
+        return line.replace(self._login[1], "…") if self._login and self._login[1] else line
 
 
 def _error_line(body: bytes) -> str:
