@@ -1,6 +1,5 @@
 """From dump files to tables: the same facts from every form, and what is left out and why."""
 
-import hashlib
 import json
 from datetime import date
 from pathlib import Path
@@ -11,12 +10,25 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.rows import Dropped, Entity, Fact, Gap, Statement
+from factdrift.builders.rows import Dropped, Entity, Statement
 from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.mine import merge, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
+from tests.conftest import checksums
 from tests.conftest import run as command
-from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, rows, statement, world
+from tests.dumps import (
+    Json,
+    array,
+    compressed,
+    facts_of,
+    item,
+    lines,
+    prop,
+    rows,
+    shards,
+    statement,
+    world,
+)
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -27,16 +39,12 @@ def run(dumps: Any, out: Path, **more: Any) -> Mined:
     return mine(dumps, out, **{"undated": UNDATED, "snapshot": DAY, **more})
 
 
-def sums(out: Path) -> dict[str, str]:
-    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-
-
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Checksums of the tables of `world()`, read plainly."""
     folder = tmp_path_factory.mktemp("expected")
     run(compressed(array(world()), folder / "dump.json"), folder / "out")
-    return sums(folder / "out")
+    return checksums(folder / "out")
 
 
 def test_the_tables(tmp_path: Path) -> None:
@@ -61,33 +69,20 @@ def test_the_tables(tmp_path: Path) -> None:
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")
     assert not rows(found.dropped)
+    for path, row in zip(
+        (found.statements, found.entities, found.dropped), (Statement, Entity, Dropped), strict=True
+    ):
+        kinds = [
+            [(f.name, str(f.type).replace("element", "item").replace(" not null", "")) for f in one]
+            for one in (pq.read_schema(path), arrow_schema(row))
+        ]
+        assert kinds[0] == kinds[1]
     summary = json.loads(found.summary.read_text("utf-8"))
     assert summary == found.counts
     assert summary["snapshot"] == "2026-01-01"
     assert summary["relations"] == {"P27": {"statements": 2}, "P54": {"statements": 4}}
     assert summary["counts"]["lines"] == 15
     assert summary["counts"]["items"] == 12
-
-
-def test_the_columns_are_those_of_the_row_types(tmp_path: Path) -> None:
-    found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
-    folder = facts_of(found, tmp_path / "build", ["P27", "P54"])
-    for path, row in (
-        (found.statements, Statement),
-        (found.entities, Entity),
-        (found.dropped, Dropped),
-        (folder / "facts.parquet", Fact),
-        (folder / "gaps.parquet", Gap),
-        (folder / "entities.parquet", Entity),
-        (folder / "dropped.parquet", Dropped),
-    ):
-        schema, declared = pq.read_schema(path), arrow_schema(row)
-        assert schema.names == declared.names
-        written, wanted = (
-            [str(f.type).replace("element", "item").replace(" not null", "") for f in one]
-            for one in (schema, declared)
-        )
-        assert written == wanted
 
 
 OFFICIAL = (b"[\n", b",\n", b"\n]\n")
@@ -114,7 +109,7 @@ def test_every_layout_gives_the_same_facts(
     path = compressed(before + between.join(lines(world())) + behind, tmp_path / name)
     found = run(path, tmp_path / "out", tuning=tuning)
     assert not rows(found.dropped)
-    made = sums(tmp_path / "out")
+    made = checksums(tmp_path / "out")
     del made["mined.json"]  # it counts lines, and there may be more of them
     assert made.items() <= expected.items()
 
@@ -131,15 +126,10 @@ def test_every_layout_gives_the_same_facts(
 def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     jobs: int, forms: list[str], expected: dict[str, str], tmp_path: Path
 ) -> None:
-    given = world()
-    step = len(given) // len(forms) + 1
-    for n, form in enumerate(forms):
-        some = given[n * step : (n + 1) * step]
-        compressed(array(some), tmp_path / f"shard-{n}.{form}")
     # the order in which shards are given says nothing either
-    paths = sorted(tmp_path.glob("shard-*"), reverse=True)
+    paths = shards(world(), tmp_path, *forms)[::-1]
     run(paths, tmp_path / "out", jobs=jobs, tuning=SMALL)
-    made = sums(tmp_path / "out")
+    made = checksums(tmp_path / "out")
     if len(forms) > 1:
         assert made.pop("mined.json")
     assert made.items() <= expected.items()
@@ -158,7 +148,7 @@ def test_old_and_new_forms_of_statements_give_the_same_facts(tmp_path: Path) -> 
         entity["claims"] = entity["claims"] or []
     for name, given in (("new", new), ("old", old)):
         run(compressed(array(given), tmp_path / f"{name}.json"), tmp_path / name)
-    assert sums(tmp_path / "new") == sums(tmp_path / "old")
+    assert checksums(tmp_path / "new") == checksums(tmp_path / "old")
 
 
 def tables(entities: list[Json], tmp_path: Path, **more: Any) -> tuple[Mined, Path, list[str]]:
@@ -324,18 +314,14 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
     jobs: int, forms: list[str], tmp_path: Path
 ) -> None:
     given = [*world(), item("Q9", None, member_of("Q8"))]
-    step = len(given) // len(forms) + 1
-    for n, form in enumerate(forms):
-        some = lines(given[n * step : (n + 1) * step])
-        compressed(b"[\n" + b",\n".join([*some, b"{"]) + b"]\n", tmp_path / f"shard-{n}.{form}")
-    paths = sorted(tmp_path.glob("shard-*"))
+    paths = shards(given, tmp_path, *forms, bad=b"{")
     run(paths, tmp_path / "whole", tuning=SMALL)
     how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
     shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge(shares[:2], tmp_path / "merged")
     merge(shares, tmp_path / "merged", jobs=jobs)
-    assert sums(tmp_path / "merged") == sums(tmp_path / "whole")
+    assert checksums(tmp_path / "merged") == checksums(tmp_path / "whole")
     assert len(rows(tmp_path / "whole/dropped.parquet")) == len(forms)
 
 

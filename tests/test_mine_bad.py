@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 import tracemalloc
 from datetime import date
@@ -19,9 +18,9 @@ from factdrift.builders.facts.relations import load_relations
 from factdrift.builders.facts.steps import Facts, facts
 from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alone, checksums
 from tests.dumps import array, compressed, lines, rows, world
-from tests.test_mine import SMALL, run, sums
+from tests.test_mine import SMALL, run
 
 SLOW = pytest.mark.slow
 BAD = {
@@ -53,7 +52,7 @@ def test_bad_lines_are_dropped_rows_that_name_their_place(jobs: int, tmp_path: P
     assert found.counts["counts"]["malformed_line"] == 5
     run(compressed(array(world()), tmp_path / "good.json"), tmp_path / "good")
     for table in ("statements.parquet", "entities.parquet"):
-        assert sums(tmp_path / "out")[table] == sums(tmp_path / "good")[table]
+        assert checksums(tmp_path / "out")[table] == checksums(tmp_path / "good")[table]
 
 
 def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
@@ -126,7 +125,7 @@ def test_a_truncated_file_is_an_error_and_what_was_read_is_kept(
     said: list[str] = []
     run(path, tmp_path / "out", jobs=jobs, tuning=tuning, checksums=["same"], say=said.append)
     assert said[0].startswith("going on: ")
-    assert sums(tmp_path / "out") == sums(tmp_path / "whole")
+    assert checksums(tmp_path / "out") == checksums(tmp_path / "whole")
 
 
 def run_of(path: Path, templates: Path, said: list[str]) -> Run:
@@ -165,7 +164,7 @@ def test_a_full_disk_is_a_message(limit: int, jobs: int, tmp_path: Path) -> None
         "except UserError as error:\n"
         "    sys.exit(f'UserError: {error}')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = alone(sys.executable, "-c", code, ok=False)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("UserError: "), done.stderr
     assert "File too large" in done.stderr

@@ -11,9 +11,8 @@ import pytest
 
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
-from tests.conftest import DATA
+from tests.conftest import DATA, checksums
 from tests.dumps import facts_of, rows
-from tests.test_mine import sums
 
 PAPER = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 needs_data = pytest.mark.skipif(
@@ -81,4 +80,4 @@ def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
         assert not [d for d in rows(found.dropped) if d["step"] == "read"]
         assert found.counts["counts"]["items"] >= 19
         assert found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
-    assert sums(tmp_path / "1") == sums(tmp_path / "2")
+    assert checksums(tmp_path / "1") == checksums(tmp_path / "2")

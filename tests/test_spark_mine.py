@@ -20,10 +20,10 @@ from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import ALIVE, mine
 from factdrift.builders.wikidata.reader import DumpReading, Left
 from tests import test_spark_cluster as clusters
-from tests.conftest import ROOT, Done, Env, alone
+from tests.conftest import ROOT, Done, Env, alone, checksums
 from tests.conftest import run as command
-from tests.dumps import array, compressed, world
-from tests.test_mine import SMALL, run, sums
+from tests.dumps import shards, world
+from tests.test_mine import SMALL, run
 
 SAMPLE = resource("samples/wikidata/wikidata-20230102-all.json.gz")
 pyspark = clusters.pyspark
@@ -55,26 +55,20 @@ class Nodes:
 
 def files(folder: Path, many: int) -> Path:
     """A dump in so many files."""
-    dump = folder / "dump"
-    dump.mkdir()
-    given = world()
-    step = -(-len(given) // many)
-    for n in range(many):
-        compressed(array(given[n * step : (n + 1) * step]), dump / f"{n}.json.gz")
-    return dump
+    return shards(world(), folder, *["json.gz"] * many)[0].parent
 
 
 def expected(dump: Path) -> dict[str, str]:
     """Checksums of the tables of a dump that is read by one process at once."""
     run(dump, dump.with_name("expected"))
-    return sums(dump.with_name("expected"))
+    return checksums(dump.with_name("expected"))
 
 
 @pytest.mark.parametrize(("many", "of"), [(1, 1), (1, 3), (1, 40), (2, 5), (5, 5), (5, 2)])
 def test_shares_give_the_same_bytes(many: int, of: int, tmp_path: Path) -> None:
     dump = files(tmp_path, many)
     run(dump, tmp_path / "out", tuning=SMALL, reading=Nodes(of))
-    assert sums(tmp_path / "out") == expected(dump)
+    assert checksums(tmp_path / "out") == expected(dump)
 
 
 @pytest.mark.parametrize("many", [1, 4])
@@ -86,7 +80,7 @@ def test_a_stopped_run_goes_on(many: int, again: int | None, tmp_path: Path) -> 
         run(dump, out, tuning=SMALL, reading=Nodes(4, [0, 2]))
     run(dump, out, tuning=SMALL, reading=Nodes(again) if again else None, say=said.append)
     assert said[0].startswith("going on: ")
-    assert sums(out) == expected(dump)
+    assert checksums(out) == expected(dump)
 
 
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
@@ -98,7 +92,7 @@ def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     for path in (dump / "0.json.gz", dump / "1.json.gz"):
         path.write_bytes(b"!" * path.stat().st_size)
     run(dump, out, tuning=SMALL, reading=Nodes(3, [0, 0, 1, 2]))
-    assert sums(out) == whole
+    assert checksums(out) == whole
 
 
 @pytest.mark.parametrize(
@@ -278,7 +272,7 @@ def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
     done = alone(*words, cwd=tmp_path, env=given | {"PYTHONPATH": path})
     assert mark.is_file(), done.stderr
     assert clusters.each_had_work(home)
-    assert sums(tmp_path / "out") == sums(tmp_path / "alone")
+    assert checksums(tmp_path / "out") == checksums(tmp_path / "alone")
 
 
 @pytest.mark.slow
@@ -301,7 +295,7 @@ def test_a_spark_in_this_process(sample: Path, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert "\tat org.apache" not in done.stderr
     mined(tmp_path, SAMPLE, "--out", "tasks", *spark, env=clusters.FRUGAL)
-    assert sums(tmp_path / "tasks") == sums(tmp_path / "merged") == sums(sample)
+    assert checksums(tmp_path / "tasks") == checksums(tmp_path / "merged") == checksums(sample)
 
 
 @pytest.mark.slow
@@ -320,4 +314,4 @@ def test_connect_server(sample: Path, tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
         mark.unlink()
         mined(tmp_path, *words)
-    assert sums(tmp_path / "out") == sums(sample)
+    assert checksums(tmp_path / "out") == checksums(sample)

@@ -2,7 +2,6 @@
 
 import gzip
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,9 +14,9 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.sparql import mine_sparql
+from tests.conftest import checksums, started
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
-from tests.test_mine import sums
 from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
@@ -178,11 +177,11 @@ def test_it_asks_by_post_with_the_contact_and_never_twice(server: Server, tmp_pa
     assert not any("OFFSET" in entry["query"] for entry in log)
     # day, count; ids: 100, 20, none; statements: 3 and 1 pages; entities: 4 pages
     assert len(log) == 2 + 3 + 4 + 4
-    before = sums(tmp_path / "out")
+    before = checksums(tmp_path / "out")
     server.reset()
     mine_mayors(server, tmp_path, page=7, id_page=3)
     assert server.log == []
-    assert sums(tmp_path / "out") == before
+    assert checksums(tmp_path / "out") == before
     assert before.keys() == {*TABLES}
 
 
@@ -215,7 +214,7 @@ from factdrift.builders.wikidata.sparql import mine_sparql
 mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P39": False}},
     user_agent={AGENT!r}, cache=Path({str(tmp_path / "cache")!r}), page=10, id_page=50)
 """
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as run:
+    with started(sys.executable, "-c", code) as run:
         while len(server.log) < 8 and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(stop)

@@ -17,18 +17,15 @@ from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import DATA, ROOT, run
 from tests.dumps import (
-    GREGORIAN,
-    JULIAN,
     Json,
     facts_of,
     item,
-    item_snak,
     lines,
     prop,
     rows,
+    snak,
     statement,
     term,
-    value,
 )
 from tests.sparql_server import Server, serve
 from tests.tsv import cells
@@ -77,26 +74,6 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 
 
 # --- every form of a statement ------------------------------------------------------------
-
-PRECISIONS = {4: 9, 7: 10, 10: 11}
-
-
-def snak(form: str) -> Json:
-    """`?`: unknown; `-`: no value; an item or property; a time, `/precision`, `J` for Julian."""
-    if form in ("?", "-"):
-        return {"snaktype": "novalue" if form == "-" else "somevalue"}
-    if form[0] == "Q":
-        return item_snak(form)
-    if form[0] == "P":
-        return value("wikibase-entityid", {"entity-type": "property", "id": form})
-    calendar = JULIAN if form.endswith("J") else GREGORIAN
-    text, _, precision = form.rstrip("J").partition("/")
-    sign, day = ("-", text[1:]) if text[0] == "-" else ("+", text)
-    number = int(precision) if precision else PRECISIONS[len(day)]
-    day += "-00" * (2 - day.count("-"))
-    given = {"time": f"{sign}{day}T00:00:00Z", "precision": number, "calendarmodel": calendar}
-    return value("time", given)
-
 
 ROWS = {form: (value, rank, times) for form, value, rank, times in cells("statement_forms")}
 
