@@ -29,6 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
+from tests.tsv import lists
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -85,28 +86,19 @@ def test_the_tables(tmp_path: Path) -> None:
     assert summary["counts"]["items"] == 12
 
 
-OFFICIAL = (b"[\n", b",\n", b"\n]\n")
-LAYOUTS = {
-    "lines.jsonl": (b"", b"\n", b"\n"),
-    "no-last-newline.json": (b"", b"\n", b""),
-    **{f"official.json{suffix}": OFFICIAL for suffix in ("", ".gz", ".bz2", ".zst")},
-    "comma-after-the-last.json": (b"[\n", b",\n", b",\n]"),
-    "crlf.json": (b"[\r\n", b",\r\n", b"\r\n]\r\n"),
-    "spaces.json": (b" [ \n  ", b" , \n\t ", b"  \n ] \n\n"),
-    "commas-first.json": (b"[ ", b"\n, ", b"\n]"),
-    "brackets-beside.json": (b"[", b",\n", b"]"),
-    "bom.json": (b"\xef\xbb\xbf[\n", b",\n", b"\n]\n"),
-}
-"""What stands before, between and behind the entities."""
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize(("name", "before", "between", "behind"), lists("dump_layouts")["layouts"])
 @pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
 def test_every_layout_gives_the_same_facts(
-    name: str, tuning: Tuning, expected: dict[str, str], tmp_path: Path
+    name: str,
+    before: str,
+    between: str,
+    behind: str,
+    tuning: Tuning,
+    expected: dict[str, str],
+    tmp_path: Path,
 ) -> None:
-    before, between, behind = LAYOUTS[name]
-    path = compressed(before + between.join(lines(world())) + behind, tmp_path / name)
+    start, comma, end = (text.encode("latin-1") for text in (before, between, behind))
+    path = compressed(start + comma.join(lines(world())) + end, tmp_path / name)
     found = run(path, tmp_path / "out", tuning=tuning)
     assert not rows(found.dropped)
     made = checksums(tmp_path / "out")
@@ -274,16 +266,6 @@ def test_a_day_before_what_the_dump_says_is_refused(
     else:
         with pytest.raises(UserError, match=message):
             run(dump, tmp_path / "out")
-
-
-def test_a_statement_with_two_terms_is_two_facts(tmp_path: Path) -> None:
-    claim = statement("Q2", "2000", "2005")
-    for relation, year in (("P580", "2010"), ("P582", "2015")):
-        claim["qualifiers"][relation] += statement("Q2", year)["qualifiers"]["P580"]
-    found, folder, facts = tables([item("Q1", "A", {"P54": [claim]}), item("Q2", "B")], tmp_path)
-    assert facts == ["Q1 Q2", "Q1 Q2"]
-    assert {f["statement"] for f in rows(folder / "facts.parquet")} == {"Q1$P54-0"}
-    assert {e["id"]: e["facts"] for e in rows(found.entities)}["Q1"] == 2
 
 
 def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:

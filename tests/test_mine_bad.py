@@ -21,6 +21,7 @@ from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT, alone, checksums
 from tests.dumps import array, compressed, lines, rows, world
 from tests.test_mine import SMALL, run
+from tests.tsv import lists
 
 SLOW = pytest.mark.slow
 BAD = {
@@ -73,26 +74,10 @@ def test_a_line_of_any_length_takes_bounded_memory(tmp_path: Path) -> None:
     assert peak < 100_000_000
 
 
-@pytest.mark.parametrize(
-    ("content", "message", "jobs"),
-    [
-        (b"", "the file is empty", 1),
-        (b"PAR1....PAR1", "Parquet", 1),
-        (b"<html>503 Service Unavailable</html>", "HTML", 1),
-        (b"Error: not found\n", "dump.json:1: no entity", 1),
-        (b'{"entities":{"Q1":{"id":"Q1"}}}', "dump.json:1: no entity", 1),
-        (b"\n\n\n", "no entity in it", 1),
-        (b'{"id":"L1","type":"lexeme"}\n', "no entity in it", 1),
-        (bytes(range(256)) * 100, "no entity", 1),
-        # two processes: refused before they start, while they read, and at the end
-        (b"\x89PNG\r\n\x1a\n", "PNG", 2),
-        (b"a,b,c\n1,2,3\n" * 100, "dump.json:1: no entity", 2),
-        (b"[\n]\n", "no entity in it", 2),
-    ],
-)
-def test_a_file_that_is_no_dump(content: bytes, message: str, jobs: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("content", "message", "jobs"), lists("no_dumps")["files"])
+def test_a_file_that_is_no_dump(content: str, message: str, jobs: int, tmp_path: Path) -> None:
     path = tmp_path / "dump.json"
-    path.write_bytes(content)
+    path.write_bytes(content.encode("latin-1"))
     with pytest.raises(UserError, match=message) as error:
         run(path, tmp_path / "out", jobs=jobs)
     assert "dump.json" in str(error.value)

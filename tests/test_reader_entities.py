@@ -1,15 +1,14 @@
 """One line of a dump against the rows that it gives, in the forms of all its years."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from msgspec.structs import asdict
 
 from factdrift.builders.wikidata.documents import Rows
 from tests.dumps import Json, item, prop, snak, statement, term, time_snak, value
+from tests.tsv import lists
 
 UNDATED = ("P19",)
 
@@ -21,7 +20,7 @@ def read(*entities: Any) -> Rows:
     return rows
 
 
-LINES = yaml.safe_load(Path(__file__).with_name("dump_lines.yaml").read_text("utf-8"))
+LINES = lists("dump_lines")
 
 
 def written(part: str, given: Any, language: str = "") -> Any:
@@ -38,7 +37,7 @@ def written(part: str, given: Any, language: str = "") -> Any:
     return statement(snak(form), rank=rank[0] if rank else "normal")
 
 
-@pytest.mark.parametrize(("given", "expected"), LINES["entities"], ids=str)
+@pytest.mark.parametrize(("given", "expected"), LINES["entities"])
 def test_an_entity(given: Json, expected: Json) -> None:
     parts = {part: one if one is None else written(part, one) for part, one in given.items()}
     found = asdict(read({"id": "Q1", "type": "item", **parts}).entities[0])
@@ -47,7 +46,7 @@ def test_an_entity(given: Json, expected: Json) -> None:
     assert expected.items() <= found.items()
 
 
-@pytest.mark.parametrize(("claim", "expected"), LINES["statements"], ids=str)
+@pytest.mark.parametrize(("claim", "expected"), LINES["statements"])
 def test_a_statement(claim: Json, expected: str) -> None:
     main, more = claim["main"], {"start": "2019", **claim}
     if isinstance(main, dict) and "snaktype" not in main:

@@ -57,7 +57,7 @@ RULES = cells("snapshot_rules")
 
 
 def terms_of(side: str) -> list[str]:
-    return side.replace("-", "", side == "-").split()
+    return [] if side == "-" else side.split()
 
 
 @pytest.fixture(scope="module")

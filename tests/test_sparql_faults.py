@@ -18,9 +18,11 @@ from tests.conftest import checksums, started
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
 from tests.test_sparql_mine import AGENT
+from tests.tsv import lists
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
+CASES = lists("sparql_faults")
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +50,7 @@ def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **opt
     return mine_sparql(options.pop("endpoint", server.endpoint), folder / "out", **given | options)
 
 
-@pytest.mark.parametrize(
-    ("fault", "at_least"),
-    [
-        ({"kind": "429", "after": "1"}, 1.0),
-        ({"kind": "429"}, 0.01),
-        ({"kind": "503"}, 0.01),
-        ({"kind": "500", "body": "NullPointerException"}, 0.01),
-        ({"kind": "502"}, 0.01),
-        ({"kind": "drop"}, 0.01),
-    ],
-    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else None,
-)
+@pytest.mark.parametrize(("fault", "at_least"), CASES["waits"])
 def test_it_waits_as_long_as_it_is_told_and_asks_again(
     server: Server, tmp_path: Path, expected: bytes, fault: dict[str, str], at_least: float
 ) -> None:
@@ -98,20 +89,7 @@ def test_the_smallest_page_is_tried_a_few_times_only(server: Server, tmp_path: P
         mine_mayors(server, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        (
-            {"kind": "400", "body": "SPARQL-QUERY: SELECT\n\njava.x.MalformedQueryException: at 7"},
-            r"HTTP 400: java\.x\.MalformedQueryException: at 7$",
-        ),
-        ({"kind": "401"}, "HTTP 401: told to fail"),
-        ({"kind": "403", "body": "Error: banned until\nmorning"}, "HTTP 403: Error: banned until$"),
-        ({"kind": "404"}, "HTTP 404"),
-        ({"kind": "414"}, "HTTP 414"),
-        ({"kind": "200", "body": "<html>\nWelcome"}, "not answer with SPARQL JSON.*: <html>"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "message"), CASES["refusals"])
 def test_a_refusal_is_said_once_and_plainly(
     server: Server, tmp_path: Path, fault: dict[str, str], message: str
 ) -> None:
@@ -121,26 +99,7 @@ def test_a_refusal_is_said_once_and_plainly(
     assert len(server.log) == 1
 
 
-OUT_OF_REACH = "http://127.0.0.1:9/sparql"
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"endpoint": "query.wikidata.org"}, "not the address"),
-        ({"endpoint": "ftp://a.org/sparql"}, "not the address"),
-        ({"endpoint": "https://"}, "not the address"),
-        ({"endpoint": ""}, "not the address"),
-        ({"endpoint": OUT_OF_REACH}, r"still out of reach .* after 4 attempts: .*refused"),
-        ({"relations": {"p39": True, "Q5": True, "P39": True}}, "not property ids: Q5, p39"),
-        ({"user_agent": None}, "contact"),
-        ({"user_agent": ""}, "contact"),
-        ({"user_agent": "factdrift/1.0"}, "contact"),
-        ({"user_agent": "Mozilla/5.0 (X11; Linux)"}, "contact"),
-        ({"user_agent": "me @ home"}, "contact"),
-        ({"user_agent": "a/1 (x@y.org)\nX: y"}, "contact"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), CASES["mistakes"])
 def test_mistakes_in_what_is_given(
     server: Server, tmp_path: Path, given: dict[str, Any], message: str
 ) -> None:

@@ -101,10 +101,10 @@ def retry(
         elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
             end = f"{over} in {now - first_failure:.0f} seconds"
         if end:
-            raise UserError(_with(end, failure.message), where=where, hint=hint)
+            text = str(RetryError(end, failure.message))
+            raise UserError(text, where=where, hint=hint)
         if attempt == 1:
-            text = _with(failure.reason, failure.message)
-            report(f"  {where}: {text}; it is tried again in {pause:.0f} s")
+            report(f"  {where}: {failure}; it is tried again in {pause:.0f} s")
         if failure.wait is not None:
             asked_waits += pause
         sleep(pause)
@@ -346,7 +346,3 @@ def _cause(error: BaseException) -> str:
             return os.strerror(seen.errno)
         seen = getattr(seen, "reason", None) or seen.__cause__ or seen.__context__
     return ""
-
-
-def _with(text: str, message: str) -> str:
-    return f"{text}: {message}" if message else text

@@ -66,10 +66,6 @@ _results = msgspec.json.Decoder(Results).decode
 _page = msgspec.json.Decoder(CachedPage).decode
 
 
-class TooMuchError(Exception):
-    """The endpoint could not answer that much at once: ask for less."""
-
-
 @dataclass(frozen=True)
 class Shape:
     """A query with one slot, `{values}` or `{after}` and `{limit}`; `name` starts its files."""
@@ -121,18 +117,13 @@ class Client:
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
 
-        `TooMuchError` where it ran out of time or broke off; `RetryError` where the endpoint is
-        busy or out of reach; `UserError` where it refuses.
+        `CutShortError` where it ran out of time or broke off, so that less is to be asked for;
+        `RetryError` where the endpoint is busy or out of reach; `UserError` where it refuses.
         """
-        timeout, more = self._policy.timeout, {"headers": self._headers, "auth": self._sign}
-        try:
-            reply = exchange(
-                self._sessions, self._endpoint, timeout, _MOST, data={"query": query}, **more
-            )
-        except CutShortError as error:
-            raise TooMuchError(str(error)) from error
+        more = {"data": {"query": query}, "headers": self._headers, "auth": self._sign}
+        reply = exchange(self._sessions, self._endpoint, self._policy.timeout, _MOST, **more)
         if len(reply.body) > _MOST:
-            raise TooMuchError(f"an answer of more than {_MOST:,} bytes")
+            raise CutShortError(f"an answer of more than {_MOST:,} bytes")
         if reply.status >= 300:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
@@ -144,7 +135,7 @@ class Client:
         try:
             return reply.body, _results(reply.body).results.bindings
         except msgspec.DecodeError as error:
-            raise TooMuchError(f"the answer broke off ({error})") from error
+            raise CutShortError(f"the answer broke off ({error})") from error
 
     def _sign(self, request: PreparedRequest) -> PreparedRequest:
         """Credentials of the address, and none of a .netrc."""
@@ -155,7 +146,7 @@ class Client:
         code, asked_to_wait = reply.status, retry_after(reply.headers)
         ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and asked_to_wait is None
         if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
-            return TooMuchError(f"HTTP {code}: it ran out of time")
+            return CutShortError(f"HTTP {code}: it ran out of time")
         words = self._words(reply.body)
         if code in (429, 500, 502, 503):
             return RetryError(f"HTTP {code}", words, asked_to_wait)
@@ -265,7 +256,7 @@ class Pager:
                 asked, slots = fill(now)
                 try:
                     raw, rows = self.client.answer(shape.asking(slots))
-                except TooMuchError as error:
+                except CutShortError as error:
                     if now <= self._floor:
                         text = f"unable to answer even small pages of {shape.name} ({now} rows)"
                         raise RetryError(text, str(error)) from error
