@@ -32,7 +32,8 @@ DOWN: Reply = (503, {"error": "tired"}, {"Retry-After": "1"})
 ANSWERS: dict[str, Reply] = {
     "moved": (307, "", {"Location": "http://localhost:9/x"}),
     "refused": (403, {"error": {"message": f"no such key {KEY}, " + "long " * 99}}),
-    "large": (200, "x" * 5000),
+    "full": (200, "x" * 1000),
+    "large": (200, "x" * 1001),
     "short": (200, "abc", {"Content-Length": "100"}),
     "down": DOWN,
 }
@@ -66,6 +67,7 @@ def read(reply: http.Reply, attempt: int) -> tuple[int, bytes, int]:
         ("ok", (200, b"fine", 1), 0.0),
         ("busy", (200, b"fine", 2), 1.0),
         ("slow", (200, b"fine", 2), 1.5),
+        ("full", (200, b"x" * 1000, 1), 0.0),
         ("moved", "307: it sends callers on to localhost", 0.0),
         ("large", "its answer is longer than 1,000 bytes", 0.0),
         ("short", r"still an answer that breaks off \(ProtocolError\) after 3 attempts", 0.0),
@@ -85,6 +87,13 @@ def test_answers_of_a_server(
         assert client.post({}, read) == expected
     assert time.monotonic() - begun >= at_least
     assert {(name, key) for name, key in server[1]} == {(kind, f"Bearer {KEY}")}
+
+
+def test_statuses_that_are_tried_again_and_the_largest_answer() -> None:
+    again = [408, 409, 425, 429, 500, 502, 503, 504, 506, 599]
+    refused = [400, 401, 403, 404, 410, 426, 430, 501, 505, 600]
+    assert [status for status in (*refused, *again) if status in http.RETRY_STATUSES] == again
+    assert http.MAX_BYTES == 67_108_864
 
 
 def test_the_key_is_not_shown(server: tuple[str, list[Any]]) -> None:

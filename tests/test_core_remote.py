@@ -20,7 +20,7 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.release import ReleaseOptions, rebuild
 from tests.file_server import Files, serving
-from tests.tsv import lists
+from tests.tables import lists
 
 QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 20_000

@@ -29,7 +29,7 @@ from tests.dumps import (
     statement,
     world,
 )
-from tests.tsv import lists
+from tests.tables import lists
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -125,22 +125,6 @@ def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     if len(forms) > 1:
         assert made.pop("mined.json")
     assert made.items() <= expected.items()
-
-
-def test_old_and_new_forms_of_statements_give_the_same_facts(tmp_path: Path) -> None:
-    """Entities of 2013: `numeric-id` alone, `[]` for empty maps, no sitelinks, no datatype."""
-    new = world(5)
-    old = json.loads(json.dumps(new))
-    for entity in old:
-        entity["aliases"] = []
-        for claim in (c for claims in entity["claims"].values() for c in claims):
-            del claim["mainsnak"]["datavalue"]["value"]["id"]
-            claim["type"] = "claim"
-            claim.setdefault("qualifiers", [])
-        entity["claims"] = entity["claims"] or []
-    for name, given in (("new", new), ("old", old)):
-        run(compressed(array(given), tmp_path / f"{name}.json"), tmp_path / name)
-    assert checksums(tmp_path / "new") == checksums(tmp_path / "old")
 
 
 def tables(entities: list[Json], tmp_path: Path, **more: Any) -> tuple[Mined, Path, list[str]]:

@@ -20,8 +20,8 @@ from factdrift.builders.wikidata.reader import Tuning
 from factdrift.builders.wikidata.steps import Mine
 from tests.conftest import ROOT, alone, checksums
 from tests.dumps import array, compressed, lines, rows, world
+from tests.tables import lists
 from tests.test_mine import SMALL, run
-from tests.tsv import lists
 
 SLOW = pytest.mark.slow
 BAD = {

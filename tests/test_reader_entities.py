@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from factdrift.builders.wikidata.documents import Rows
 from tests.dumps import Json, item, prop, snak, statement, term, time_snak, value
-from tests.tsv import lists
+from tests.tables import lists
 
 UNDATED = ("P19",)
 

@@ -8,7 +8,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.shards import find_shards, snapshot_of
-from tests.tsv import cases
+from tests.tables import cases
 
 
 def test_find_shards(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 
 from samples.wikidata import make
 from tests.conftest import ROOT, alone
-from tests.tsv import cases
+from tests.tables import cases
 
 FOLDER = ROOT / "samples" / "wikidata"
 NEWER, OLDER = "wikidata-20260202-all.json.gz", "wikidata-20230102-all.json.gz"

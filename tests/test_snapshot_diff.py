@@ -15,7 +15,7 @@ from factdrift.builders.facts.snapshot_diff import CHANGE_ORDER, SEEN_ORDER, Dum
 from factdrift.builders.facts.timeline import TimeRule
 from factdrift.builders.rows import Entity, Fact, FactChange, Gap, SeenFact
 from tests.histories import NO_LIFE, day, fact, parquet
-from tests.tsv import cells
+from tests.tables import cells
 
 OLD, NEW = date(2021, 1, 15), date(2022, 9, 15)
 EXCLUSIVE = {"P6": TimeRule(exclusive=True)}

@@ -22,7 +22,7 @@ from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
 from tests.conftest import Env, alone, checksums
-from tests.tsv import cases
+from tests.tables import cases
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -86,7 +86,7 @@ def test_no_server_answers(
         ready(f"sc://127.0.0.1:{port}", tmp_path)
 
 
-OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
+JAVA = "#!/bin/sh\necho 'openjdk version \"{}\"' >&2\n"
 
 
 @pyspark
@@ -96,7 +96,9 @@ OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
         ("spark", "pyspark.sql", "", "the engine spark needs PySpark\n  pip install -e '.[spark]'"),
         ("sc://localhost", "pyspark.sql.connect.session", "", "needs PySpark with Spark Connect ("),
         ("spark", "", "none", "the engine spark needs Java 17 or newer; found none"),
-        ("spark", "", "old", "needs Java 17 or newer; found Java 8"),
+        ("spark", "", "1.8.0_292", "needs Java 17 or newer; found Java 8"),
+        ("spark", "", "16.0.2", "needs Java 17 or newer; found Java 16"),
+        ("spark", "", "17", ""),
     ],
 )
 def test_what_is_missing(
@@ -111,11 +113,11 @@ def test_what_is_missing(
         monkeypatch.setitem(sys.modules, hidden, None)
     if java:
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    if java == "old":
+    if java not in ("", "none"):
         (tmp_path / "bin").mkdir()
-        (tmp_path / "bin" / "java").write_text(OLD_JAVA)
+        (tmp_path / "bin" / "java").write_text(JAVA.format(java))
         (tmp_path / "bin" / "java").chmod(0o755)
-    with pytest.raises(UserError, match=re.escape(expected)):
+    with pytest.raises(UserError, match=re.escape(expected)) if expected else nullcontext():
         ready(engine, tmp_path)
 
 
@@ -221,8 +223,12 @@ with engine("spark", Path("a [b] {c}*"), threads=2) as eng:
 @java
 def test_a_process_that_spark_submit_starts(tmp_path: Path) -> None:
     """Its settings stay; any folder will do, also one like a pattern."""
+    import pyspark as distribution
+
+    spark_home = Path(distribution.__file__).parent
     (tmp_path / "script.py").write_text(SUBMITTED)
-    submit = [Path(sys.executable).with_name("spark-submit"), "--master", "local[1]"]
-    env = {**FRUGAL, "HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable}
+    submit = [spark_home / "bin/spark-submit", "--master", "local[1]"]
+    places = {"SPARK_HOME": str(spark_home), "HOME": str(tmp_path)}
+    env = {**FRUGAL, **places, "PYSPARK_PYTHON": sys.executable}
     done = alone(*submit, "--conf", "spark.ui.enabled=false", "script.py", cwd=tmp_path, env=env)
     assert "local[1] [1, 2]\n" in done.stdout

@@ -17,8 +17,8 @@ from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import checksums, started
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
+from tests.tables import lists
 from tests.test_sparql_mine import AGENT
-from tests.tsv import lists
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
@@ -82,9 +82,17 @@ def test_an_endpoint_that_hangs_is_asked_for_less(
     assert sum(entry["status"] == 504 for entry in server.log) == 1
 
 
-def test_the_smallest_page_is_tried_a_few_times_only(server: Server, tmp_path: Path) -> None:
-    server.reset(limit=5)
-    message = r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"
+@pytest.mark.parametrize(
+    ("faults", "limit", "message"),
+    [
+        (0, 5, r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"),
+        (4, None, r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"),
+    ],
+)
+def test_it_gives_up_after_a_few_attempts(
+    server: Server, tmp_path: Path, faults: int, limit: int | None, message: str
+) -> None:
+    server.reset(*[{"kind": "429"}] * faults, limit=limit)
     with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path)
 
@@ -142,24 +150,6 @@ def test_it_asks_by_post_with_the_contact_and_never_twice(server: Server, tmp_pa
     assert server.log == []
     assert checksums(tmp_path / "out") == before
     assert before.keys() == {*TABLES}
-
-
-def test_what_was_fetched_before_it_gave_up_is_not_asked_for_again(
-    server: Server, tmp_path: Path, expected: bytes
-) -> None:
-    server.reset(*[{"kind": "429"}] * 4)
-    message = r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"
-    with pytest.raises(UserError, match=message):
-        mine_mayors(server, tmp_path)
-    assert len(server.log) == 4
-    server.reset({"kind": "drop"}, limit=30)
-    with pytest.raises(UserError, match="even small pages"):
-        mine_mayors(server, tmp_path, id_page=30, page=40)
-    known = {entry["query"] for entry in server.log if entry["status"] == 200}
-    assert known
-    server.reset()
-    assert mine_mayors(server, tmp_path).statements.read_bytes() == expected
-    assert not known & {entry["query"] for entry in server.log}
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])

@@ -28,7 +28,7 @@ from tests.dumps import (
     term,
 )
 from tests.sparql_server import Server, serve
-from tests.tsv import cells
+from tests.tables import cells
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -193,10 +193,8 @@ def test_an_endpoint_gives_what_a_dump_gives(
 
 def test_the_snapshot_day_is_given_or_the_endpoints_own(forms: Path, tmp_path: Path) -> None:
     with serve(forms, dated="2026-11-09T23:59:59Z") as server:
-        own = mine_endpoint(server, tmp_path, {"P39": False})
-        assert own.snapshot == date(2026, 11, 9)
-        given = mine_endpoint(server, tmp_path, {"P39": False}, snapshot=DAY)
-        assert given.snapshot == DAY
+        assert mine_endpoint(server, tmp_path, {"P39": False}).snapshot == date(2026, 11, 9)
+        assert mine_endpoint(server, tmp_path, {"P39": False}, snapshot=DAY).snapshot == DAY
     again = mine_endpoint(server, tmp_path, {"P39": False})  # without the server
     assert again.snapshot == date(2026, 11, 9)
 

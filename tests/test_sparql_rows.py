@@ -22,7 +22,7 @@ from factdrift.builders.wikidata.sparql_rows import (
 from factdrift.builders.wikidata.statements import Claims
 from factdrift.builders.wikidata.times import point
 from tests.dumps import GREGORIAN, JULIAN
-from tests.tsv import lists
+from tests.tables import lists
 from tests.wikibase_rdf import xsd_time
 
 CASES = lists("rdf_terms")

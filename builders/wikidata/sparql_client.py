@@ -4,9 +4,8 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -73,7 +72,9 @@ class Shape:
     name: str
     text: str
 
-    def asking(self, slots: Mapping[str, str]) -> str:
+    def asking(self, names: Sequence[str], after: str, limit: int) -> str:
+        quoted = after.replace("\\", "\\\\").replace('"', '\\"')
+        slots = {"values": " ".join(names), "after": quoted, "limit": str(limit)}
         return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
 
 
@@ -84,10 +85,10 @@ class Got(NamedTuple):
     rows: list[Row]
 
 
+_FLOOR = 10
+"""Rows of the smallest page that is asked for."""
 _GONE, _GONE_SHARE = 2, 0.05
 """How many rows, and which share of them, may be gone since they were counted or listed."""
-_Filled = tuple[list[str], dict[str, str]]
-"""The names that a page asks about, and the text of the query's slots."""
 
 
 class Client:
@@ -124,7 +125,7 @@ class Client:
         reply = exchange(self._sessions, self._endpoint, self._policy.timeout, _MOST, **more)
         if len(reply.body) > _MOST:
             raise CutShortError(f"an answer of more than {_MOST:,} bytes")
-        if reply.status >= 300:
+        if reply.status != 200:
             raise self._failure(reply)
         if reply.body and not reply.body.lstrip().startswith(b"{"):
             raise UserError(
@@ -168,7 +169,7 @@ def _error_line(body: bytes) -> str:
 class Pager:
     """Asks for long lists page by page; every answer is kept in a folder and never asked for again.
 
-    A page that the endpoint cannot manage is halved, down to `floor`, which is asked for as often
+    A page that the endpoint cannot manage is halved, down to ten rows, which is asked for as often
     as the policy allows; every page that it does manage lets the next be a little larger, up to
     the size asked for. A file of the folder is one page, written whole or not at all, named by its
     question: address without credentials, text of the query and the place where the page starts.
@@ -176,14 +177,13 @@ class Pager:
     made with another page size.
     """
 
-    def __init__(self, client: Client, folder: Path, policy: RetryPolicy, floor: int = 10) -> None:
-        self.client, self._folder = client, folder
-        self._policy, self._floor = policy, floor
+    def __init__(self, client: Client, folder: Path, policy: RetryPolicy) -> None:
+        self.client, self._folder, self._policy = client, folder, policy
         self._sizes: dict[str, int] = {}
 
     def one(self, shape: Shape) -> list[Row]:
         """The rows of a query that has no slot."""
-        return self._get(shape, "", 1, lambda _: ([], {})).rows
+        return self._get(shape, "", 1).rows
 
     def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
         """Rows about each of these prefixed names, `size` names a page at most.
@@ -193,7 +193,7 @@ class Pager:
         """
         at = 0
         while at < len(ids):
-            got = self._get(shape, ids[at], size, partial(_values, ids, at))
+            got = self._get(shape, ids[at], size, ids, at)
             if key:
                 known = len({row[key].value for row in got.rows})
                 self._check(shape, ids[at], known, len(got.asked))
@@ -210,7 +210,7 @@ class Pager:
         """
         after, listed = "", 0
         while True:
-            got = self._get(shape, after, size, partial(_limit, after))
+            got = self._get(shape, after, size)
             if not got.rows:
                 self._check(shape, after, listed, total)
                 return
@@ -234,11 +234,10 @@ class Pager:
         question = json.dumps([self.client.address, shape.text, start])
         return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
 
-    def _get(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
-        """One page, kept or as large as the endpoint can manage now.
-
-        `fill` gives the names that a page of a size asks about, and the slots.
-        """
+    def _get(
+        self, shape: Shape, start: str, size: int, ids: Sequence[str] = (), at: int = 0
+    ) -> Got:
+        """One page, about `ids` from `at` on, kept or as large as the endpoint can manage now."""
         path = self._path(shape, start)
         if path.is_file():
             try:
@@ -247,20 +246,20 @@ class Pager:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
-            if page.asked == fill(len(page.asked))[0]:
+            if page.asked == list(ids[at : at + len(page.asked)]):
                 return Got(page.asked, _results(page.answer).results.bindings)
 
         def call(_: int) -> Got:
             while True:
                 now = min(self._sizes.get(shape.name, size), size)
-                asked, slots = fill(now)
+                asked = list(ids[at : at + now])
                 try:
-                    raw, rows = self.client.answer(shape.asking(slots))
+                    raw, rows = self.client.answer(shape.asking(asked, start, now))
                 except CutShortError as error:
-                    if now <= self._floor:
+                    if now <= _FLOOR:
                         text = f"unable to answer even small pages of {shape.name} ({now} rows)"
                         raise RetryError(text, str(error)) from error
-                    self._sizes[shape.name] = max(self._floor, now // 2)
+                    self._sizes[shape.name] = max(_FLOOR, now // 2)
                 else:
                     self._sizes[shape.name] = now + max(1, size // 20)
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -272,13 +271,3 @@ class Pager:
 
         hint = "run it again later: it goes on from what it has"
         return retry(call, self._policy, where=self.client.address, hint=hint)
-
-
-def _values(ids: Sequence[str], at: int, size: int) -> _Filled:
-    asked = list(ids[at : at + size])
-    return asked, {"values": " ".join(asked)}
-
-
-def _limit(after: str, size: int) -> _Filled:
-    quoted = after.replace("\\", "\\\\").replace('"', '\\"')
-    return [], {"after": quoted, "limit": str(size)}
