@@ -56,6 +56,14 @@ def query(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return connection.execute(sql, given).fetchall()
 
 
+def records(sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """The rows of one small query as the query names their columns: a table of a card."""
+    with connect() as connection:
+        found = connection.execute(sql, [str(p) for p in parameters])
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
 def text(value: str) -> str:
     """A string literal."""
     return "'" + value.replace("'", "''") + "'"
