@@ -230,20 +230,23 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
 
 
 @pytest.mark.parametrize(
-    ("edited", "later", "message"),
+    ("edited", "later", "others", "message"),
     [
-        ("2026-01-08T23:59:59Z", 0, None),
-        ("2026-01-09T00:00:00Z", 0, "last edited on 2026-01-09"),
-        ("", 10, None),
-        ("", 11, "11 of its 91 starts are later, to 2027-01-01"),
+        ("2026-01-08T23:59:59Z", 0, 80, None),
+        ("2026-01-09T00:00:00Z", 0, 80, "last edited on 2026-01-09"),
+        ("", 10, 80, None),
+        ("", 11, 80, "11 of its 91 starts are later, to 2027-01-01"),
+        ("", 11, 1088, "11 of its 1,099 starts are later"),
+        ("", 11, 1089, None),
     ],
 )
 def test_a_day_before_what_the_dump_says_is_refused(
-    edited: str, later: int, message: str | None, tmp_path: Path
+    edited: str, later: int, others: int, message: str | None, tmp_path: Path
 ) -> None:
     """A dump is written for days, and what is planned may begin after it."""
-    plans = [statement("Q10", "2027", id=f"Q1$later-{n}") for n in range(later)]
-    found = [*world(), item("Q1", "A", {"P54": plans}, modified=edited)]
+    years = ["2027"] * later + ["1990"] * (others % 2)
+    plans = [statement("Q10", year, id=f"Q1$plan-{n}") for n, year in enumerate(years)]
+    found = [*world(others // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
     dump = compressed(array(found), tmp_path / "dump.json")
     if message is None:
         assert not any("edited" in key for key in run(dump, tmp_path / "out").counts["counts"])
