@@ -100,6 +100,14 @@ def alone(*command: object, cwd: Path = ROOT, ok: bool = True, env: Env | None =
     return done
 
 
+def started(*command: object) -> subprocess.Popen[str]:
+    """The same, not waited for: a process that leads a group of its own, as at a terminal."""
+    words, env, pipe = [*map(str, command)], os.environ | {"PYTHONPATH": str(ROOT)}, subprocess.PIPE
+    return subprocess.Popen(
+        words, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
 def checksums(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file below a folder, by relative path."""
     return {

@@ -25,21 +25,34 @@ def value(kind: str, what: Any) -> Json:
     return {"snaktype": "value", "datavalue": {"type": kind, "value": what}}
 
 
-def item_snak(name: str) -> Json:
-    number = int(name[1:])
-    return value("wikibase-entityid", {"entity-type": "item", "numeric-id": number, "id": name})
+def snak(form: str | Json) -> Json:
+    """`?`: unknown; `-`: none; an item or property; else a time. A mapping is one already."""
+    if not isinstance(form, str):
+        return form
+    if form in ("?", "-"):
+        return {"snaktype": "novalue" if form == "-" else "somevalue"}
+    if form[0] not in "QP":
+        return time_snak(form)
+    kind, number = {"Q": "item", "P": "property"}[form[0]], int(form[1:])
+    return value("wikibase-entityid", {"entity-type": kind, "numeric-id": number, "id": form})
+
+
+PRECISIONS = {4: 9, 7: 10, 10: 11}
 
 
 def time_snak(text: str, calendar: str = GREGORIAN) -> Json:
-    """`2019`, `2019-07` or `2019-07-24` at that precision; `somevalue`, `novalue` as such."""
+    """`2019`, `2019-07` or `2019-07-24` at that precision, or at `/8`; `J` at the end: Julian.
+
+    `somevalue` and `novalue` are those.
+    """
     if text.endswith("value"):
         return {"snaktype": text}
-    parts = [*text.split("-"), "00", "00"][:3]
-    what = {
-        "time": f"+{'-'.join(parts)}T00:00:00Z",
-        "precision": 9 + text.count("-"),
-        "calendarmodel": calendar,
-    }
+    day, _, precision = text.removesuffix("J").partition("/")
+    sign, day = ("-", day[1:]) if day[0] == "-" else ("+", day)
+    number = int(precision) if precision else PRECISIONS[len(day)]
+    day += "-00" * (2 - day.count("-"))
+    calendar = JULIAN if text.endswith("J") else calendar
+    what = {"time": f"{sign}{day}T00:00:00Z", "precision": number, "calendarmodel": calendar}
     return value("time", what)
 
 
@@ -52,8 +65,7 @@ def statement(
 ) -> Json:
     given = {"P580": start, "P582": end, "P585": point}
     qualifiers = {p: [time_snak(t)] for p, t in given.items() if t}
-    snak = item_snak(main) if isinstance(main, str) else main
-    out = {"mainsnak": snak, "type": "statement", "rank": "normal", **more}
+    out = {"mainsnak": snak(main), "type": "statement", "rank": "normal", **more}
     return {**out, "qualifiers": qualifiers} if qualifiers else out
 
 
@@ -99,6 +111,18 @@ def compressed(data: bytes, path: Path) -> Path:
             data = zstandard.compress(data)
     path.write_bytes(data)
     return path
+
+
+def shards(entities: Sequence[Json], folder: Path, *forms: str, bad: bytes = b"") -> list[Path]:
+    """A dump in so many files of these forms, with a bad line at the end of each, if there is."""
+    step, folder = -(-len(entities) // len(forms)), folder / "dump"
+    folder.mkdir()
+    found = []
+    for n, form in enumerate(forms):
+        some = [*lines(entities[n * step : (n + 1) * step]), *([bad] if bad else [])]
+        text = b"[\n" + b",\n".join(some) + b"\n]\n"
+        found.append(compressed(text, folder / f"{n}.{form}"))
+    return found
 
 
 def rows(path: Path) -> list[Json]:

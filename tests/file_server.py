@@ -1,14 +1,43 @@
-"""A local web server of files, with ranges, and what can go wrong with it."""
+"""Local web servers: one of files, with ranges, and what can go wrong with it."""
 
 import hashlib
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
+
+
+class Quiet(BaseHTTPRequestHandler):
+    """A handler that logs nothing, and that callers may leave in the middle of an answer."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):
+            super().handle()
+
+    def do_POST(self) -> None:
+        self.post(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def post(self, body: bytes) -> None:
+        """Answer a POST."""
+        raise NotImplementedError
+
+    def send(self, status: int, data: bytes, headers: Mapping[str, str]) -> None:
+        """An answer; a header without a text is left out."""
+        self.send_response(status)
+        for name, text in ({"Content-Length": str(len(data))} | dict(headers)).items():
+            if text:
+                self.send_header(name, text)
+        self.end_headers()
+        self.wfile.write(data)
 
 
 @dataclass
@@ -22,20 +51,10 @@ class Files:
     `other`: another range; `more`: bytes too many; `drip`: a byte now and then, until the caller
     goes; `ok`: nothing."""
     asked: list[str] = field(default_factory=list)
-    sent: int = 0
 
 
-def _handler(served: Files) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-        def handle(self) -> None:
-            with suppress(ConnectionError):  # they have seen enough
-                super().handle()
-
+def _handler(served: Files) -> type[Quiet]:
+    class FileHandler(Quiet):
         def do_GET(self) -> None:
             path, asked = unquote(urlsplit(self.path).path), self.headers.get("Range", "")
             served.asked.append(f"{self.command} {path} {asked}".strip())
@@ -54,24 +73,18 @@ def _handler(served: Files) -> type[BaseHTTPRequestHandler]:
                 other = first + (fault == "other")
                 headers["Content-Range"] = f"bytes {other}-{len(data) - 1}/{len(data)}"
                 data = data[first:]
-            self._send(status, data, headers, str(fault))
-
-        def _send(self, status: int, data: bytes, headers: dict[str, str], fault: str) -> None:
-            self.send_response(status)
-            if fault != "more":
-                self.send_header("Content-Length", str(len(data)))
-            for name, text in headers.items():
-                self.send_header(name, text)
-            self.end_headers()
-            for byte in data if fault == "drip" else b"":
-                self.wfile.write(bytes([byte]))
-                time.sleep(0.02)
-            shown = data[: len(data) // 2] if fault == "cut" else data + b"!" * (fault == "more")
-            self.wfile.write(shown)
-            served.sent += len(data)
+            headers["Content-Length"] = "" if fault == "more" else str(len(data))
             self.close_connection = fault in ("cut", "more")
+            if fault == "drip":
+                self.send(status, b"", headers)
+                for byte in data:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(0.02)
+            else:
+                shown = data[: len(data) // 2] if fault == "cut" else data
+                self.send(status, shown + b"!" * (fault == "more"), headers)
 
-    return Handler
+    return FileHandler
 
 
 @contextmanager

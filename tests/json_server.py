@@ -1,11 +1,12 @@
 """A local server that answers every POST of JSON as a function says."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.file_server import Quiet, listening
 
 Reply = tuple[int, object] | tuple[int, object, Mapping[str, str]] | None
 """Status, body (texts go as they are) and headers; None: the connection is closed."""
@@ -15,31 +16,18 @@ Reply = tuple[int, object] | tuple[int, object, Mapping[str, str]] | None
 def answering(answer: Callable[[BaseHTTPRequestHandler, Any], Reply]) -> Iterator[str]:
     """The address of a server on a free port of this machine."""
 
-    class JsonHandler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing."""
-
-        def do_POST(self) -> None:
-            said = answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+    class JsonHandler(Quiet):
+        def post(self, body: bytes) -> None:
+            said = answer(self, json.loads(body))
             if said is None:
                 self.close_connection = True
                 return
-            status, body, *more = said
-            data = (body if isinstance(body, str) else json.dumps(body)).encode()
-            headers = {"Content-Type": "application/json", "Content-Length": str(len(data))}
-            self.send_response(status)
-            for name, value in (headers | dict(*more)).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
+            status, reply, *more = said
+            data = (reply if isinstance(reply, str) else json.dumps(reply)).encode()
+            self.send(status, data, {"Content-Type": "application/json"} | dict(*more))
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), JsonHandler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with listening(JsonHandler) as address:
+        yield address
 
 
 def chat(said: object, **more: object) -> dict[str, Any]:

@@ -87,3 +87,5 @@ def test_streams_within_a_file(tmp_path: Path) -> None:
     assert b"".join(pieces(path, within=ends)) == b"second"
     with pytest.raises(UserError, match=f"damaged after byte {ends[0] + 1} of"):
         list(pieces(path, within=(ends[0], ends[1] - 9)))
+    parts = pieces(put(tmp_path, bytes(3 << 19)))
+    assert [len(part) for part in parts] == [1_048_576, 524_288]

@@ -1,6 +1,5 @@
 """The HTTP client against a real server: retries, refusals, size, redirects, and the key."""
 
-import json
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -16,65 +15,49 @@ from factdrift.builders.core import http
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import (
     JsonClient,
-    Reply,
     RetryError,
     RetryPolicy,
     retry,
     retry_after,
     short,
 )
-from tests.file_server import listening
+from tests.json_server import Reply, answering
 
 KEY = "sk-secret"
 HASTE = RetryPolicy(timeout=60, attempts=3, first_wait=0.01, longest_wait=1.5)
 SHORT = RetryPolicy(timeout=1.5, attempts=3, first_wait=0.01, longest_wait=1.5)
 
 
-Answer = tuple[int, bytes, dict[str, str]]
-FINE: Answer = (200, b"fine", {})
-DOWN: Answer = (503, b'{"error": "tired"}', {"Retry-After": "1"})
-SAID = {"error": {"message": f"no such key {KEY}, " + "long " * 99}}
-ANSWERS: dict[str, Answer] = {
-    "moved": (307, b"", {"Location": "http://localhost:9/x"}),
-    "refused": (403, json.dumps(SAID).encode(), {}),
-    "large": (200, b"x" * 5000, {}),
-    "short": (200, b"abc", {"Content-Length": "100"}),
+DOWN: Reply = (503, {"error": "tired"}, {"Retry-After": "1"})
+ANSWERS: dict[str, Reply] = {
+    "moved": (307, "", {"Location": "http://localhost:9/x"}),
+    "refused": (403, {"error": {"message": f"no such key {KEY}, " + "long " * 99}}),
+    "full": (200, "x" * 1000),
+    "large": (200, "x" * 1001),
+    "short": (200, "abc", {"Content-Length": "100"}),
     "down": DOWN,
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    seen: list[tuple[str, str | None, float]]
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        kind = self.path.strip("/")
-        self.seen.append((kind, self.headers.get("Authorization"), time.monotonic()))
-        first = sum(name == kind for name, *_ in self.seen) == 1
-        self.close_connection = kind == "short" or (kind == "slow" and first)
-        if kind == "slow" and first:
-            self.connection.recv(1)  # until the caller has had enough of it
-            return
-        status, body, headers = DOWN if kind == "busy" and first else ANSWERS.get(kind, FINE)
-        self.send_response(status)
-        for name, value in ({"Content-Length": str(len(body))} | headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[Any]]]:
-    seen: list[Any] = []
-    with listening(type("Bound", (Handler,), {"seen": seen})) as url:
+    seen: list[tuple[str, str | None]] = []
+
+    def answer(handler: BaseHTTPRequestHandler, _: Any) -> Reply:
+        kind = handler.path.strip("/")
+        first = kind not in dict(seen)
+        seen.append((kind, handler.headers.get("Authorization")))
+        if kind == "slow" and first:
+            handler.connection.recv(1)  # until the caller has had enough of it
+            return None
+        handler.close_connection = kind == "short"
+        return DOWN if kind == "busy" and first else ANSWERS.get(kind, (200, "fine"))
+
+    with answering(answer) as url:
         yield url, seen
 
 
-def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
+def read(reply: http.Reply, attempt: int) -> tuple[int, bytes, int]:
     return reply.status, reply.body, attempt
 
 
@@ -84,6 +67,7 @@ def read(reply: Reply, attempt: int) -> tuple[int, bytes, int]:
         ("ok", (200, b"fine", 1), 0.0),
         ("busy", (200, b"fine", 2), 1.0),
         ("slow", (200, b"fine", 2), 1.5),
+        ("full", (200, b"x" * 1000, 1), 0.0),
         ("moved", "307: it sends callers on to localhost", 0.0),
         ("large", "its answer is longer than 1,000 bytes", 0.0),
         ("short", r"still an answer that breaks off \(ProtocolError\) after 3 attempts", 0.0),
@@ -102,7 +86,14 @@ def test_answers_of_a_server(
     else:
         assert client.post({}, read) == expected
     assert time.monotonic() - begun >= at_least
-    assert {(name, key) for name, key, _ in server[1]} == {(kind, f"Bearer {KEY}")}
+    assert {(name, key) for name, key in server[1]} == {(kind, f"Bearer {KEY}")}
+
+
+def test_statuses_that_are_tried_again_and_the_largest_answer() -> None:
+    again = [408, 409, 425, 429, 500, 502, 503, 504, 506, 599]
+    refused = [400, 401, 403, 404, 410, 426, 430, 501, 505, 600]
+    assert [status for status in (*refused, *again) if status in http.RETRY_STATUSES] == again
+    assert http.MAX_BYTES == 67_108_864
 
 
 def test_the_key_is_not_shown(server: tuple[str, list[Any]]) -> None:

@@ -20,9 +20,11 @@ from factdrift.builders.core.steps import Workspace
 from factdrift.builders.recipes.recipe import find_inputs, find_recipe, read_recipe
 from factdrift.builders.release.release import ReleaseOptions, rebuild
 from tests.file_server import Files, serving
+from tests.tables import lists
 
 QUICK = RetryPolicy(timeout=5.0, attempts=3, first_wait=0.01, longest_wait=0.05)
 DATA = bytes(range(256)) * 20_000
+CASES = lists("remote_faults")
 SECRET = "s3cr3t"  # noqa: S105 - nobody's
 LARGE, SMALL = "/dump/a 1.json.gz", "/dump/b.json.gz"
 
@@ -40,17 +42,7 @@ def fetch(given: list[str], folder: Path, **more: Any) -> list[bytes]:
     return [Path(path).read_bytes() for path in paths]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("https://me:pw@host:8/a/b.gz?sig=1#x", "https://host:8/a/b.gz"),
-        ("https://me@host", "https://host"),
-        ("https://host/a@2020/b.gz?Expires=1&Signature=a/b@c", "https://host/a@2020/b.gz"),
-        ("https://host?key=1", "https://host"),
-        ("s3://key:secret@bucket/a.gz", "s3://bucket/a.gz"),
-        ("a/path?with=marks#.gz", "a/path?with=marks#.gz"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), CASES["shown"])
 def test_what_may_be_a_key_is_not_shown(text: str, shown: str) -> None:
     assert plain(text) == shown
     assert is_remote(text) is ("://" in text)
@@ -66,20 +58,7 @@ def test_addresses_among_paths() -> None:
     assert SECRET not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("faults", "asked"),
-    [
-        ([], ["GET", "GET"]),
-        ([503, 503], ["GET"] * 4),
-        (["ok", "cut"], ["GET", "GET", "GET bytes="]),
-        (["ok", "cut", "cut"], ["GET", "GET", "GET bytes=", "GET bytes="]),
-        (["ok", "cut", 503, 503], ["GET", "GET", *["GET bytes="] * 3]),
-        (["ok", "cut", "whole"], ["GET", "GET", "GET bytes="]),
-        (["ok", "cut", "other"], ["GET", "GET", *["GET bytes="] * 2]),
-        (["bare", "bare", "bare"], ["GET"] * 2),
-        (["ok", "more"], ["GET"] * 3),
-    ],
-)
+@pytest.mark.parametrize(("faults", "asked"), CASES["files"])
 def test_a_file_of_a_web_server(
     faults: list[int | str], asked: list[str], served: Files, tmp_path: Path
 ) -> None:
@@ -147,23 +126,7 @@ def test_a_stopped_fetch_goes_on(served: Files, tmp_path: Path) -> None:
     assert fetch([url], tmp_path) == [DATA[::-1]]
 
 
-@pytest.mark.parametrize(
-    ("path", "faults", "expected"),
-    [
-        ("/none.gz", [], "no such file (HTTP 404)"),
-        (SMALL, [403], "refuses it (HTTP 403)"),
-        (SMALL, [503] * 9, "still HTTP 503 after 3 attempts"),
-        (SMALL, ["ok", *["cut"] * 40], "breaks off"),
-        (SMALL, ["ok", *["more"] * 40], "more bytes than the file has"),
-        (SMALL, ["ok", "bare"], "it changed while it was read"),
-        (SMALL, [418], "HTTP 418"),
-        ("/dump/", [], "do not list their folders"),
-        ("/dump/*.gz", [], "do not list their folders"),
-        ("", [], "no file is named"),
-        ("http://:1/x.gz", [], "not an address"),
-        ("http://127.0.0.1:9/x.gz", [], "out of reach"),
-    ],
-)
+@pytest.mark.parametrize(("path", "faults", "expected"), CASES["refusals"])
 def test_what_cannot_be_fetched_is_told_without_keys(
     path: str,
     faults: list[int | str],

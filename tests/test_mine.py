@@ -1,6 +1,5 @@
 """From dump files to tables: the same facts from every form, and what is left out and why."""
 
-import hashlib
 import json
 from datetime import date
 from pathlib import Path
@@ -11,12 +10,26 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
-from factdrift.builders.rows import Dropped, Entity, Fact, Gap, Statement
+from factdrift.builders.rows import Dropped, Entity, Statement
 from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.mine import merge, mine, mine_share
 from factdrift.builders.wikidata.reader import Share, Tuning
+from tests.conftest import checksums
 from tests.conftest import run as command
-from tests.dumps import Json, array, compressed, facts_of, item, lines, prop, rows, statement, world
+from tests.dumps import (
+    Json,
+    array,
+    compressed,
+    facts_of,
+    item,
+    lines,
+    prop,
+    rows,
+    shards,
+    statement,
+    world,
+)
+from tests.tables import lists
 
 UNDATED = ("P27",)
 DAY = date(2026, 1, 1)
@@ -27,16 +40,12 @@ def run(dumps: Any, out: Path, **more: Any) -> Mined:
     return mine(dumps, out, **{"undated": UNDATED, "snapshot": DAY, **more})
 
 
-def sums(out: Path) -> dict[str, str]:
-    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(out.iterdir())}
-
-
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Checksums of the tables of `world()`, read plainly."""
     folder = tmp_path_factory.mktemp("expected")
     run(compressed(array(world()), folder / "dump.json"), folder / "out")
-    return sums(folder / "out")
+    return checksums(folder / "out")
 
 
 def test_the_tables(tmp_path: Path) -> None:
@@ -61,6 +70,14 @@ def test_the_tables(tmp_path: Path) -> None:
     assert entities["P54"]["label"] == "member of sports team"
     assert not rows(folder / "gaps.parquet")
     assert not rows(found.dropped)
+    for path, row in zip(
+        (found.statements, found.entities, found.dropped), (Statement, Entity, Dropped), strict=True
+    ):
+        kinds = [
+            [(f.name, str(f.type).replace("element", "item").replace(" not null", "")) for f in one]
+            for one in (pq.read_schema(path), arrow_schema(row))
+        ]
+        assert kinds[0] == kinds[1]
     summary = json.loads(found.summary.read_text("utf-8"))
     assert summary == found.counts
     assert summary["snapshot"] == "2026-01-01"
@@ -69,52 +86,22 @@ def test_the_tables(tmp_path: Path) -> None:
     assert summary["counts"]["items"] == 12
 
 
-def test_the_columns_are_those_of_the_row_types(tmp_path: Path) -> None:
-    found = run(compressed(array(world(2)), tmp_path / "dump.json"), tmp_path / "out")
-    folder = facts_of(found, tmp_path / "build", ["P27", "P54"])
-    for path, row in (
-        (found.statements, Statement),
-        (found.entities, Entity),
-        (found.dropped, Dropped),
-        (folder / "facts.parquet", Fact),
-        (folder / "gaps.parquet", Gap),
-        (folder / "entities.parquet", Entity),
-        (folder / "dropped.parquet", Dropped),
-    ):
-        schema, declared = pq.read_schema(path), arrow_schema(row)
-        assert schema.names == declared.names
-        written, wanted = (
-            [str(f.type).replace("element", "item").replace(" not null", "") for f in one]
-            for one in (schema, declared)
-        )
-        assert written == wanted
-
-
-OFFICIAL = (b"[\n", b",\n", b"\n]\n")
-LAYOUTS = {
-    "lines.jsonl": (b"", b"\n", b"\n"),
-    "no-last-newline.json": (b"", b"\n", b""),
-    **{f"official.json{suffix}": OFFICIAL for suffix in ("", ".gz", ".bz2", ".zst")},
-    "comma-after-the-last.json": (b"[\n", b",\n", b",\n]"),
-    "crlf.json": (b"[\r\n", b",\r\n", b"\r\n]\r\n"),
-    "spaces.json": (b" [ \n  ", b" , \n\t ", b"  \n ] \n\n"),
-    "commas-first.json": (b"[ ", b"\n, ", b"\n]"),
-    "brackets-beside.json": (b"[", b",\n", b"]"),
-    "bom.json": (b"\xef\xbb\xbf[\n", b",\n", b"\n]\n"),
-}
-"""What stands before, between and behind the entities."""
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize(("name", "before", "between", "behind"), lists("dump_layouts")["layouts"])
 @pytest.mark.parametrize("tuning", [Tuning(), SMALL], ids=["", "small"])
 def test_every_layout_gives_the_same_facts(
-    name: str, tuning: Tuning, expected: dict[str, str], tmp_path: Path
+    name: str,
+    before: str,
+    between: str,
+    behind: str,
+    tuning: Tuning,
+    expected: dict[str, str],
+    tmp_path: Path,
 ) -> None:
-    before, between, behind = LAYOUTS[name]
-    path = compressed(before + between.join(lines(world())) + behind, tmp_path / name)
+    start, comma, end = (text.encode("latin-1") for text in (before, between, behind))
+    path = compressed(start + comma.join(lines(world())) + end, tmp_path / name)
     found = run(path, tmp_path / "out", tuning=tuning)
     assert not rows(found.dropped)
-    made = sums(tmp_path / "out")
+    made = checksums(tmp_path / "out")
     del made["mined.json"]  # it counts lines, and there may be more of them
     assert made.items() <= expected.items()
 
@@ -131,34 +118,13 @@ def test_every_layout_gives_the_same_facts(
 def test_any_number_of_processes_and_shards_gives_the_same_bytes(
     jobs: int, forms: list[str], expected: dict[str, str], tmp_path: Path
 ) -> None:
-    given = world()
-    step = len(given) // len(forms) + 1
-    for n, form in enumerate(forms):
-        some = given[n * step : (n + 1) * step]
-        compressed(array(some), tmp_path / f"shard-{n}.{form}")
     # the order in which shards are given says nothing either
-    paths = sorted(tmp_path.glob("shard-*"), reverse=True)
+    paths = shards(world(), tmp_path, *forms)[::-1]
     run(paths, tmp_path / "out", jobs=jobs, tuning=SMALL)
-    made = sums(tmp_path / "out")
+    made = checksums(tmp_path / "out")
     if len(forms) > 1:
         assert made.pop("mined.json")
     assert made.items() <= expected.items()
-
-
-def test_old_and_new_forms_of_statements_give_the_same_facts(tmp_path: Path) -> None:
-    """Entities of 2013: `numeric-id` alone, `[]` for empty maps, no sitelinks, no datatype."""
-    new = world(5)
-    old = json.loads(json.dumps(new))
-    for entity in old:
-        entity["aliases"] = []
-        for claim in (c for claims in entity["claims"].values() for c in claims):
-            del claim["mainsnak"]["datavalue"]["value"]["id"]
-            claim["type"] = "claim"
-            claim.setdefault("qualifiers", [])
-        entity["claims"] = entity["claims"] or []
-    for name, given in (("new", new), ("old", old)):
-        run(compressed(array(given), tmp_path / f"{name}.json"), tmp_path / name)
-    assert sums(tmp_path / "new") == sums(tmp_path / "old")
 
 
 def tables(entities: list[Json], tmp_path: Path, **more: Any) -> tuple[Mined, Path, list[str]]:
@@ -264,36 +230,29 @@ def test_of_two_lines_of_an_entity_the_later_revision_counts(
 
 
 @pytest.mark.parametrize(
-    ("edited", "later", "message"),
+    ("edited", "later", "others", "message"),
     [
-        ("2026-01-08T23:59:59Z", 0, None),
-        ("2026-01-09T00:00:00Z", 0, "last edited on 2026-01-09"),
-        ("", 10, None),
-        ("", 11, "11 of its 91 starts are later, to 2027-01-01"),
+        ("2026-01-08T23:59:59Z", 0, 80, None),
+        ("2026-01-09T00:00:00Z", 0, 80, "last edited on 2026-01-09"),
+        ("", 10, 80, None),
+        ("", 11, 80, "11 of its 91 starts are later, to 2027-01-01"),
+        ("", 11, 1088, "11 of its 1,099 starts are later"),
+        ("", 11, 1089, None),
     ],
 )
 def test_a_day_before_what_the_dump_says_is_refused(
-    edited: str, later: int, message: str | None, tmp_path: Path
+    edited: str, later: int, others: int, message: str | None, tmp_path: Path
 ) -> None:
     """A dump is written for days, and what is planned may begin after it."""
-    plans = [statement("Q10", "2027", id=f"Q1$later-{n}") for n in range(later)]
-    found = [*world(), item("Q1", "A", {"P54": plans}, modified=edited)]
+    years = ["2027"] * later + ["1990"] * (others % 2)
+    plans = [statement("Q10", year, id=f"Q1$plan-{n}") for n, year in enumerate(years)]
+    found = [*world(others // 2), item("Q1", "A", {"P54": plans}, modified=edited)]
     dump = compressed(array(found), tmp_path / "dump.json")
     if message is None:
         assert not any("edited" in key for key in run(dump, tmp_path / "out").counts["counts"])
     else:
         with pytest.raises(UserError, match=message):
             run(dump, tmp_path / "out")
-
-
-def test_a_statement_with_two_terms_is_two_facts(tmp_path: Path) -> None:
-    claim = statement("Q2", "2000", "2005")
-    for relation, year in (("P580", "2010"), ("P582", "2015")):
-        claim["qualifiers"][relation] += statement("Q2", year)["qualifiers"]["P580"]
-    found, folder, facts = tables([item("Q1", "A", {"P54": [claim]}), item("Q2", "B")], tmp_path)
-    assert facts == ["Q1 Q2", "Q1 Q2"]
-    assert {f["statement"] for f in rows(folder / "facts.parquet")} == {"Q1$P54-0"}
-    assert {e["id"]: e["facts"] for e in rows(found.entities)}["Q1"] == 2
 
 
 def test_rows_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
@@ -324,18 +283,14 @@ def test_shares_of_several_machines_merge_to_the_same_bytes(
     jobs: int, forms: list[str], tmp_path: Path
 ) -> None:
     given = [*world(), item("Q9", None, member_of("Q8"))]
-    step = len(given) // len(forms) + 1
-    for n, form in enumerate(forms):
-        some = lines(given[n * step : (n + 1) * step])
-        compressed(b"[\n" + b",\n".join([*some, b"{"]) + b"]\n", tmp_path / f"shard-{n}.{form}")
-    paths = sorted(tmp_path.glob("shard-*"))
+    paths = shards(given, tmp_path, *forms, bad=b"{")
     run(paths, tmp_path / "whole", tuning=SMALL)
     how: dict[str, Any] = {"undated": UNDATED, "snapshot": DAY, "jobs": jobs, "tuning": SMALL}
     shares = [mine_share(paths, tmp_path / f"share{n}", Share(n, 3), **how) for n in (2, 0, 1)]
     with pytest.raises(UserError, match="not all shares are here: 2/3 is missing"):
         merge(shares[:2], tmp_path / "merged")
     merge(shares, tmp_path / "merged", jobs=jobs)
-    assert sums(tmp_path / "merged") == sums(tmp_path / "whole")
+    assert checksums(tmp_path / "merged") == checksums(tmp_path / "whole")
     assert len(rows(tmp_path / "whole/dropped.parquet")) == len(forms)
 
 

@@ -3,7 +3,6 @@
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -11,11 +10,9 @@ import pytest
 
 from factdrift.builders.wikidata.finish import Mined
 from factdrift.builders.wikidata.mine import mine
-from tests.conftest import DATA
+from tests.conftest import DATA, checksums
 from tests.dumps import facts_of, rows
-from tests.test_mine import sums
 
-PAPER = "P54 P39 P108 P102 P286 P69 P488 P6 P279 P127 P1001 P106 P27 P176 P138 P937".split()
 needs_data = pytest.mark.skipif(
     not (DATA / "wikidata/entities.jsonl.gz").is_file(),
     reason=f"no real entities in {DATA}; set FACTDRIFT_DATA",
@@ -23,16 +20,11 @@ needs_data = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def mined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
+def mined(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     home = DATA / "wikidata"
     dumps = [home / "entities.jsonl.gz", home / "properties.jsonl.gz"]
     out = tmp_path_factory.mktemp("real")
-    yield mine(dumps, out, undated=["P36"], snapshot=date(2026, 4, 20))
-
-
-@pytest.fixture(scope="module")
-def facts(mined: Mined, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return facts_of(mined, tmp_path_factory.mktemp("facts"), [*PAPER, "P36"], ["P36"])
+    return mine(dumps, out, undated=["P36"], snapshot=date(2026, 4, 20))
 
 
 @needs_data
@@ -52,7 +44,8 @@ def test_every_statement_is_accounted_for(mined: Mined) -> None:
 
 
 @needs_data
-def test_facts_that_anyone_can_check(facts: Path) -> None:
+def test_facts_that_anyone_can_check(mined: Mined, tmp_path: Path) -> None:
+    facts = facts_of(mined, tmp_path, ["P6", "P36"], ["P36"])
     names = {e["id"]: e["label"] for e in rows(facts / "entities.parquet")}
     found = {
         (names[f["subject"]], f["relation"], names[f["object"]]): (
@@ -81,4 +74,4 @@ def test_verbatim_pieces_of_dumps(sample: Path, tmp_path: Path) -> None:
         assert not [d for d in rows(found.dropped) if d["step"] == "read"]
         assert found.counts["counts"]["items"] >= 19
         assert found.counts["counts"]["arrays_without_end"] == ("first48" in sample.name)
-    assert sums(tmp_path / "1") == sums(tmp_path / "2")
+    assert checksums(tmp_path / "1") == checksums(tmp_path / "2")

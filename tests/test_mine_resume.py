@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,9 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.reader import Tuning
-from tests.dumps import array, compressed, world
-from tests.test_mine import run, sums
+from tests.conftest import checksums, started
+from tests.dumps import shards, world
+from tests.test_mine import run
 
 SLOW = pytest.mark.slow
 TUNING = Tuning(block=1 << 17, longest=1 << 17, blocks=1)
@@ -30,7 +32,7 @@ from factdrift.builders.wikidata.reader import Tuning
 if __name__ == "__main__":
     folder, jobs = Path(sys.argv[1]), int(sys.argv[2])
     try:
-        mine(sorted(folder.glob("shard-*")), folder / "out", undated=["P27"],
+        mine(sorted((folder / "dump").iterdir()), folder / "out", undated=["P27"],
              snapshot="2026-01-01", jobs=jobs, tuning=Tuning(1 << 17, 1 << 17, 1), say=print)
     except UserError as error:
         sys.exit(f"UserError: {error}")
@@ -38,34 +40,24 @@ if __name__ == "__main__":
 
 
 @pytest.fixture(scope="module")
-def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three shards of about 70 blocks, and in `expected` the tables of them."""
     folder = tmp_path_factory.mktemp("resume")
     given = [{**entity, "descriptions": "x" * 60_000} for entity in world(420)]
-    for n, form in enumerate(("json", "json.gz", "json")):
-        compressed(array(given[n * 150 : (n + 1) * 150]), folder / f"shard-{n}.{form}")
-    run(sorted(folder.glob("shard-*")), folder / "expected")
+    run(shards(given, folder, "json", "json.gz", "json"), folder / "expected")
     return folder
 
 
 @pytest.fixture
-def folder(shards: Path, tmp_path: Path) -> Path:
+def folder(whole: Path, tmp_path: Path) -> Path:
     """A folder with these shards."""
-    for path in shards.glob("shard-*"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(whole / "dump", tmp_path / "dump")
     (tmp_path / "run.py").write_text(SCRIPT)
     return tmp_path
 
 
 def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(folder / "run.py"), str(folder), str(jobs)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return started(sys.executable, folder / "run.py", folder, jobs)
 
 
 def parts(folder: Path) -> int:
@@ -109,93 +101,62 @@ def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
     return process.communicate(timeout=300)
 
 
-def rerun(folder: Path, jobs: int) -> str:
+def rerun(folder: Path, whole: Path, jobs: int) -> str:
+    """What a second run says, which makes the tables."""
     process = start(folder, jobs)
     said, errors = ended(process)
     assert process.returncode == 0, errors
     assert "Exception ignored" not in errors
+    assert checksums(folder / "out") == checksums(whole / "expected")
     return said
 
 
-def same(folder: Path, shards: Path) -> bool:
-    return sums(folder / "out") == sums(shards / "expected")
-
-
-@pytest.mark.parametrize(("jobs", "again"), [pytest.param(1, 2, marks=SLOW), (2, 1)])
-def test_killed_in_the_middle(jobs: int, again: int, folder: Path, shards: Path) -> None:
-    killed(folder, jobs, lambda: first_is_whole(folder) and parts(folder) > 80)
-    assert not (folder / "out/mined.json").exists()
-    done = parts(folder)
-    # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
-    size = (folder / "shard-0.json").stat().st_size
-    (folder / "shard-0.json").write_bytes(b"!" * size)
-    going_on = re.search(r"going on: (\d+) blocks and \d+ whole files", rerun(folder, again))
-    assert going_on
-    assert int(going_on[1]) >= done
-    assert same(folder, shards)
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-def test_a_reading_process_that_is_killed_is_an_error(folder: Path, shards: Path) -> None:
-    process = start(folder, 2)
-    until(lambda: parts(folder) > 25, process)
-    os.kill(children(process)[0], signal.SIGKILL)
-    errors = ended(process)[1]
-    assert process.returncode == 1
-    assert "UserError: a working process died" in errors
-    assert "a rerun goes on where this run stopped" in errors
-    assert "Traceback" not in errors
-    assert "Exception ignored" not in errors
-    assert "going on" in rerun(folder, 2)
-    assert same(folder, shards)
-
-
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=SLOW), 2])
-def test_ctrl_c_stops_cleanly(jobs: int, folder: Path, shards: Path) -> None:
-    process = start(folder, jobs)
-    until(lambda: parts(folder) > 50, process)
-    os.killpg(process.pid, signal.SIGINT)
-    errors = ended(process)[1]
-    assert process.returncode == 1
-    lines = [line for line in errors.splitlines() if not line.startswith("reading the dump: ")]
-    assert "\n".join(lines).startswith("UserError: stopped\n  run the same command again")
-    assert "Traceback" not in errors
-    assert "going on" in rerun(folder, jobs)
-    assert same(folder, shards)
-
-
 @pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="needs /proc")
-def test_nothing_outlives_a_run_that_is_killed(folder: Path) -> None:
-    """No process, and no memory with a name that nobody would remove."""
-    process = start(folder, 2)
-    until(lambda: parts(folder) > 20 and len(children(process)) == 2, process)
+@pytest.mark.parametrize(
+    ("how", "jobs", "again"),
+    [
+        ("killed", 2, 1),
+        ("a reader is killed", 2, 2),
+        ("ctrl-c", 2, 2),
+        pytest.param("killed", 1, 2, marks=SLOW),
+        pytest.param("ctrl-c", 1, 1, marks=SLOW),
+    ],
+)
+def test_a_stopped_run_goes_on(how: str, jobs: int, again: int, folder: Path, whole: Path) -> None:
+    """No process outlives it, nor memory with a name that nobody would remove."""
+    process = start(folder, jobs)
+    until(lambda: first_is_whole(folder) and parts(folder) > 80, process)
     readers = children(process)
-
-    def maps() -> list[str]:
-        return [Path(f"/proc/{pid}/maps").read_text() for pid in (process.pid, *readers)]
-
-    until(lambda: all("memfd:blocks" in one for one in maps()), process)
-    assert not any("/dev/shm/psm_" in one for one in maps())
-    process.kill()
-    process.communicate()
+    assert len(readers) == (jobs if jobs > 1 else 0)
+    assert all("memfd:blocks" in Path(f"/proc/{pid}/maps").read_text() for pid in readers)
+    with pytest.raises(UserError, match="another run is at work"):
+        run(sorted((folder / "dump").iterdir()), folder / "out", tuning=TUNING)
+    if how == "ctrl-c":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        os.kill(process.pid if how == "killed" else readers[0], signal.SIGKILL)
+    errors = [line for line in ended(process)[1].splitlines() if "reading the dump: " not in line]
+    assert process.returncode == (-signal.SIGKILL if how == "killed" else 1)
+    if how != "killed":
+        what = "stopped" if how == "ctrl-c" else "a working process died"
+        assert errors[0] == f"UserError: {what}"
+        assert "run the same command again" in errors[1] or "a rerun goes on" in errors[1]
+        assert len(errors) == 2
     end = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in readers):
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def test_two_runs_in_one_folder(folder: Path) -> None:
-    paths = sorted(folder.glob("shard-*"))
-    process = start(folder, 1)
-    until(lambda: parts(folder) > 10, process)
-    with pytest.raises(UserError, match="another run is at work"):
-        run(paths, folder / "out", tuning=TUNING)
-    process.kill()
-    process.communicate()
+    assert not (folder / "out/mined.json").exists()
+    done = parts(folder)
+    # a shard that is done is not opened again: nobody sees that it is gone to rack and ruin
+    (folder / "dump/0.json").write_bytes(b"!" * (folder / "dump/0.json").stat().st_size)
+    going_on = re.search(r"going on: (\d+) blocks and \d+ whole", rerun(folder, whole, again))
+    assert going_on
+    assert int(going_on[1]) >= done
 
 
 @SLOW
-def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> None:
+def test_tasks_of_a_killed_run_are_waited_for(folder: Path, whole: Path) -> None:
     killed(folder, 1, lambda: parts(folder) > 10)
     [half] = (folder / "out/build").glob("parts-*")
     with (half / ".reading").open("w") as file:
@@ -206,11 +167,11 @@ def test_tasks_of_a_killed_run_are_waited_for(folder: Path, shards: Path) -> Non
         assert not (folder / "out/mined.json").exists()
     errors = ended(second)[1]
     assert second.returncode == 0, errors
-    assert same(folder, shards)
+    assert checksums(folder / "out") == checksums(whole / "expected")
 
 
 def test_other_relations_or_files_start_anew(folder: Path) -> None:
-    paths = sorted(folder.glob("shard-*"))
+    paths = sorted((folder / "dump").iterdir())
     killed(folder, 1, lambda: parts(folder) > 10)
     said: list[str] = []
     run(paths, folder / "other", work=folder / "out/build", undated=["P54"], tuning=TUNING)

@@ -1,5 +1,6 @@
 """Files of a dump: found, and dated by their names."""
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.wikidata.shards import find_shards, snapshot_of
+from tests.tables import cases
 
 
 def test_find_shards(tmp_path: Path) -> None:
@@ -31,31 +33,11 @@ def test_find_shards(tmp_path: Path) -> None:
         find_shards([])
 
 
-@pytest.mark.parametrize(
-    ("names", "given", "expected"),
-    [
-        ("wikidata-20261109-all.json.gz", None, "2026-11-09"),
-        ("20261109.json.gz", None, "2026-11-09"),
-        ("20261109-1.json 20261109-2.json", None, "2026-11-09"),
-        ("20261109-1.json part-2.json", None, "2026-11-09"),
-        ("latest-all.json.gz", "2026-11-09", "2026-11-09"),
-        ("20261109.json.gz", "2026-11-01", "2026-11-01"),
-        ("20261109.json 20261110.json", "2026-11-09", "2026-11-09"),
-        ("latest-all.json.gz", None, "does not say the day"),
-        ("wikidata-2026110900.json", None, "does not say the day"),
-        ("20261109.json 20261110.json", None, "files of different days"),
-        ("20261309.json", None, "20261309 in its name is not a day"),
-        ("20260230.json", None, "is not a day"),
-        ("20261109.json", "2026-02-30", "not a snapshot day: '2026-02-30'"),
-        ("20261109.json", "yesterday", "not a snapshot day: 'yesterday'"),
-        ("20261109.json", "9998-01-01", "day 9998-01-01 is after today"),
-        ("99980101.json", None, "day 9998-01-01 is after today"),
-    ],
-)
-def test_snapshot_of(names: str, given: str | None, expected: str) -> None:
+@pytest.mark.parametrize(("names", "given", "expected"), cases("dump_days"))
+def test_snapshot_of(names: str, given: str, expected: str) -> None:
     paths = [Path(n) for n in names.split()]
-    if expected[:4].isdigit() and "not" not in expected:
-        assert snapshot_of(paths, given) == date.fromisoformat(expected)
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", expected):
+        assert snapshot_of(paths, given or None) == date.fromisoformat(expected)
     else:
         with pytest.raises(UserError, match=expected):
-            snapshot_of(paths, given)
+            snapshot_of(paths, given or None)

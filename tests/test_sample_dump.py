@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ import pytest
 import yaml
 
 from samples.wikidata import make
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alone
+from tests.tables import cases
 
 FOLDER = ROOT / "samples" / "wikidata"
 NEWER, OLDER = "wikidata-20260202-all.json.gz", "wikidata-20230102-all.json.gz"
@@ -79,48 +79,10 @@ def test_ids_are_real_or_reserved_and_statement_ids_differ() -> None:
     assert not any("mul" in (e.get("labels") or {}) for e in entities(OLDER))
 
 
-IN_STATEMENTS = {
-    **{f"precision {n}": rf'"precision": {n}\b' for n in (7, 8, 9, 10, 11)},
-    "BCE": r'"time": "-',
-    "five-digit year": r'"time": "\+\d{5}-',
-    "Julian day": "Q1985786",
-    "a day after the snapshot": r'"time": "\+202[78]-',
-    **{
-        f"{name} {kind}": rf'"snaktype": "{kind}", "property": "{name}"'
-        for name, kind in (
-            *(("P580", "somevalue"), ("P580", "novalue"), ("P582", "somevalue")),
-            ("P582", "novalue"),
-        )
-    },
-    "main somevalue": '^{"mainsnak": {"snaktype": "somevalue"',
-    "two starts": r'"qualifiers-order": \["P580"',
-    "a point alone": r'"qualifiers-order": \["P585"\]',
-    "a point beside a start": r'"qualifiers-order": \["P580".*"P585"',
-    "preferred": '"rank": "preferred"',
-    "deprecated": '"rank": "deprecated"',
-    "no time": '^((?!"qualifiers").)*$',
-    "a string for an item": '"datatype": "string"',
-    "numeric-id alone": r'"numeric-id": \d+}',
-}
-IN_ENTITIES = {
-    **{kind: f'"id": "{kind}"' for kind in ("Q4167836", "Q4167410", "Q11266439", "Q13406463")},
-    "label in mul alone": r'"labels": {"mul": {[^}]*}}',
-    "aliases in en and mul": r'"aliases": {"en": .*"mul": .*"claims"',
-    "no English label": r'"labels": {"de": {[^}]*}}',
-    "redirect": '"redirect"',
-    "empty maps as lists": r'"labels": \[\].*"claims": \[\]',
-    "no sitelinks": r'"type": "item".*"sitelinks": ({}|\[\])',
-    "no English page": r'"sitelinks": {((?!"enwiki").)+}, "lastrevid"',
-    "property": '"type": "property"',
-    "lexeme": '"type": "lexeme"',
-}
-
-
-@pytest.mark.parametrize("quirk", [*IN_STATEMENTS, *IN_ENTITIES])
-def test_quirk(quirk: str) -> None:
-    pattern = re.compile(IN_STATEMENTS.get(quirk) or IN_ENTITIES[quirk])
-    texts = (s for *_, s in statements()) if quirk in IN_STATEMENTS else iter(entities(NEWER))
-    assert any(pattern.search(json.dumps(text)) for text in texts)
+@pytest.mark.parametrize(("quirk", "part", "pattern"), cases("sample_quirks"))
+def test_quirk(quirk: str, part: str, pattern: str) -> None:
+    texts = (s for *_, s in statements()) if part == "statement" else iter(entities(NEWER))
+    assert any(re.search(pattern, json.dumps(text)) for text in texts), quirk
 
 
 def test_quirks_between_statements() -> None:
@@ -141,8 +103,6 @@ def test_a_mistake_names_file_and_item(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "w")
     wrong = "items:\n  A:\n    P6:\n      - B: 2019-13/..\n"
     (tmp_path / "w" / "facts" / "zz.yaml").write_text(wrong)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "w" / "make.py"], capture_output=True, text=True
-    )
+    done = alone(sys.executable, tmp_path / "w" / "make.py", ok=False)
     assert done.returncode == 1
     assert "zz.yaml: A: `2019-13` is no date" in done.stderr

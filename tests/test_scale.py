@@ -1,16 +1,14 @@
 """What the page on scale says: its commands run, and its lines are lines."""
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from bench import Cost, cost
-from bench.scale import BLOCK, STEPS, amount, fit, span, table
-from tests.conftest import ROOT
+from bench.scale import BLOCK, STEPS, fit, table
+from tests.conftest import ROOT, alone
 
 PAGE = (ROOT / "SCALE.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
@@ -22,17 +20,6 @@ def test_a_line_goes_through_its_points() -> None:
     level = fit((1, 2, 4), (9, 5, 3), 100)
     assert level.full < 12
     assert level.off > 0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(3.21, "3.2 s"), (119, "119.0 s"), (600, "10 min"), (36_000, "10.0 h")]
-)
-def test_spans(seconds: float, shown: str) -> None:
-    assert span(seconds) == shown
-
-
-def test_amounts() -> None:
-    assert [amount(n) for n in (900, 2_500_000, 3e12)] == ["0.9 kB", "2.5 MB", "3 TB"]
 
 
 def test_the_table_says_what_was_not_measured() -> None:
@@ -67,13 +54,6 @@ def test_shares_and_their_merge_run_as_written(tmp_path: Path) -> None:
     (block,) = [one for one in BLOCKS if "--shard " in one]
     (tmp_path / DUMP).symlink_to(ROOT / "samples/wikidata/wikidata-20260202-all.json.gz")
     program = f'factdrift() {{ "{sys.executable}" -m factdrift "$@"; }}\nset -e\n'
-    done = subprocess.run(
-        ["bash", "-c", program + block],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    alone("bash", "-c", program + block, cwd=tmp_path)
     assert (tmp_path / "releases/dynamic-templama-latest/1.0.0/README.md").is_file()
     assert all((tmp_path / f"share{n}").is_dir() for n in (1, 2, 3, 4))

@@ -35,15 +35,11 @@ PAIRS = 3_000
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    opened = engine("spark", tmp_path_factory.mktemp("spark"), threads=2)
     try:
-        eng = opened.__enter__()
+        with engine("spark", tmp_path_factory.mktemp("spark"), threads=2) as opened:
+            yield opened
     except UserError as error:
         pytest.skip(str(error).replace("\n", ";"))
-    try:
-        yield eng
-    finally:
-        opened.__exit__(None, None, None)
 
 
 def whole_run(eng: Engine, inputs: Path, out: Path) -> dict[str, int]:

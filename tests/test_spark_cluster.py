@@ -10,8 +10,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,7 +21,8 @@ import pytest
 from factdrift.builders.core import spark
 from factdrift.builders.core.engine import ready
 from factdrift.builders.core.errors import UserError
-from tests.conftest import Done, Env, alone, checksums
+from tests.conftest import Env, alone, checksums
+from tests.tables import cases
 
 FRUGAL = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """A JVM that lives for a minute spends most of it on compiling itself."""
@@ -48,38 +50,11 @@ def taken_port(listens: bool) -> Iterator[int]:
         yield held.getsockname()[1]
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["local", "local[*]", "local[2]", "local[2,3]", "local-cluster[2,1,1024]", "yarn",
-     "spark://host:7077", "spark://one:7077,two:7077", "k8s://https://host:443", "sc://host",
-     "sc://host:15002", "sc://host:15002/;use_ssl=true;user_id=me", "sc://[::1]:15002"],
-)  # fmt: skip
-def test_addresses(address: str) -> None:
-    assert spark.checked(address) == address
-
-
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("duckbd", "no engine 'duckbd'"),
-        ("", "no engine ''"),
-        ("local[", "no engine 'local['"),
-        ("http://host:1", "no engine 'http://host:1'"),
-        ("spark://host", "not the address of a Spark master: spark://host\n"),
-        ("spark://host:x", "not the address of a Spark master"),
-        ("spark://host:99999", "not the address of a Spark master"),
-        ("spark://one:7077,two", "not the address of a Spark master"),
-        ("sc://", "not the address of a Spark Connect server"),
-        ("sc://host:x", "not the address of a Spark Connect server"),
-        ("sc://host/path", "not the address of a Spark Connect server"),
-        ("sc://host/;token=s3cret", "holds a key"),
-        ("sc://host/;use_ssl=true;x-api-key=s3cret", "holds a key"),
-        ("sc://me:s3cret@host:15002", "holds a key"),
-        ("spark://me:s3cret@host:7077", "holds a key"),
-        ("k8s://https://me:s3cret@host", "holds a key"),
-    ],
-)
-def test_wrong_addresses(address: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("address", "said"), cases("spark_addresses"))
+def test_addresses(address: str, said: str, tmp_path: Path) -> None:
+    if not said:
+        assert spark.checked(address) == address
+        return
     with pytest.raises(UserError, match=re.escape(said)) as error:
         ready(address, tmp_path)
     assert "s3cret" not in str(error.value)
@@ -111,56 +86,39 @@ def test_no_server_answers(
         ready(f"sc://127.0.0.1:{port}", tmp_path)
 
 
-def opened(home: Path, engine: str, first: str = "", **environment: str) -> str:
-    """What an engine that is opened in another process says.
-
-    Run from a file: PySpark takes `python -c` for its own doctests and ends without an error.
-    """
-    script = home / "script.py"
-    script.write_text(
-        f"{first}\nfrom pathlib import Path\nfrom factdrift.builders.core.engine import engine\n"
-        "from factdrift.builders.core.errors import UserError\n"
-        f"try:\n    with engine({engine!r}, Path('a [b] {{c}}*'), threads=2) as eng:\n"
-        "        import pyarrow as pa, pyarrow.parquet as pq\n"
-        "        given = eng.scratch / 'given.parquet'\n"
-        "        pq.write_table(pa.table({'n': [1, 2]}), given)\n"
-        "        kept = eng.keep(eng._read([str(given)]))\n"
-        "        print(eng.session.sparkContext.master, sorted(r['n'] for r in eng.rows(kept)))\n"
-        "except UserError as e: print(e)\n"
-    )
-    program = environment.pop("program", sys.executable).split()
-    return alone(*program, script, cwd=home, env={"HOME": str(home)} | environment).stdout
-
-
-OLD_JAVA = "#!/bin/sh\necho 'openjdk version \"1.8.0_292\"' >&2\n"
+JAVA = "#!/bin/sh\necho 'openjdk version \"{}\"' >&2\n"
 
 
 @pyspark
 @pytest.mark.parametrize(
     ("engine", "hidden", "java", "expected"),
     [
-        ("spark", "pyspark", "", "the engine spark needs PySpark\n  pip install -e '.[spark]'"),
-        ("sc://localhost", "grpc", "", "the engine spark needs PySpark with Spark Connect"),
+        ("spark", "pyspark.sql", "", "the engine spark needs PySpark\n  pip install -e '.[spark]'"),
+        ("sc://localhost", "pyspark.sql.connect.session", "", "needs PySpark with Spark Connect ("),
         ("spark", "", "none", "the engine spark needs Java 17 or newer; found none"),
-        ("spark", "", "old", "needs Java 17 or newer; found Java 8"),
+        ("spark", "", "1.8.0_292", "needs Java 17 or newer; found Java 8"),
+        ("spark", "", "16.0.2", "needs Java 17 or newer; found Java 16"),
+        ("spark", "", "17", ""),
     ],
 )
 def test_what_is_missing(
-    engine: str, hidden: str, java: str, expected: str, tmp_path: Path
+    engine: str,
+    hidden: str,
+    java: str,
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    environment = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)} if java else {}
-    if java == "old":
-        environment["PATH"] = os.environ["PATH"]
+    if hidden:
+        monkeypatch.setitem(sys.modules, hidden, None)
+    if java:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    if java not in ("", "none"):
         (tmp_path / "bin").mkdir()
-        (tmp_path / "bin" / "java").write_text(OLD_JAVA)
+        (tmp_path / "bin" / "java").write_text(JAVA.format(java))
         (tmp_path / "bin" / "java").chmod(0o755)
-    first = f"import sys; sys.modules[{hidden!r}] = None" if hidden else ""
-    assert expected in opened(tmp_path, engine, first, **environment)
-
-
-def release(home: Path, *options: str, env: Env | None = None) -> Done:
-    words = ["release", "dynamic-templama", "--out", "releases", "--build", "build [1]", *options]
-    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, env=env)
+    with pytest.raises(UserError, match=re.escape(expected)) if expected else nullcontext():
+        ready(engine, tmp_path)
 
 
 TWO_EXECUTORS = "local-cluster[2,1,1024]"
@@ -188,41 +146,36 @@ def each_had_work(home: Path) -> bool:
 
 
 @contextmanager
-def connect_server(home: Path, **environment: str) -> Iterator[str]:
+def connect_server(home: Path) -> Iterator[str]:
     """The address of a Spark Connect server, from PySpark's own distribution."""
     import pyspark as distribution
 
-    spark_home = Path(distribution.__file__).parent
+    spark_home, log = Path(distribution.__file__).parent, home / "server.log"
     settings = {**SETTINGS, "spark.connect.grpc.binding.port": "0"}
     given = [word for pair in settings.items() for word in ("--conf", "=".join(pair))]
-    command = [str(spark_home / "bin/spark-submit"), "--master", "local[2]", *given]
+    command = [str(spark_home / "bin/spark-submit"), "--master", "local[2]", *given, "--class"]
     more = {"SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable, **FRUGAL}
-    server = subprocess.Popen(
-        [*command, "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
-        cwd=home,
-        env={**os.environ, **more, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    drained = None
+    with log.open("w") as file:
+        server = subprocess.Popen(
+            [*command, "org.apache.spark.sql.connect.service.SparkConnectServer", "spark"],
+            cwd=home,
+            env=os.environ | more,
+            stdout=subprocess.DEVNULL,
+            stderr=file,
+        )
     try:
-        assert server.stderr
-        said = []
-        for line in server.stderr:
-            said.append(line)
-            if started := re.search(r"server started at: .*:(\d+)", line):
-                break
-        else:
-            pytest.fail("".join(said))
-        # What else it says must not fill the pipe.
-        drained = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
+        while not (started := re.search(r"server started at: .*:(\d+)", log.read_text())):
+            assert server.poll() is None, log.read_text()
+            time.sleep(0.2)
         yield f"sc://localhost:{started[1]}"
     finally:
         server.terminate()
         server.wait()
-        if drained:
-            drained.wait()
+
+
+def release(home: Path, *options: str, env: Env | None = None) -> str:
+    words = ["release", "dynamic-templama", "--out", "releases", "--build", "build [1]", *options]
+    return alone(sys.executable, "-m", "factdrift", *words, cwd=home, env=env).stderr
 
 
 @pytest.fixture(scope="module")
@@ -233,14 +186,36 @@ def by_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -> None:
-    """The mined dump is lent, all tables are made anew, every file is the same."""
-    home.mkdir(exist_ok=True)
+@pytest.mark.slow
+@connect
+@java
+@pytest.mark.parametrize("where", [TWO_EXECUTORS, "a Connect server"])
+def test_a_spark_elsewhere_makes_the_same_release(
+    where: str, by_duckdb: Path, tmp_path: Path
+) -> None:
+    """To the byte: by two executors, each a JVM of its own, or over the server's protocol."""
+    home, cluster = tmp_path / "home", tmp_path / "spark"
+    home.mkdir()
     for mined in (by_duckdb / "build [1]").glob("mine-*"):
         shutil.copytree(mined, home / "build [1]" / mined.name)
-    done = release(home, "--engine", engine, env=environment)
-    assert "deltas: making" in done.stdout + done.stderr
+    given = two_executors(cluster) if where == TWO_EXECUTORS else {}
+    with nullcontext(where) if given else connect_server(tmp_path) as address:
+        assert "deltas: making" in release(home, "--engine", address, env=given)
     assert checksums(by_duckdb / "releases") == checksums(home / "releases")
+    assert not given or each_had_work(cluster)
+
+
+SUBMITTED = """
+from pathlib import Path
+import pyarrow as pa, pyarrow.parquet as pq
+from factdrift.builders.core.engine import engine
+
+with engine("spark", Path("a [b] {c}*"), threads=2) as eng:
+    given = eng.scratch / "given.parquet"
+    pq.write_table(pa.table({"n": [1, 2]}), given)
+    kept = eng.keep(eng._read([str(given)]))
+    print(eng.session.sparkContext.master, sorted(r["n"] for r in eng.rows(kept)))
+"""
 
 
 @pytest.mark.slow
@@ -248,26 +223,12 @@ def same_release(by_duckdb: Path, home: Path, engine: str, **environment: str) -
 @java
 def test_a_process_that_spark_submit_starts(tmp_path: Path) -> None:
     """Its settings stay; any folder will do, also one like a pattern."""
-    submit = Path(sys.executable).with_name("spark-submit")
-    program = f"{submit} --master local[1] --conf spark.ui.enabled=false"
-    given = {**FRUGAL, "PYSPARK_PYTHON": sys.executable, "program": program}
-    assert "local[1] [1, 2]\n" in opened(tmp_path, "spark", **given)
+    import pyspark as distribution
 
-
-@pytest.mark.slow
-@pyspark
-@java
-def test_two_executors(by_duckdb: Path, tmp_path: Path) -> None:
-    """A cluster with two executors, each a JVM of its own, makes the sample to the byte."""
-    given = two_executors(tmp_path / "spark")
-    same_release(by_duckdb, tmp_path / "cluster", TWO_EXECUTORS, **given)
-    assert each_had_work(tmp_path / "spark")
-
-
-@pytest.mark.slow
-@connect
-@java
-def test_connect_server(by_duckdb: Path, tmp_path: Path) -> None:
-    """A Spark Connect server, met over its protocol, makes the sample to the byte."""
-    with connect_server(tmp_path) as address:
-        same_release(by_duckdb, tmp_path / "client", address)
+    spark_home = Path(distribution.__file__).parent
+    (tmp_path / "script.py").write_text(SUBMITTED)
+    submit = [spark_home / "bin/spark-submit", "--master", "local[1]"]
+    places = {"SPARK_HOME": str(spark_home), "HOME": str(tmp_path)}
+    env = {**FRUGAL, **places, "PYSPARK_PYTHON": sys.executable}
+    done = alone(*submit, "--conf", "spark.ui.enabled=false", "script.py", cwd=tmp_path, env=env)
+    assert "local[1] [1, 2]\n" in done.stdout

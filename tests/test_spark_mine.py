@@ -7,6 +7,7 @@ Spark in a process, and a Connect server, as `tests.test_spark_cluster` does.
 import os
 import pickle
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from factdrift.builders.wikidata import tasks
 from factdrift.builders.wikidata.mine import ALIVE, mine
 from factdrift.builders.wikidata.reader import DumpReading, Left
 from tests import test_spark_cluster as clusters
-from tests.conftest import ROOT, Done, Env, alone
+from tests.conftest import ROOT, alone, checksums
 from tests.conftest import run as command
-from tests.dumps import array, compressed, world
-from tests.test_mine import SMALL, run, sums
+from tests.dumps import shards, world
+from tests.tables import lists
+from tests.test_mine import SMALL, run
 
 SAMPLE = resource("samples/wikidata/wikidata-20230102-all.json.gz")
 pyspark = clusters.pyspark
@@ -55,50 +57,36 @@ class Nodes:
 
 def files(folder: Path, many: int) -> Path:
     """A dump in so many files."""
-    dump = folder / "dump"
-    dump.mkdir()
-    given = world()
-    step = -(-len(given) // many)
-    for n in range(many):
-        compressed(array(given[n * step : (n + 1) * step]), dump / f"{n}.json.gz")
-    return dump
+    return shards(world(), folder, *["json.gz"] * many)[0].parent
 
 
 def expected(dump: Path) -> dict[str, str]:
     """Checksums of the tables of a dump that is read by one process at once."""
     run(dump, dump.with_name("expected"))
-    return sums(dump.with_name("expected"))
+    return checksums(dump.with_name("expected"))
 
 
 @pytest.mark.parametrize(("many", "of"), [(1, 1), (1, 3), (1, 40), (2, 5), (5, 5), (5, 2)])
 def test_shares_give_the_same_bytes(many: int, of: int, tmp_path: Path) -> None:
     dump = files(tmp_path, many)
     run(dump, tmp_path / "out", tuning=SMALL, reading=Nodes(of))
-    assert sums(tmp_path / "out") == expected(dump)
+    assert checksums(tmp_path / "out") == expected(dump)
 
 
 @pytest.mark.parametrize("many", [1, 4])
 @pytest.mark.parametrize("again", [None, 2, 4, 7])
 def test_a_stopped_run_goes_on(many: int, again: int | None, tmp_path: Path) -> None:
-    """By another number of tasks, or without Spark: `None`."""
+    """By another number of tasks, of which Spark starts one twice, or without Spark: `None`."""
     dump, out, said = files(tmp_path, many), tmp_path / "out", list[str]()
+    whole = expected(dump)
     with pytest.raises(UserError, match="not all shares"):
         run(dump, out, tuning=SMALL, reading=Nodes(4, [0, 2]))
-    run(dump, out, tuning=SMALL, reading=Nodes(again) if again else None, say=said.append)
+    for name in ("0.json.gz", "2.json.gz") if many == 4 else ():  # files that nobody opens again
+        (dump / name).write_bytes(b"!" * (dump / name).stat().st_size)
+    nodes = Nodes(again, [0, *range(again)]) if again else None
+    run(dump, out, tuning=SMALL, reading=nodes, say=said.append)
     assert said[0].startswith("going on: ")
-    assert sums(out) == expected(dump)
-
-
-def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
-    """A task that Spark starts again, or a rerun, does not look at the files of a whole share."""
-    dump, out = files(tmp_path, 3), tmp_path / "out"
-    whole = expected(dump)
-    with pytest.raises(UserError):
-        run(dump, out, tuning=SMALL, reading=Nodes(3, [0, 1]))
-    for path in (dump / "0.json.gz", dump / "1.json.gz"):
-        path.write_bytes(b"!" * path.stat().st_size)
-    run(dump, out, tuning=SMALL, reading=Nodes(3, [0, 0, 1, 2]))
-    assert sums(out) == whole
+    assert checksums(out) == whole
 
 
 @pytest.mark.parametrize(
@@ -167,43 +155,14 @@ def test_a_node_without_factdrift_says_so(tmp_path: Path) -> None:
     assert "PYSPARK_PYTHON" in done.stdout
 
 
-_PYTHON = """Traceback (most recent call last):
-  File "/opt/spark/python/pyspark/worker.py", line 1227, in main
-    func, profiler, deserializer, serializer = read_command(pickleSer, infile)
-{more}{last}
-
-\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handle(PythonRunner.scala:572)
-"""
-_JOB = "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "
-_JOB += "Lost task 0.3 in stage 0.0 (TID 3) (10.0.0.7 executor 1): "
-
-
-_BUG = """  File "/opt/lib/builders/wikidata/reader.py", line 1, in read
-    1 / 0
-    ~~^~~
-"""
-
-
 @pyspark
-@pytest.mark.parametrize(
-    ("text", "kind", "said"),
-    [
-        (_JOB + "ExecutorLostFailure (executor 1 exited)\nDriver stacktrace:\n\tat org.apache",
-         UserError, r"^Spark gave up: ExecutorLostFailure \(executor 1 exited\)\n  again"),
-        (_JOB + _PYTHON.format(more="", last="ModuleNotFoundError: No module named 'pyarrow'"),
-         UserError, "^Spark gave up: ModuleNotFoundError: No module named 'pyarrow'\n  again"),
-        ('Cannot run program "python9": error=2', UserError,
-         '^Spark gave up: Cannot run program "python9"'),
-        (_JOB + _PYTHON.format(more=_BUG, last="ZeroDivisionError: division by zero"),
-         RuntimeError, r"in a task[^$]*1 / 0\n    ~~\^~~\nZeroDivisionError: division by zero$"),
-    ],
-    ids=["lost", "module", "program", "bug"],
-)  # fmt: skip
-def test_what_spark_gives_up_with_is_one_line(text: str, kind: type[Exception], said: str) -> None:
+@pytest.mark.parametrize(("text", "kind", "said"), lists("spark_failures")["failures"])
+def test_what_spark_gives_up_with_is_one_line(text: str, kind: str, said: str) -> None:
     """And a bug of ours keeps its traceback."""
     from pyspark.errors import PySparkException
 
-    with pytest.raises(kind, match=said), spark.failures("local[2]", "again"):
+    expected = {"UserError": UserError, "RuntimeError": RuntimeError}[kind]
+    with pytest.raises(expected, match=said), spark.failures("local[2]", "again"):
         raise PySparkException(text)
 
 
@@ -221,16 +180,6 @@ if "pyspark.daemon" in sys.orig_argv:
     os.rename = renamed
 """
 """For `sitecustomize`: the first process of a task that has written a part dies at once."""
-GONE = """
-import os, sys
-class Gone:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "factdrift" and os.path.exists({mark!r}):
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-if "pyspark.daemon" in sys.orig_argv:
-    sys.meta_path.insert(0, Gone())
-"""
-"""For `sitecustomize`: nodes lack the package as long as a file is there."""
 BY_TASKS = """
 import sys
 from pathlib import Path
@@ -244,27 +193,6 @@ if __name__ == "__main__":
 """
 
 
-def customized(folder: Path, text: str) -> tuple[Path, str]:
-    """A file that the text names, and a PYTHONPATH for processes that begin with the text."""
-    mark = folder / "mark"
-    (folder / "site").mkdir()
-    (folder / "site/sitecustomize.py").write_text(text.format(mark=str(mark)))
-    return mark, os.pathsep.join([str(folder / "site"), str(ROOT)])
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample's tables as one process mines them."""
-    out = tmp_path_factory.mktemp("sample") / "mined"
-    command("mine", SAMPLE, "--out", out, "--jobs", "1")
-    return out
-
-
-def mined(folder: Path, *words: object, ok: bool = True, env: Env | None = None) -> Done:
-    command = (sys.executable, "-m", "factdrift", "mine", *words)
-    return alone(*command, cwd=folder, ok=ok, env=env)
-
-
 @pytest.mark.slow
 @pyspark
 @java
@@ -272,52 +200,38 @@ def test_two_executors_of_which_a_task_is_killed(tmp_path: Path) -> None:
     """It is done again, and goes on; the tables are those of one process."""
     mine(SAMPLE, tmp_path / "alone", undated=["P27"], snapshot="2026-01-01")
     home, given = tmp_path / "spark", clusters.two_executors(tmp_path / "spark")
-    mark, path = customized(tmp_path, KILLED_ONCE)
+    mark, site = tmp_path / "mark", tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(KILLED_ONCE.format(mark=str(mark)))
     (tmp_path / "script.py").write_text(BY_TASKS)
     words = [sys.executable, "script.py", SAMPLE, clusters.TWO_EXECUTORS]
+    path = os.pathsep.join([str(site), str(ROOT)])
     done = alone(*words, cwd=tmp_path, env=given | {"PYTHONPATH": path})
     assert mark.is_file(), done.stderr
     assert clusters.each_had_work(home)
-    assert sums(tmp_path / "out") == sums(tmp_path / "alone")
-
-
-@pytest.mark.slow
-@pyspark
-@java
-def test_a_spark_in_this_process(sample: Path, tmp_path: Path) -> None:
-    """The same bytes as shares and their merge, which are those of one process; and damage."""
-    for share in ("1", "2"):
-        command("mine", SAMPLE, "--out", tmp_path / share, "--shard", f"{share}/2")
-    command("mine", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "merged")
-    damaged = tmp_path / SAMPLE.name
-    data = bytearray(SAMPLE.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    damaged.write_bytes(data)
-    spark = ["--engine", "local[2]", "--shards", "2"]
-    done = mined(tmp_path, damaged, "--out", "bad", *spark, ok=False, env=clusters.FRUGAL)
-    assert done.returncode == 1
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert f"{damaged}: the file is cut short or damaged after" in line
-    assert "Traceback" not in done.stderr
-    assert "\tat org.apache" not in done.stderr
-    mined(tmp_path, SAMPLE, "--out", "tasks", *spark, env=clusters.FRUGAL)
-    assert sums(tmp_path / "tasks") == sums(tmp_path / "merged") == sums(sample)
+    assert checksums(tmp_path / "out") == checksums(tmp_path / "alone")
 
 
 @pytest.mark.slow
 @clusters.connect
 @java
-def test_connect_server(sample: Path, tmp_path: Path) -> None:
-    """A server whose nodes lack factdrift is told; then they have it."""
-    mark, path = customized(tmp_path, GONE)
-    mark.touch()
-    with clusters.connect_server(tmp_path, PYTHONPATH=path) as address:
-        words = (SAMPLE, "--out", "out", "--engine", address, "--shards", "2")
-        done = mined(tmp_path, *words, ok=False)
-        assert done.returncode == 1
-        assert "error: a node lacks factdrift, or a part of it (No module named" in done.stderr
-        assert "\n  seen on " in done.stderr
-        assert "Traceback" not in done.stderr
-        mark.unlink()
-        mined(tmp_path, *words)
-    assert sums(tmp_path / "out") == sums(sample)
+@pytest.mark.parametrize("where", ["local[2]", "a Connect server"])
+def test_a_spark_elsewhere_gives_the_same(where: str, tmp_path: Path) -> None:
+    """The tables of one process; and damage is one line."""
+    command("mine", SAMPLE, "--out", tmp_path / "alone", "--jobs", "1")
+    data = bytearray(SAMPLE.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    damaged = tmp_path / SAMPLE.name
+    damaged.write_bytes(data)
+    server = nullcontext(where) if where == "local[2]" else clusters.connect_server(tmp_path)
+    with server as address:
+        mine_by = [sys.executable, "-m", "factdrift", "mine", "--engine", address, "--shards", "2"]
+        alone(*mine_by, SAMPLE, "--out", "out", cwd=tmp_path, env=clusters.FRUGAL)
+        done = alone(*mine_by, damaged, "--out", "bad", cwd=tmp_path, ok=False)
+    assert checksums(tmp_path / "out") == checksums(tmp_path / "alone")
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert f"{damaged}: the file is cut short or damaged after" in line
+    assert ("\n  seen on " in done.stderr) == (where != "local[2]")
+    assert "Traceback" not in done.stderr
+    assert "\tat org.apache" not in done.stderr

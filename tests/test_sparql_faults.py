@@ -2,7 +2,6 @@
 
 import gzip
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,13 +14,15 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.http import RetryPolicy
 from factdrift.builders.wikidata.finish import TABLES, Mined
 from factdrift.builders.wikidata.sparql import mine_sparql
+from tests.conftest import checksums, started
 from tests.dumps import item, lines, statement
 from tests.sparql_server import How, Server, serve
-from tests.test_mine import sums
+from tests.tables import lists
 from tests.test_sparql_mine import AGENT
 
 HASTE = RetryPolicy(timeout=5, attempts=4, first_wait=0.01, longest_wait=2.0)
 PEOPLE = 120
+CASES = lists("sparql_faults")
 
 
 @pytest.fixture(scope="module")
@@ -49,24 +50,13 @@ def mine_mayors(server: Server, folder: Path, policy: RetryPolicy = HASTE, **opt
     return mine_sparql(options.pop("endpoint", server.endpoint), folder / "out", **given | options)
 
 
-@pytest.mark.parametrize(
-    ("fault", "at_least"),
-    [
-        ({"kind": "429", "after": "1"}, 1.0),
-        ({"kind": "429"}, 0.01),
-        ({"kind": "503"}, 0.01),
-        ({"kind": "500", "body": "NullPointerException"}, 0.01),
-        ({"kind": "502"}, 0.01),
-        ({"kind": "drop"}, 0.01),
-    ],
-    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else None,
-)
+@pytest.mark.parametrize(("fault", "at_least"), CASES["waits"])
 def test_it_waits_as_long_as_it_is_told_and_asks_again(
     server: Server, tmp_path: Path, expected: bytes, fault: dict[str, str], at_least: float
 ) -> None:
     server.reset(fault)
     assert mine_mayors(server, tmp_path).statements.read_bytes() == expected
-    first, second, *_ = server.log()
+    first, second, *_ = server.log
     assert first["query"] == second["query"]
     assert at_least <= second["time"] - first["time"] <= 10
 
@@ -77,7 +67,7 @@ def test_pages_shrink_until_the_endpoint_can_and_grow_again(
 ) -> None:
     server.reset(limit=60, how=how)
     assert mine_mayors(server, tmp_path).statements.read_bytes() == expected
-    log = server.log()
+    log = server.log
     assert any(entry["status"] == 504 for entry in log)
     limits = [int(e["query"].rpartition("LIMIT ")[2]) for e in log if "LIMIT" in e["query"]]
     assert limits == [100, 50, 55, 60, 65]  # the last page is empty, so its size does not matter
@@ -89,66 +79,42 @@ def test_an_endpoint_that_hangs_is_asked_for_less(
     server.reset(limit=220, how="hang")
     haste = RetryPolicy(timeout=1, attempts=2, first_wait=0.01)
     assert mine_mayors(server, tmp_path, haste, page=45).statements.read_bytes() == expected
-    assert sum(entry["status"] == 504 for entry in server.log()) == 1
+    assert sum(entry["status"] == 504 for entry in server.log) == 1
 
 
-def test_the_smallest_page_is_tried_a_few_times_only(server: Server, tmp_path: Path) -> None:
-    server.reset(limit=5)
-    message = r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"
+@pytest.mark.parametrize(
+    ("faults", "limit", "message"),
+    [
+        (0, 5, r"still unable to answer even small pages of ids-P39 \(10 rows\) after 4 attempts"),
+        (4, None, r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"),
+    ],
+)
+def test_it_gives_up_after_a_few_attempts(
+    server: Server, tmp_path: Path, faults: int, limit: int | None, message: str
+) -> None:
+    server.reset(*[{"kind": "429"}] * faults, limit=limit)
     with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        (
-            {"kind": "400", "body": "SPARQL-QUERY: SELECT\n\njava.x.MalformedQueryException: at 7"},
-            r"HTTP 400: java\.x\.MalformedQueryException: at 7$",
-        ),
-        ({"kind": "401"}, "HTTP 401: told to fail"),
-        ({"kind": "403", "body": "Error: banned until\nmorning"}, "HTTP 403: Error: banned until$"),
-        ({"kind": "404"}, "HTTP 404"),
-        ({"kind": "414"}, "HTTP 414"),
-        ({"kind": "200", "body": "<html>\nWelcome"}, "not answer with SPARQL JSON.*: <html>"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "message"), CASES["refusals"])
 def test_a_refusal_is_said_once_and_plainly(
     server: Server, tmp_path: Path, fault: dict[str, str], message: str
 ) -> None:
     server.reset(fault)
     with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path)
-    assert len(server.log()) == 1
+    assert len(server.log) == 1
 
 
-OUT_OF_REACH = "http://127.0.0.1:9/sparql"
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"endpoint": "query.wikidata.org"}, "not the address"),
-        ({"endpoint": "ftp://a.org/sparql"}, "not the address"),
-        ({"endpoint": "https://"}, "not the address"),
-        ({"endpoint": ""}, "not the address"),
-        ({"endpoint": OUT_OF_REACH}, r"still out of reach after 4 attempts: .*refused"),
-        ({"relations": {"p39": True, "Q5": True, "P39": True}}, "not property ids: Q5, p39"),
-        ({"user_agent": None}, "contact"),
-        ({"user_agent": ""}, "contact"),
-        ({"user_agent": "factdrift/1.0"}, "contact"),
-        ({"user_agent": "Mozilla/5.0 (X11; Linux)"}, "contact"),
-        ({"user_agent": "me @ home"}, "contact"),
-        ({"user_agent": "a/1 (x@y.org)\nX: y"}, "contact"),
-    ],
-)
+@pytest.mark.parametrize(("given", "message"), CASES["mistakes"])
 def test_mistakes_in_what_is_given(
     server: Server, tmp_path: Path, given: dict[str, Any], message: str
 ) -> None:
     server.reset()
     with pytest.raises(UserError, match=message):
         mine_mayors(server, tmp_path, **given)
-    assert server.log() == []
+    assert server.log == []
 
 
 @pytest.mark.parametrize(
@@ -172,36 +138,18 @@ def test_it_asks_by_post_with_the_contact_and_never_twice(server: Server, tmp_pa
     server.reset()
     first = mine_mayors(server, tmp_path)
     assert first.counts["counts"]["statements"] == PEOPLE
-    log = server.log()
+    log = server.log
     assert {entry["agent"] for entry in log} == {AGENT}
     assert {entry["form"] for entry in log} == {"application/x-www-form-urlencoded"}
     assert not any("OFFSET" in entry["query"] for entry in log)
     # day, count; ids: 100, 20, none; statements: 3 and 1 pages; entities: 4 pages
     assert len(log) == 2 + 3 + 4 + 4
-    before = sums(tmp_path / "out")
+    before = checksums(tmp_path / "out")
     server.reset()
     mine_mayors(server, tmp_path, page=7, id_page=3)
-    assert server.log() == []
-    assert sums(tmp_path / "out") == before
+    assert server.log == []
+    assert checksums(tmp_path / "out") == before
     assert before.keys() == {*TABLES}
-
-
-def test_what_was_fetched_before_it_gave_up_is_not_asked_for_again(
-    server: Server, tmp_path: Path, expected: bytes
-) -> None:
-    server.reset(*[{"kind": "429"}] * 4)
-    message = r"still HTTP 429 after 4 attempts: told to fail\n.*run it again"
-    with pytest.raises(UserError, match=message):
-        mine_mayors(server, tmp_path)
-    assert len(server.log()) == 4
-    server.reset({"kind": "drop"}, limit=30)
-    with pytest.raises(UserError, match="even small pages"):
-        mine_mayors(server, tmp_path, id_page=30, page=40)
-    known = {entry["query"] for entry in server.log() if entry["status"] == 200}
-    assert known
-    server.reset()
-    assert mine_mayors(server, tmp_path).statements.read_bytes() == expected
-    assert not known & {entry["query"] for entry in server.log()}
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
@@ -215,18 +163,18 @@ from factdrift.builders.wikidata.sparql import mine_sparql
 mine_sparql({server.endpoint!r}, Path({str(tmp_path / "out")!r}), relations={{"P39": False}},
     user_agent={AGENT!r}, cache=Path({str(tmp_path / "cache")!r}), page=10, id_page=50)
 """
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as run:
-        while len(server.log()) < 8 and run.poll() is None:
+    with started(sys.executable, "-c", code) as run:
+        while len(server.log) < 8 and run.poll() is None:
             time.sleep(0.05)
         run.send_signal(stop)
         said = run.communicate()[1]
     assert ("UserError: stopped\n  run it again" in said) == (stop == signal.SIGINT)
-    asked = [entry["query"] for entry in server.log()]
+    asked = [entry["query"] for entry in server.log]
     assert len(asked) >= 8
     assert not (tmp_path / "out" / "statements.parquet").exists()
     server.reset()
     assert mine_mayors(server, tmp_path, page=10, id_page=50).statements.read_bytes() == expected
-    again = {entry["query"] for entry in server.log()}
+    again = {entry["query"] for entry in server.log}
     assert again & set(asked) <= {asked[-1]}  # at most the one that was under way
 
 
@@ -234,14 +182,14 @@ def test_credentials_are_sent_and_never_kept(server: Server, tmp_path: Path) -> 
     server.reset()
     endpoint = server.endpoint.replace("//", "//me:hunter2@") + "?key=s3cret"
     mine_mayors(server, tmp_path, endpoint=endpoint)
-    assert {entry["login"] for entry in server.log()} == {"Basic bWU6aHVudGVyMg=="}
+    assert {entry["login"] for entry in server.log} == {"Basic bWU6aHVudGVyMg=="}
     for path in tmp_path.rglob("*"):
         kept = path.name.encode() + (path.read_bytes() if path.is_file() else b"")
         kept += gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else b""
         assert not any(word in kept for word in (b"hunter2", b"s3cret", b"bWU6"))
     server.reset()
     mine_mayors(server, tmp_path)  # the same endpoint, so the same pages
-    assert server.log() == []
+    assert server.log == []
 
 
 def test_a_damaged_page_names_its_file(server: Server, tmp_path: Path) -> None:

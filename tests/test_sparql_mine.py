@@ -17,20 +17,18 @@ from factdrift.builders.wikidata.mine import mine
 from factdrift.builders.wikidata.sparql import mine_sparql
 from tests.conftest import DATA, ROOT, run
 from tests.dumps import (
-    GREGORIAN,
-    JULIAN,
     Json,
     facts_of,
     item,
-    item_snak,
     lines,
     prop,
     rows,
+    snak,
     statement,
     term,
-    value,
 )
 from tests.sparql_server import Server, serve
+from tests.tables import cells
 from tests.wikibase_rdf import Flavour
 
 AGENT = "factdrift-tests/1.0 (mailto:tests@example.org)"
@@ -77,67 +75,12 @@ def assert_same(dump: Mined, sparql: Mined, build: Path, relations: dict[str, bo
 
 # --- every form of a statement ------------------------------------------------------------
 
-PRECISIONS = {4: 9, 7: 10, 10: 11}
-
-
-def snak(form: str) -> Json:
-    """`?`: unknown; `-`: no value; an item or property; a time, `/precision`, `J` for Julian."""
-    if form in ("?", "-"):
-        return {"snaktype": "novalue" if form == "-" else "somevalue"}
-    if form[0] == "Q":
-        return item_snak(form)
-    if form[0] == "P":
-        return value("wikibase-entityid", {"entity-type": "property", "id": form})
-    calendar = JULIAN if form.endswith("J") else GREGORIAN
-    text, _, precision = form.rstrip("J").partition("/")
-    sign, day = ("-", text[1:]) if text[0] == "-" else ("+", text)
-    number = int(precision) if precision else PRECISIONS[len(day)]
-    day += "-00" * (2 - day.count("-"))
-    given = {"time": f"{sign}{day}T00:00:00Z", "precision": number, "calendarmodel": calendar}
-    return value("time", given)
-
-
-FORMS = """
-year to day              Q1 normal     P580 2019; P582 2021-05-17
-month                    Q1 preferred  P580 2019-07
-decade and century       Q1 normal     P580 2010/8; P582 2000/7
-julian day               Q1 normal     P580 1582-10-04J
-julian month             Q1 normal     P580 1500-03J
-julian year              Q1 normal     P580 0044J
-julian leap day          Q1 normal     P585 1900-02-29J
-before our era           Q1 normal     P580 -0044-03-15J; P582 0014-08-19J
-1 BCE and year 0         Q1 normal     P580 -0001; P582 0000
-far away                 Q1 normal     P580 -13798000000/3; P582 12019-01-01/11
-point                    Q1 normal     P585 2019-07-24
-two points               Q1 normal     P585 2019 2021
-unknown end              Q1 normal     P580 2019; P582 ?
-no end                   Q1 normal     P580 2019; P582 -
-no end alone             Q1 normal     P582 -
-unknown start            Q1 normal     P580 ?; P582 2019
-all unknown              Q1 normal     P580 ?; P582 ?; P585 ?
-pairs                    Q1 normal     P580 2001 2005; P582 2003 2007
-many without order       Q1 normal     P580 2001 2002; P582 2003 ?
-equal as RDF, not JSON   Q1 normal     P580 2001 2001-01-01/9; P582 2003
-contradiction            Q1 normal     P580 2019; P582 2001
-undated                  Q1 normal
-deprecated               Q1 deprecated P580 2019
-unknown value            ?  normal     P580 2019
-no value                 -  normal     P580 2019
-no value, deprecated     -  deprecated
-a property               P31 normal    P580 2019
-a category               Q2 normal     P580 2019
-no label                 Q3 normal     P580 2019
-merged                   Q4 normal     P580 2019
-merged twice             Q5 normal     P580 2019
-nowhere                  Q6 normal     P580 2019
-a name for all           Q7 normal     P580 2019
-"""
-ROWS = {row[:25].strip(): row[25:].split(maxsplit=2) for row in FORMS.strip().splitlines()}
+ROWS = {form: (value, rank, times) for form, value, rank, times in cells("statement_forms")}
 
 
 def _statement(subject: str, number: int, form: str) -> Json:
-    main, rank, *times = ROWS[form]
-    given = [part.split() for part in times[0].split("; ")] if times else []
+    main, rank, times = ROWS[form]
+    given = [part.split() for part in times.split("; ") if part]
     mark = f"{subject}$0a1B{number:04}-4D4F-4f4a-8dfe-{number:012X}"
     return {
         "id": mark.replace("Q", "q") if number % 3 == 0 else mark,
@@ -250,10 +193,8 @@ def test_an_endpoint_gives_what_a_dump_gives(
 
 def test_the_snapshot_day_is_given_or_the_endpoints_own(forms: Path, tmp_path: Path) -> None:
     with serve(forms, dated="2026-11-09T23:59:59Z") as server:
-        own = mine_endpoint(server, tmp_path, {"P39": False})
-        assert own.snapshot == date(2026, 11, 9)
-        given = mine_endpoint(server, tmp_path, {"P39": False}, snapshot=DAY)
-        assert given.snapshot == DAY
+        assert mine_endpoint(server, tmp_path, {"P39": False}).snapshot == date(2026, 11, 9)
+        assert mine_endpoint(server, tmp_path, {"P39": False}, snapshot=DAY).snapshot == DAY
     again = mine_endpoint(server, tmp_path, {"P39": False})  # without the server
     assert again.snapshot == date(2026, 11, 9)
 

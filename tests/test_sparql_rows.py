@@ -1,13 +1,11 @@
 """RDF terms back into the words of the JSON data model."""
 
-import re
 from datetime import date
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from factdrift.builders.core.dates import PartialDate
 from factdrift.builders.wikidata.sparql_client import Row, SparqlTerm
 from factdrift.builders.wikidata.sparql_rows import (
     ENTITY,
@@ -23,38 +21,20 @@ from factdrift.builders.wikidata.sparql_rows import (
 )
 from factdrift.builders.wikidata.statements import Claims
 from factdrift.builders.wikidata.times import point
+from tests.dumps import GREGORIAN, JULIAN
+from tests.tables import lists
 from tests.wikibase_rdf import xsd_time
 
-GREGORIAN = f"{ENTITY}Q1985727"
-JULIAN = f"{ENTITY}Q1985786"
+CASES = lists("rdf_terms")
 
 
-@pytest.mark.parametrize(
-    ("local", "name", "json_id"),
-    [
-        ("Q42-F078E5B3-F9A8", "wds:Q42-F078E5B3-F9A8", "Q42$F078E5B3-F9A8"),
-        ("q42-f078e5b3-f9a8", "wds:q42-f078e5b3-f9a8", "q42$f078e5b3-f9a8"),
-        ("L1-F1-8a", "wds:L1-F1-8a", "L1$F1-8a"),
-        ("Q42-a.b", f"<{STATEMENT}Q42-a.b>", "Q42$a.b"),
-    ],
-)
+@pytest.mark.parametrize(("local", "name", "json_id"), CASES["statements"])
 def test_statement_ids(local: str, name: str, json_id: str) -> None:
     assert statement_name(STATEMENT + local) == name
     assert statement_id(STATEMENT + local) == json_id
 
 
-@pytest.mark.parametrize(
-    ("iri", "item"),
-    [
-        (f"{ENTITY}Q42", "Q42"),
-        (f"{ENTITY}P31", None),
-        (f"{ENTITY}L42-S1", None),
-        (f"{ENTITY}Q0", None),
-        ("Q42", None),
-        ("http://commons.wikimedia.org/wiki/Special:FilePath/Q42", None),
-        ("http://www.wikidata.org/.well-known/genid/0a1b", None),
-    ],
-)
+@pytest.mark.parametrize(("iri", "item"), CASES["items"])
 def test_only_items_are_items(iri: str, item: str | None) -> None:
     assert item_id(iri) == item
 
@@ -78,37 +58,23 @@ def test_wikibase_times_come_back_as_they_were(
     assert written_point(written, precision, calendar) == point(text, precision, calendar)
 
 
-def _days(first: str, last: str = "") -> PartialDate:
-    return PartialDate(date.fromisoformat(first), date.fromisoformat(last or first))
-
-
-@pytest.mark.parametrize(
-    ("text", "precision", "in_json", "in_rdf"),
-    [
-        ("+2015-02-30", 11, None, _days("2015-02-28")),
-        ("+2019-00-00", 11, _days("2019-01-01", "2019-12-31"), _days("2019-01-01")),
-        ("+2019-07-00", 11, _days("2019-07-01", "2019-07-31"), _days("2019-07-01")),
-        ("+2019-13-00", 10, None, _days("2019-12-01", "2019-12-31")),
-    ],
-)
+@pytest.mark.parametrize(("text", "precision", "in_json", "in_rdf"), CASES["losses"])
 def test_what_rdf_does_not_keep(
-    text: str, precision: int, in_json: PartialDate | None, in_rdf: PartialDate
+    text: str, precision: int, in_json: str | None, in_rdf: str
 ) -> None:
     """Impossible days: the losses that the docstring of the route names, and no others."""
-    text += "T00:00:00Z"
-    assert point(text, precision, GREGORIAN) == in_json
-    written = xsd_time(text, precision, GREGORIAN).value
-    assert written_point(written, precision, GREGORIAN) == in_rdf
+    written = xsd_time(f"{text}T00:00:00Z", precision, GREGORIAN).value
+    found = point(text, precision, GREGORIAN), written_point(written, precision, GREGORIAN)
+    assert [days and " to ".join(map(str, days)) for days in found] == [in_json, in_rdf]
 
 
-def _row(predicate: str, value: SparqlTerm, **more: str) -> Row:
-    row = {
-        "statement": SparqlTerm("uri", f"{STATEMENT}Q1-a"),
-        "predicate": SparqlTerm("uri", predicate),
+def _row(predicate: str, value: str, **more: str) -> Row:
+    """Addresses are IRIs, all else is literal."""
+    texts = {"statement": f"{STATEMENT}Q1-a", "predicate": predicate, "value": value, **more}
+    return {
+        name: SparqlTerm("uri" if text.startswith("http") else "literal", text)
+        for name, text in texts.items()
     }
-    return (
-        row | {"value": value} | {name: SparqlTerm("literal", text) for name, text in more.items()}
-    )
 
 
 def _read(*rows: Row) -> Claims:
@@ -118,23 +84,19 @@ def _read(*rows: Row) -> Claims:
 
 
 def test_a_statement_without_a_rank_is_gone() -> None:
-    found = _read(_row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2")))
+    found = _read(_row(f"{PROPERTY}statement/P39", f"{ENTITY}Q2"))
     assert (found.statements, found.counts) == ([], {})
 
 
 def test_a_time_without_its_full_value_is_not_lost() -> None:
     """A store may lack the node of a value: the qualifier is there, and its day unknown."""
+    time = "2020-01-01T00:00:00Z"
     found = _read(
-        _row(f"{PROPERTY}statement/P39", SparqlTerm("uri", f"{ENTITY}Q2")),
-        _row(f"{ONTOLOGY}rank", SparqlTerm("uri", f"{ONTOLOGY}NormalRank")),
-        _row(f"{PROPERTY}qualifier/P582", SparqlTerm("literal", "2019-01-01T00:00:00Z")),
-        _row(f"{PROPERTY}qualifier/P580", SparqlTerm("literal", "2020-01-01T00:00:00Z")),
-        _row(
-            f"{PROPERTY}qualifier/value/P580",
-            SparqlTerm("literal", "2020-01-01T00:00:00Z"),
-            precision="9",
-            calendar=GREGORIAN,
-        ),
+        _row(f"{PROPERTY}statement/P39", f"{ENTITY}Q2"),
+        _row(f"{ONTOLOGY}rank", f"{ONTOLOGY}NormalRank"),
+        _row(f"{PROPERTY}qualifier/P582", "2019-01-01T00:00:00Z"),
+        _row(f"{PROPERTY}qualifier/P580", time),
+        _row(f"{PROPERTY}qualifier/value/P580", time, precision="9", calendar=GREGORIAN),
     )
     (one,) = found.statements
     assert (one.start_first, one.start_last) == (date(2020, 1, 1), date(2020, 12, 31))
@@ -143,16 +105,9 @@ def test_a_time_without_its_full_value_is_not_lost() -> None:
 
 
 def test_counts_stand_on_the_item_or_on_its_document() -> None:
-    def row(part: str, value: str) -> Row:
-        item = SparqlTerm("uri", f"{ENTITY}Q1")
-        return {
-            "item": item,
-            "part": SparqlTerm("literal", part),
-            "value": SparqlTerm("literal", value),
-        }
-
-    (entity,) = read_entities(
-        [row("statements", "7"), row("sitelinks", "3"), row("sitelinks", "3")]
-    )
-    assert (entity.statements, entity.sitelinks, entity.label) == (7, 3, None)
-    assert re.fullmatch(r"Q\d+", entity.id)
+    rows = [
+        _row("", value, item=f"{ENTITY}Q1", part=part)
+        for part, value in (("statements", "7"), ("sitelinks", "3"), ("sitelinks", "3"))
+    ]
+    (entity,) = read_entities(rows)
+    assert (entity.id, entity.statements, entity.sitelinks, entity.label) == ("Q1", 7, 3, None)

@@ -13,6 +13,7 @@ import json
 import re
 from calendar import monthrange
 from collections.abc import Collection, Iterator, Mapping
+from datetime import date, timedelta
 from typing import Any, Literal
 
 from pyoxigraph import BlankNode, NamedNode, Quad
@@ -161,18 +162,12 @@ def xsd_time(time: str, precision: int, calendar: str) -> Text:
 
 
 def _gregorian(year: int, month: int, day: int) -> tuple[int, int, int]:
-    """A Julian date in the proleptic Gregorian calendar; years count from 0 = 1 BCE."""
-    cycle, old = divmod(year - (month < 3), 4)
-    days = cycle * 1461 + old * 365 + (153 * ((month - 3) % 12) + 2) // 5 + day - 1 - 2
-    era, of_era = divmod(days, 146_097)
-    of_years = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
-    of_year = of_era - (365 * of_years + of_years // 4 - of_years // 100)
-    march = (5 * of_year + 2) // 153
-    return (
-        era * 400 + of_years + (march > 9),
-        march + 3 if march < 10 else march - 9,
-        of_year - (153 * march + 2) // 5 + 1,
-    )
+    """A Julian date in the Gregorian calendar; one of another era as it is."""
+    if not 1 <= year < 9999:
+        return year, month, day
+    since = year - (month < 3)
+    found = date(year, month, 1) + timedelta(day - 1 + since // 100 - since // 400 - 2)
+    return found.year, found.month, found.day
 
 
 def _map(value: Any) -> Mapping[str, Any]:

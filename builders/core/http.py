@@ -43,6 +43,10 @@ class RetryError(Exception):
         self.reason, self.message, self.wait = reason, message, wait
 
 
+class CutShortError(RetryError):
+    """No answer in time, or only a part of one; a smaller one may come whole."""
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """How long to wait for an answer, in seconds, and how often to try again.
@@ -97,10 +101,10 @@ def retry(
         elif now + pause - first_failure - asked_waits > policy.give_up and attempt > 1:
             end = f"{over} in {now - first_failure:.0f} seconds"
         if end:
-            raise UserError(_with(end, failure.message), where=where, hint=hint)
+            text = str(RetryError(end, failure.message))
+            raise UserError(text, where=where, hint=hint)
         if attempt == 1:
-            text = _with(failure.reason, failure.message)
-            report(f"  {where}: {text}; it is tried again in {pause:.0f} s")
+            report(f"  {where}: {failure}; it is tried again in {pause:.0f} s")
         if failure.wait is not None:
             asked_waits += pause
         sleep(pause)
@@ -145,14 +149,14 @@ def answered(
         response = within(sum(times), call)
     except TimeoutError:
         sessions.session = requests.Session()  # that one is still at it
-        raise RetryError("out of time") from None
+        raise CutShortError("out of time") from None
     except requests.exceptions.InvalidURL:
         raise UserError("not an address", where=plain(address)) from None
     except requests.TooManyRedirects:
         text = "the server sends callers round in circles"
         raise UserError(text, where=plain(address)) from None
     except requests.Timeout as error:
-        raise RetryError(f"out of time ({type(error).__name__})") from None
+        raise CutShortError(f"out of time ({type(error).__name__})") from None
     except requests.RequestException as error:  # its text can hold an address with a key
         raise RetryError(f"out of reach ({type(error).__name__})", _cause(error)) from None
     with response:
@@ -172,14 +176,14 @@ def pieces(
             piece = response.raw.read1(_PIECE, decode_content=unpacked)
         except (HTTPError, OSError) as error:
             late = "out of time" if "timed out" in str(error) else "an answer that breaks off"
-            raise RetryError(f"{late} ({type(error).__name__})") from None
+            raise CutShortError(f"{late} ({type(error).__name__})") from None
         if not piece:
             return
         yield piece
         came += len(piece)
         if time.monotonic() - begun >= seconds:
             if came < least:
-                raise RetryError(f"too slow: {came:,} bytes in {seconds:g} seconds")
+                raise CutShortError(f"too slow: {came:,} bytes in {seconds:g} seconds")
             begun, came = time.monotonic(), 0
 
 
@@ -197,6 +201,28 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+def exchange(
+    sessions: Sessions, address: str, timeout: float, max_bytes: int, **more: Any
+) -> Reply:
+    """The answer to a POST; of one that is too long, more than `max_bytes` are there to see it.
+
+    `UserError`: a redirect, which is not followed, so that a key goes to no other host.
+    """
+    found = bytearray()
+    more = {"allow_redirects": False, **more}
+    with answered(sessions, "POST", address, timeout, **more) as response:
+        if response.is_redirect:
+            to = urlsplit(response.headers["Location"]).hostname or "another page"
+            text = f"HTTP {response.status_code}: it sends callers on to {to}"
+            hint = "give the address of the service itself"
+            raise UserError(text, where=plain(address), hint=hint)
+        for piece in pieces(response, timeout, max_bytes, unpacked=True):
+            found += piece
+            if len(found) > max_bytes:
+                break
+        return Reply(response.status_code, response.headers, bytes(found))
 
 
 class JsonClient:
@@ -265,20 +291,11 @@ class JsonClient:
 
     def _send(self, body: Any) -> Reply:
         self._take_turn()
-        timeout, found = self.policy.timeout, bytearray()
-        more = {"json": body, "auth": self._sign, "allow_redirects": False}
-        with answered(self._sessions, "POST", self.address, timeout, **more) as response:
-            if response.is_redirect:
-                to = urlsplit(response.headers["Location"]).hostname or "another page"
-                text = f"HTTP {response.status_code}: it sends callers on to {to}"
-                hint = "give the address of the service itself"
-                raise UserError(text, where=self.address, hint=hint)
-            for piece in pieces(response, timeout, self._max_bytes, unpacked=True):
-                found += piece
-                if len(found) > self._max_bytes:
-                    text = f"its answer is longer than {self._max_bytes:,} bytes"
-                    raise UserError(text, where=self.address)
-            return Reply(response.status_code, response.headers, bytes(found))
+        timeout, most = self.policy.timeout, self._max_bytes
+        reply = exchange(self._sessions, self.address, timeout, most, json=body, auth=self._sign)
+        if len(reply.body) > most:
+            raise UserError(f"its answer is longer than {most:,} bytes", where=self.address)
+        return reply
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
@@ -329,7 +346,3 @@ def _cause(error: BaseException) -> str:
             return os.strerror(seen.errno)
         seen = getattr(seen, "reason", None) or seen.__cause__ or seen.__context__
     return ""
-
-
-def _with(text: str, message: str) -> str:
-    return f"{text}: {message}" if message else text

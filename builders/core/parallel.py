@@ -10,7 +10,6 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from types import TracebackType
 from typing import Any, TypeVar
 
 from factdrift.builders.core.errors import UserError
@@ -36,74 +35,46 @@ def ordered_map(
     `work` and `initializer` are functions of a module, or partials of them. At most `jobs * ahead`
     items are taken before the result of the first of them is yielded, so memory stays the same
     however many there are. Where the caller stops, or something fails, nothing is left running.
-    `UserError`: see `WorkerPool`.
+
+    The processes never hear Ctrl-C, not even while they start: the calling process ends them, and
+    they end with it even if it is killed. `UserError` where one of them has died: `hint` says what
+    else there is to know.
     """
     if jobs <= 1:
         if initializer:
             initializer(*initargs)
         yield from map(work, items)
         return
+    resource_tracker.ensure_running()  # its start would undo what `_interrupt_later` does
+    pool = ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(initializer, initargs),
+    )
     waiting: deque[Future[T]] = deque()
-    with WorkerPool(jobs, initializer=initializer, initargs=initargs, hint=hint) as processes:
+    try:
         for item in items:
             if len(waiting) >= jobs * ahead:
                 yield waiting.popleft().result()
-            waiting.append(processes.submit(work, item))
+            with _interrupt_later():
+                waiting.append(pool.submit(work, item))
         while waiting:
             yield waiting.popleft().result()
-
-
-class WorkerPool:
-    """So many processes, each started when there is work for it; to be used as a context.
-
-    They never hear Ctrl-C, not even while they start: the calling process ends them, and they end
-    with it even if it is killed. At the end of the context they finish what they were given; where
-    it fails they are stopped at once. `UserError` at its end where one of them has died: `hint`
-    says what else there is to know.
-    """
-
-    def __init__(
-        self,
-        jobs: int,
-        *,
-        initializer: Callable[..., None] | None = None,
-        initargs: tuple[Any, ...] = (),
-        hint: str = "",
-    ) -> None:
-        self._hint = "if memory ran out, give fewer jobs" + (f"; {hint}" if hint else "")
-        resource_tracker.ensure_running()  # its start would undo what `interrupt_later` does
-        self._pool = ProcessPoolExecutor(
-            jobs,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_begin,
-            initargs=(initializer, initargs),
-        )
-
-    def submit(self, work: Callable[..., T], *given: Any) -> Future[T]:
-        """Have `work(*given)` done; `work` is a function of a module. Any thread may call this."""
-        with interrupt_later():
-            return self._pool.submit(work, *given)
-
-    def __enter__(self) -> "WorkerPool":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            # what Python 3.14 calls `terminate_workers`
-            for process in list((getattr(self._pool, "_processes", None) or {}).values()):
-                process.terminate()
-        self._pool.shutdown(cancel_futures=error is not None)
+    except BaseException as error:
+        # what Python 3.14 calls `terminate_workers`
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
-            raise UserError("a working process died", hint=self._hint) from None
+            hint = "if memory ran out, give fewer jobs" + (f"; {hint}" if hint else "")
+            raise UserError("a working process died", hint=hint) from None
+        raise
+    pool.shutdown()
 
 
 @contextmanager
-def interrupt_later() -> Iterator[None]:
+def _interrupt_later() -> Iterator[None]:
     """Ctrl-C is heard at the end: a process that is started here inherits that it is blocked."""
     resource_tracker.ensure_running()  # its start, with the first spawned process, unblocks again
     main = threading.current_thread() is threading.main_thread()

@@ -14,16 +14,13 @@ from factdrift.builders.core.steps import Step, Workspace
 
 
 class RecipeInput(Strict):
-    """One input as the recipe names it; `path` is relative to the recipe: a file, a folder or a
-    glob of shards. Without a path it is given on the command line; `optional` ones may be absent.
+    """One input as the recipe names it.
 
-    `kind` is that of its name in `builders.core.inputs.INPUTS` unless the recipe says another one.
-    Of kind `gold`: what people said of rows of the dataset, beside whatever else it is made from.
-
-    `kind`: what it holds, by default that of its name (dump, news, pages, …); `path`: a file, a
-    folder, a glob or an address, relative to the recipe, without which it is given on the command
-    line; `sha256`: the checksum that the file has to have; `licence`: that of the input, as SPDX
-    names it; `snapshot`: its day, where no file name says it; `homepage`: where it comes from;
+    `kind`: what it holds, by default that of its name (dump, news, pages, …); `gold` is what people
+    said of rows of the dataset, beside whatever else it is made from. `path`: a file, a folder, a
+    glob or an address, relative to the recipe, without which it is given on the command line;
+    `sha256`: the checksum that the file has to have; `licence`: that of the input, as SPDX names
+    it; `snapshot`: its day, where no file name says it; `homepage`: where it comes from;
     `optional`: whether it may be absent.
     """
 

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import accumulate
 from pathlib import Path
@@ -67,10 +67,7 @@ def mine(
     given, day = _work(dumps, work, undated, snapshot, jobs, checksums, tuning, Share())
     with _reading(given, out):
         _read(given, say, jobs, reading)
-        tables = _tables(given, out, day, memory, jobs, say)
-    if work == out / "build" and not any(work.iterdir()):
-        work.rmdir()
-    return tables
+        return _tables(given, out, day, memory, jobs, say)
 
 
 def mine_share(
@@ -126,10 +123,7 @@ def merge(
         for folder in shares:
             hidden = shutil.ignore_patterns(".*")
             shutil.copytree(folder / first["parts"], parts, ignore=hidden, dirs_exist_ok=True)
-        tables = _tables(given, out, date.fromisoformat(first["snapshot"]), memory, jobs, say)
-    if not any(parts.parent.iterdir()):
-        parts.parent.rmdir()
-    return tables
+        return _tables(given, out, date.fromisoformat(first["snapshot"]), memory, jobs, say)
 
 
 def _work(
@@ -176,7 +170,7 @@ def _reading(given: DumpReading, out: Path) -> Iterator[None]:
 def _tables(
     given: DumpReading, out: Path, day: date, memory: str, jobs: int, say: Callable[[str], None]
 ) -> Mined:
-    """The tables of all parts, which are gone afterwards."""
+    """The tables of all parts; these are gone afterwards, and their folder where it is empty."""
     _sum_up(given, say)
     tables = finish(
         given.parts,
@@ -190,6 +184,8 @@ def _tables(
     if repeated := tables.counts["counts"].get("repeated_entities"):
         say(f"{repeated} lines passed over: a later revision of their entity has a line, too")
     shutil.rmtree(given.parts)
+    with suppress(OSError):  # another run's parts are in it, too
+        given.parts.parent.rmdir()
     return tables
 
 

@@ -1,33 +1,36 @@
 """One SPARQL endpoint over HTTP: pages of answers, kept on disk, and plain words when it fails."""
 
-import ast
 import gzip
 import json
 import os
 import re
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from email.message import Message
-from functools import partial
-from http.client import HTTPException, IncompleteRead
-from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import HTTPError, URLError
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
-from SPARQLWrapper import JSON, POST, SPARQLExceptions, SPARQLWrapper
+from requests import PreparedRequest
+from requests.auth import HTTPBasicAuth
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.hashing import text_sha256
-from factdrift.builders.core.http import RetryError, RetryPolicy, retry, retry_after, within
+from factdrift.builders.core.http import (
+    CutShortError,
+    Reply,
+    RetryError,
+    RetryPolicy,
+    Sessions,
+    exchange,
+    retry,
+    retry_after,
+)
 
 _CONTACT = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+\.\S+")
 _OUT_OF_TIME = re.compile(r"time[ds]?[\s-]?out|TimeoutException|QueryTimeout", re.I)
-_LARGEST_ANSWER = 128 << 20
-"""Bytes of an answer, packed or not, that are read; more are asked for in smaller pages."""
+_MOST = 128 << 20
+"""Bytes of an answer, unpacked, that are read; more are asked for in smaller pages."""
 
 
 class SparqlTerm(msgspec.Struct, frozen=True):
@@ -62,10 +65,6 @@ _results = msgspec.json.Decoder(Results).decode
 _page = msgspec.json.Decoder(CachedPage).decode
 
 
-class TooMuchError(Exception):
-    """The endpoint could not answer that much at once: ask for less."""
-
-
 @dataclass(frozen=True)
 class Shape:
     """A query with one slot, `{values}` or `{after}` and `{limit}`; `name` starts its files."""
@@ -73,7 +72,9 @@ class Shape:
     name: str
     text: str
 
-    def asking(self, slots: Mapping[str, str]) -> str:
+    def asking(self, names: Sequence[str], after: str, limit: int) -> str:
+        quoted = after.replace("\\", "\\\\").replace('"', '\\"')
+        slots = {"values": " ".join(names), "after": quoted, "limit": str(limit)}
         return re.sub(r"\{(values|after|limit)\}", lambda slot: slots[slot[1]], self.text)
 
 
@@ -84,10 +85,10 @@ class Got(NamedTuple):
     rows: list[Row]
 
 
+_FLOOR = 10
+"""Rows of the smallest page that is asked for."""
 _GONE, _GONE_SHARE = 2, 0.05
 """How many rows, and which share of them, may be gone since they were counted or listed."""
-_Filled = tuple[list[str], dict[str, str]]
-"""The names that a page asks about, and the text of the query's slots."""
 
 
 class Client:
@@ -110,65 +111,44 @@ class Client:
         public = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         self.address = urlunsplit(public._replace(query="", fragment=""))
         self._policy = policy
-        self._wrapper = SPARQLWrapper(urlunsplit(public), agent=user_agent)
-        self._wrapper.setOnlyConneg(True)
-        self._wrapper.setMethod(POST)
-        self._wrapper.setReturnFormat(JSON)
-        self._wrapper.setTimeout(max(1, round(policy.timeout)))
-        self._wrapper.addCustomHttpHeader("Accept-Encoding", "gzip")
-        self._password = parts.password
-        if parts.username:
-            self._wrapper.setCredentials(parts.username, parts.password or "")
+        self._endpoint, self._sessions = urlunsplit(public), Sessions()
+        self._headers = {"User-Agent": user_agent, "Accept": "application/sparql-results+json"}
+        self._login = (parts.username, parts.password or "") if parts.username else None
 
     def answer(self, query: str) -> tuple[bytes, list[Row]]:
         """The JSON that a SELECT query is answered with, and its rows.
 
-        `TooMuchError` where it ran out of time or broke off; `RetryError` where the endpoint is
-        busy or out of reach; `UserError` where it refuses.
+        `CutShortError` where it ran out of time or broke off, so that less is to be asked for;
+        `RetryError` where the endpoint is busy or out of reach; `UserError` where it refuses.
         """
-        self._wrapper.setQuery(query)
-        try:
-            raw, kind = within(2 * self._policy.timeout, self._read)
-        except (IncompleteRead, EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise TooMuchError("the answer broke off") from error
-        except (TimeoutError, URLError, ConnectionError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, TimeoutError):
-                raise TooMuchError(f"no answer within {self._policy.timeout:g} s") from error
-            out = "out of reach" if isinstance(error, URLError) else "a dropped connection"
-            raise RetryError(out, str(reason)) from error
-        if raw and not raw.lstrip().startswith(b"{"):
+        more = {"data": {"query": query}, "headers": self._headers, "auth": self._sign}
+        reply = exchange(self._sessions, self._endpoint, self._policy.timeout, _MOST, **more)
+        if len(reply.body) > _MOST:
+            raise CutShortError(f"an answer of more than {_MOST:,} bytes")
+        if reply.status != 200:
+            raise self._failure(reply)
+        if reply.body and not reply.body.lstrip().startswith(b"{"):
             raise UserError(
-                f"{self.address} does not answer with SPARQL JSON results, but {kind}: "
-                f"{self._words(raw)}",
+                f"{self.address} does not answer with SPARQL JSON results, but "
+                f"{reply.headers.get('Content-Type', 'nothing')}: {self._words(reply.body)}",
                 hint="is this the address of the endpoint itself, not of its web page?",
             )
         try:
-            return raw, _results(raw).results.bindings
+            return reply.body, _results(reply.body).results.bindings
         except msgspec.DecodeError as error:
-            raise TooMuchError(f"the answer broke off ({error})") from error
+            raise CutShortError(f"the answer broke off ({error})") from error
 
-    def _read(self) -> tuple[bytes, str]:
-        """The body of one answer and its content type."""
-        try:
-            response: Any = self._wrapper.query().response
-        except HTTPError as error:
-            raise self._failure(error.code, _body(error), error.headers) from error
-        except SPARQLExceptions.SPARQLWrapperException as error:
-            quoted = str(error).partition("Response:\n")[2]
-            body = _unpacked(ast.literal_eval(quoted)) if quoted else b""
-            code = getattr(error.__context__, "code", 500)
-            raise self._failure(code, body, Message()) from error
-        body = _unpacked(response.read(_LARGEST_ANSWER + 1))
-        return body, response.headers.get("Content-Type", "nothing")
+    def _sign(self, request: PreparedRequest) -> PreparedRequest:
+        """Credentials of the address, and none of a .netrc."""
+        return HTTPBasicAuth(*self._login)(request) if self._login else request
 
-    def _failure(self, code: int, body: bytes, headers: Message) -> Exception:
+    def _failure(self, reply: Reply) -> Exception:
         """What an HTTP error means for us."""
-        asked_to_wait = retry_after(headers)
-        ran_out = _OUT_OF_TIME.search(body.decode(errors="replace")) and asked_to_wait is None
+        code, asked_to_wait = reply.status, retry_after(reply.headers)
+        ran_out = _OUT_OF_TIME.search(reply.body.decode(errors="replace")) and asked_to_wait is None
         if code in (408, 413, 504) or (code in (429, 500, 503) and ran_out):
-            return TooMuchError(f"HTTP {code}: it ran out of time")
-        words = self._words(body)
+            return CutShortError(f"HTTP {code}: it ran out of time")
+        words = self._words(reply.body)
         if code in (429, 500, 502, 503):
             return RetryError(f"HTTP {code}", words, asked_to_wait)
         return UserError(f"{self.address} refused the query: HTTP {code}: {words}")
@@ -176,25 +156,7 @@ class Client:
     def _words(self, body: bytes) -> str:
         """What the endpoint says, without the password: some send back what they were sent."""
         line = _error_line(body)
-        return line.replace(self._password, "…") if self._password else line
-
-
-def _unpacked(body: bytes) -> bytes:
-    """A body as it was before it was packed. `TooMuchError`: larger than is read."""
-    if body.startswith(b"\x1f\x8b"):
-        with gzip.open(BytesIO(body)) as file:
-            body = file.read(_LARGEST_ANSWER + 1)
-    if len(body) > _LARGEST_ANSWER:
-        raise TooMuchError(f"an answer of more than {_LARGEST_ANSWER:,} bytes")
-    return body
-
-
-def _body(error: HTTPError) -> bytes:
-    """What came with an HTTP error; nothing where that broke off too."""
-    try:
-        return _unpacked(error.read(_LARGEST_ANSWER + 1))
-    except (HTTPException, OSError, EOFError, zlib.error):
-        return b""
+        return line.replace(self._login[1], "…") if self._login and self._login[1] else line
 
 
 def _error_line(body: bytes) -> str:
@@ -207,7 +169,7 @@ def _error_line(body: bytes) -> str:
 class Pager:
     """Asks for long lists page by page; every answer is kept in a folder and never asked for again.
 
-    A page that the endpoint cannot manage is halved, down to `floor`, which is asked for as often
+    A page that the endpoint cannot manage is halved, down to ten rows, which is asked for as often
     as the policy allows; every page that it does manage lets the next be a little larger, up to
     the size asked for. A file of the folder is one page, written whole or not at all, named by its
     question: address without credentials, text of the query and the place where the page starts.
@@ -215,14 +177,13 @@ class Pager:
     made with another page size.
     """
 
-    def __init__(self, client: Client, folder: Path, policy: RetryPolicy, floor: int = 10) -> None:
-        self.client, self._folder = client, folder
-        self._policy, self._floor = policy, floor
+    def __init__(self, client: Client, folder: Path, policy: RetryPolicy) -> None:
+        self.client, self._folder, self._policy = client, folder, policy
         self._sizes: dict[str, int] = {}
 
     def one(self, shape: Shape) -> list[Row]:
         """The rows of a query that has no slot."""
-        return self._get(shape, "", 1, lambda _: ([], {})).rows
+        return self._get(shape, "", 1).rows
 
     def batches(self, shape: Shape, ids: Sequence[str], size: int, key: str = "") -> Iterator[Got]:
         """Rows about each of these prefixed names, `size` names a page at most.
@@ -232,7 +193,7 @@ class Pager:
         """
         at = 0
         while at < len(ids):
-            got = self._get(shape, ids[at], size, partial(_values, ids, at))
+            got = self._get(shape, ids[at], size, ids, at)
             if key:
                 known = len({row[key].value for row in got.rows})
                 self._check(shape, ids[at], known, len(got.asked))
@@ -249,7 +210,7 @@ class Pager:
         """
         after, listed = "", 0
         while True:
-            got = self._get(shape, after, size, partial(_limit, after))
+            got = self._get(shape, after, size)
             if not got.rows:
                 self._check(shape, after, listed, total)
                 return
@@ -273,11 +234,10 @@ class Pager:
         question = json.dumps([self.client.address, shape.text, start])
         return self._folder / f"{shape.name}-{text_sha256(question)[:32]}.json.gz"
 
-    def _get(self, shape: Shape, start: str, size: int, fill: Callable[[int], _Filled]) -> Got:
-        """One page, kept or as large as the endpoint can manage now.
-
-        `fill` gives the names that a page of a size asks about, and the slots.
-        """
+    def _get(
+        self, shape: Shape, start: str, size: int, ids: Sequence[str] = (), at: int = 0
+    ) -> Got:
+        """One page, about `ids` from `at` on, kept or as large as the endpoint can manage now."""
         path = self._path(shape, start)
         if path.is_file():
             try:
@@ -286,20 +246,20 @@ class Pager:
                 text = f"not a page of answers ({error})"
                 hint = "remove this file: it will be asked for again"
                 raise UserError(text, where=path, hint=hint) from error
-            if page.asked == fill(len(page.asked))[0]:
+            if page.asked == list(ids[at : at + len(page.asked)]):
                 return Got(page.asked, _results(page.answer).results.bindings)
 
         def call(_: int) -> Got:
             while True:
                 now = min(self._sizes.get(shape.name, size), size)
-                asked, slots = fill(now)
+                asked = list(ids[at : at + now])
                 try:
-                    raw, rows = self.client.answer(shape.asking(slots))
-                except TooMuchError as error:
-                    if now <= self._floor:
+                    raw, rows = self.client.answer(shape.asking(asked, start, now))
+                except CutShortError as error:
+                    if now <= _FLOOR:
                         text = f"unable to answer even small pages of {shape.name} ({now} rows)"
                         raise RetryError(text, str(error)) from error
-                    self._sizes[shape.name] = max(self._floor, now // 2)
+                    self._sizes[shape.name] = max(_FLOOR, now // 2)
                 else:
                     self._sizes[shape.name] = now + max(1, size // 20)
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -311,13 +271,3 @@ class Pager:
 
         hint = "run it again later: it goes on from what it has"
         return retry(call, self._policy, where=self.client.address, hint=hint)
-
-
-def _values(ids: Sequence[str], at: int, size: int) -> _Filled:
-    asked = list(ids[at : at + size])
-    return asked, {"values": " ".join(asked)}
-
-
-def _limit(after: str, size: int) -> _Filled:
-    quoted = after.replace("\\", "\\\\").replace('"', '\\"')
-    return [], {"after": quoted, "limit": str(size)}
