@@ -155,10 +155,7 @@ class MaskedSentences(models.ModelStep):
             words = _alone(model, self.decontextualise, words)
             alone.append(model.name)
         if self.translate is not None:
-            for prompt, step in (
-                ("forward", self.translate.forward),
-                ("back", self.translate.back),
-            ):
+            for prompt, step in self.translate:  # forward and back
                 model = self.model(step, at)
                 words = _translated(model, step, prompt, words)
                 translators.append(model.name)
