@@ -23,7 +23,7 @@ from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
 from tests.conftest import ROOT, Done
-from tests.house import imports, ranks, repeated_classes
+from tests.house import imports, ordered, repeated_classes
 
 MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
 
@@ -229,7 +229,7 @@ def test_the_house_is_as_it_is_described() -> None:
 
 def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
     assert repeated_classes() == {}
-    assert max(ranks(imports()).values()) > 10
+    assert ordered(imports())[-1] == "builders.core"
 
 
 def make(*words: object) -> Done:
