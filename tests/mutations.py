@@ -27,8 +27,8 @@ import grimp
 from factdrift.builders.core.hashing import digest
 from tests.house import ROOT, modules
 
-_PAIRS = {ast.Lt: ast.LtE, ast.Gt: ast.GtE, ast.Eq: ast.NotEq, ast.In: ast.NotIn, ast.Is: ast.IsNot}
-_TURNED: dict[type, type] = {**_PAIRS, ast.And: ast.Or}
+_TURNED: dict[type[ast.AST], type[ast.AST]] = {ast.And: ast.Or, ast.Lt: ast.LtE, ast.Gt: ast.GtE}
+_TURNED |= {ast.Eq: ast.NotEq, ast.In: ast.NotIn, ast.Is: ast.IsNot}
 _TURNED |= {new: old for old, new in _TURNED.items()}
 RESULTS = Path("build/mutations.jsonl")
 _DISTANCE = 3

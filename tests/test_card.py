@@ -20,6 +20,7 @@ from factdrift.builders.release.manifest import canary, load
 from factdrift.builders.release.plots import draw, period_plot
 from factdrift.builders.release.publish import write_release
 from tests.release_sample import BASE, Sample, cloze, dataset, meta, publish
+from tests.tables import table
 
 CECILL = "https://spdx.org/licenses/CECILL-2.1.html"
 CARDS = Path(__file__).parents[1] / "data_cards"
@@ -140,23 +141,8 @@ def test_hostile_text_stays_text(hostile: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("plain text", "plain text"),
-        ("a|b", "a\\|b"),
-        ("<b>&", "&lt;b&gt;&amp;"),
-        ("`x`", "\\`x\\`"),
-        ("two\nlines\ttab", "two lines tab"),
-        ("snake_case", "snake_case"),
-        ("_x_", "\\_x\\_"),
-        ("- item", "&#45; item"),
-        ("1. item", "&#49;. item"),
-        ("1.5 m", "1.5 m"),
-        ("\x00\x1b[31m", "\\[31m"),
-        ("\u202egnp", "gnp"),
-        ("https://a.b", "https&#58;//a.b"),
-        (1234567, "1,234,567"),
-        (0.123456, "0.1235"),
-        (None, "–"),
-        (True, "yes"),
+        *table("card_escaped"),
+        *[(1234567, "1,234,567"), (0.123456, "0.1235"), (None, "–"), (True, "yes"), (False, "no")],
         (date(2021, 7, 1), "2021-07-01"),
     ],
 )

@@ -14,6 +14,7 @@ import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
 from factdrift.builders.core.reach import PLUMBING, parse, reach
 from tests.conftest import alone
+from tests.tables import table
 
 Write = Callable[[Mapping[str, str]], str]
 _numbers = count()
@@ -39,27 +40,7 @@ B = {"b.py": "def g(): pass", "c.py": "import PKG.d", "d.py": "1 / 0", "e.py": "
 FACADE = {"p/__init__.py": '"""Rows."""\nfrom PKG.b import g\nfrom PKG.c import h as k'}
 
 
-@pytest.mark.parametrize(
-    ("source", "modules"),
-    [
-        ("from PKG.b import g", "a b"),
-        ("from PKG import b", "a b"),
-        ("import PKG.b as x", "a b"),
-        ("def f():\n    from PKG.b import g", "a b"),
-        ("from PKG.c import h", "a c d"),
-        ("from .c import h", "a c d"),
-        ("from . import b", "a b"),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from PKG.b import g", "a"),
-        ("from PKG.p import g", "a b"),
-        ("from PKG import p\np.g()", "a b"),
-        ("from PKG import p\np.k()", "a c d"),
-        ("from PKG import p\ngetattr(p, 'k')", "a b c d"),
-        ("from PKG import p", "a"),
-        ("from PKG import X", "a __init__"),
-        ("import os, json\nfrom collections import abc", "a"),
-        ("at.engine()", "a factdrift.builders.core.engine"),
-    ],
-)
+@pytest.mark.parametrize(("source", "modules"), table("reached_modules"))
 def test_modules(source: str, modules: str, write: Write) -> None:
     package = write({"a.py": source, **B, **FACADE})
     found = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}

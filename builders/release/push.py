@@ -8,9 +8,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+from huggingface_hub.errors import (  # type: ignore[attr-defined]
+    HFValidationError,
+    HTTPError,  # of whichever HTTP library the client has
+)
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from factdrift.builders.core.errors import UserError
@@ -96,7 +98,7 @@ def _push(
             text = f"has other content under {made.version}"
             raise UserError(text, where=repo, hint="build the release under a later version")
         return f"{repo} has {made.version} already: nothing pushed"
-    parts = [
+    parts: list[CommitOperationAdd | CommitOperationDelete] = [
         *(CommitOperationAdd(path, release / path) for path in files),
         *(CommitOperationDelete(path) for path in sorted(there - {*files, ".gitattributes"})),
     ]  # all in one commit: nobody sees half a release
@@ -124,6 +126,6 @@ def _refusals(repo: str) -> Iterator[None]:
     """What the Hub refuses is for the user to mend; no message holds the token, a header does."""
     try:
         yield
-    except (HfHubHTTPError, HFValidationError, httpx.HTTPError, OSError) as error:
+    except (HTTPError, HFValidationError, OSError) as error:
         text = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(f"the Hub refuses: {text}", where=repo) from error
