@@ -163,6 +163,31 @@ def publish(out: Path, sample: Sample | None = None, version: str = "auto") -> P
     return write_release(dataset(sample), meta(sample), out, version)
 
 
+def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
+    """The sample with other splits (`new/2021Q3`); null: the config or split is gone.
+
+    Rows are given by number, or with other values: `{"n": 0, "query": "?"}`.
+    """
+    rows = {name: dict(of) for name, of in BASE.items()}
+    for place, given in splits.items():
+        config, _, split = place.partition("/")
+        of = rows.setdefault(config, {})
+        if given is None:
+            rows[config] = {name: kept for name, kept in of.items() if split and name != split}
+            continue
+        of[split] = []
+        for one in given:
+            other = {"n": one} if isinstance(one, int) else one
+            values = {n: tuple(v) if isinstance(v, list) else v for n, v in other.items()}
+            kind, more = (
+                (segment, {})
+                if config == "segments"
+                else (cloze, {"split": config, "period": split})
+            )
+            of[split].append(kind(**more | values))
+    return Sample({config: of for config, of in rows.items() if of}, **settings)
+
+
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
     """The sample with other rows in one split."""
     return Sample({**BASE, config: {**BASE[config], split: tuple(rows)}})

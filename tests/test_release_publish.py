@@ -18,26 +18,19 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.release.manifest import load
 from factdrift.builders.release.publish import STAGING, NothingLeftError, write_release
 from factdrift.builders.release.verify import verify_release
-from factdrift.builders.rows import Cloze
 from tests.conftest import ROOT, alone, checksums
-from tests.release_sample import BASE, Sample, cloze, dataset, edited, from_rows, meta, publish
+from tests.release_sample import BASE, Sample, changed, dataset, from_rows, meta, publish
 from tests.tables import table
 
-rows: list[Cloze] = list(BASE["unchanged"]["2021Q3"])
 SAME = Sample(BASE)
+OTHERS = [1, 2, 3, 4]
+ADDED = changed({"unchanged/2021Q3": [0, *OTHERS, 9]})
 SAMPLES = {
     "same": SAME,
     "retitled": Sample(BASE, title="T"),
-    "added": edited("unchanged", "2021Q3", [*rows, cloze(9)]),
-    **{
-        name: edited("unchanged", "2021Q3", [replace(rows[0], **{column: value}), *rows[1:]])
-        for name, column, value in (
-            ("edited", "added", ("Q9",)),
-            ("rendered", "query", "?"),
-            ("asked", "prompt", "?"),
-            ("accepted", "targets", ("Club 0",)),
-        )
-    },
+    "added": ADDED,
+    "edited": changed({"unchanged/2021Q3": [{"n": 0, "added": ["Q9"]}, *OTHERS]}),
+    "rendered": changed({"unchanged/2021Q3": [{"n": 0, "query": "?"}, *OTHERS]}),
 }
 History = Callable[[str, Path], object]
 
@@ -50,7 +43,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     def made(versions: str) -> Path:
         folder = tmp_path_factory.mktemp("history")
         for one in versions.split():
-            publish(folder, SAMPLES["added" if one[0] == "+" else "same"], one.lstrip("+"))
+            publish(folder, ADDED if one[0] == "+" else SAME, one.lstrip("+"))
         return folder
 
     return lambda versions, folder: shutil.copytree(made(versions), folder, dirs_exist_ok=True)
@@ -110,7 +103,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
 
     whole = dataset(SAME)
     with pytest.raises(ValueError, match="not unique: 0000-2021Q3"):
-        publish(tmp_path, edited("unchanged", "2021Q4", [rows[0]]))
+        publish(tmp_path, changed({"unchanged/2021Q4": [{"n": 0, "id": "0000-2021Q3"}]}))
     broken = replace(whole, tables=(replace(whole.tables[0], splits={"a": stop}),))
     with pytest.raises(KeyboardInterrupt):
         write_release(broken, meta(SAME), tmp_path)
@@ -164,14 +157,14 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
             assert time.monotonic() < deadline and run.poll() is None
             time.sleep(0.02)
         with pytest.raises(UserError, match="another run is at work here"):
-            publish(tmp_path, SAMPLES["added"])
+            publish(tmp_path, ADDED)
     finally:
         run.send_signal(signal.SIGKILL)
         run.wait()
     (tmp_path / "begun").unlink()
     assert (tmp_path / "sample" / STAGING).is_dir()
     assert {k: v for k, v in checksums(tmp_path).items() if STAGING not in k} == before
-    assert publish(tmp_path, SAMPLES["added"]).version == "1.1.0"
+    assert publish(tmp_path, ADDED).version == "1.1.0"
     assert not (tmp_path / "sample" / STAGING).exists()
     assert verify_release(tmp_path / "sample" / "1.0.0") == []
 
@@ -183,7 +176,7 @@ from tests.release_sample import *
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 try:
-    publish(Path(sys.argv[1]), edited("unchanged", "2021Q3", map(cloze, range(int(sys.argv[3])))))
+    publish(Path(sys.argv[1]), changed({"unchanged/2021Q3": range(int(sys.argv[3]))}))
 except Exception as error:
     print(type(error).__name__, error)
 """

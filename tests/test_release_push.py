@@ -14,7 +14,7 @@ from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 from factdrift.builders.release import manifest
 from factdrift.builders.release import push as pushing
 from tests.conftest import Done, run
-from tests.release_sample import BASE, Sample, cloze, edited, publish
+from tests.release_sample import changed, publish
 
 REPO = "me/mine"
 TOKEN = "hf_test"  # noqa: S105 - of this class alone
@@ -82,7 +82,7 @@ def push(folder: Path, *words: object, ok: bool = True) -> Done:
 
 
 def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
-    first = publish(tmp_path, Sample({**BASE, "gone": {"2021Q3": [cloze(8)]}})).folder
+    first = publish(tmp_path, changed({"gone/2021Q3": [8]})).folder
     listed = {entry.path for entry in manifest.load(first).files} | {manifest.FILE}
     assert f"{len(listed)} files in {REPO}, tagged 1.0.0" in push(first, "--private").stderr
     assert hub.private is True
@@ -90,7 +90,7 @@ def test_a_release_and_the_next(hub: Hub, tmp_path: Path) -> None:
     assert there == {".gitattributes": b"", **{p: (first / p).read_bytes() for p in listed}}
 
     assert "has 1.0.0 already: nothing pushed" in push(first).stderr
-    second = publish(tmp_path, Sample(BASE)).folder
+    second = publish(tmp_path).folder
     assert second.name == "2.0.0"
     push(second)
     assert hub.tags == {"1.0.0": 1, "2.0.0": 2}
@@ -124,7 +124,7 @@ def test_what_is_refused(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert said in push(folder, ok=False).stderr
     hub.commits = [{"README.md": b"", ".gitattributes": b""}]
     push(folder)
-    other = publish(tmp_path / "two", edited("updated", "2021Q3", [cloze(9, "updated")])).folder
+    other = publish(tmp_path / "two", changed({"updated/2021Q3": [9]})).folder
     assert "has other content under 1.0.0" in push(other, ok=False).stderr
     (other / "README.md").write_text("x")
     assert "not whole: README.md" in push(other, ok=False).stderr

@@ -8,6 +8,7 @@ import pytest
 from factdrift.builders.core.tidy import clean, look, note_use
 from tests.conftest import ROOT, run
 from tests.release_sample import edit
+from tests.tables import table
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"
 NEWS = ROOT / "samples/news"
@@ -37,39 +38,19 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
     assert {one.why for one in look(build)} == {"no release"}
 
 
-KEY = "0123456789abcdef"
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        (f"facts-{KEY}", "a release"),
-        (f"facts-{'f' * 16}", "no release"),
-        (f".facts-{KEY}.tmp", "unfinished"),
-        (".checksums.json.tmp", "unfinished"),
-        ("checksums.json", None),
-        ("scratch", "scratch"),
-        ("inputs", "fetched inputs"),
-        (f"work/pages-{KEY}", "unfinished"),
-        (f"work/.pages-{KEY}.tmp", "unfinished"),
-        ("work/answers", "answers"),
-        ("work/mine", "unknown"),
-        (f"facts-{KEY}.bak", "unknown"),
-        ("facts", "unknown"),
-    ],
-)
-def test_what_each_entry_is(tmp_path: Path, name: str, why: str | None) -> None:
-    note_use(tmp_path, "mine", tmp_path, [KEY])
+@pytest.mark.parametrize(("name", "why"), table("build_entries"))
+def test_what_each_entry_is(tmp_path: Path, name: str, why: str) -> None:
+    note_use(tmp_path, "mine", tmp_path, ["0123456789abcdef"])
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "file").write_bytes(b"12345")
     found = look(tmp_path)
     assert [one.why for one in found] == [why] * bool(why)
-    kept = why in (None, "a release", "answers", "fetched inputs", "unknown")
+    kept = why in ("", "a release", "answers", "fetched inputs", "unknown")
     assert all(one.size == 5 and one.datasets == ("mine",) * (why == "a release") for one in found)
     assert clean(found) == (0 if kept else 5)
     assert (tmp_path / name).exists() is kept
     clean(look(tmp_path), everything=True)
-    assert (tmp_path / name).exists() is (why in (None, "unknown"))
+    assert (tmp_path / name).exists() is (why in ("", "unknown"))
 
 
 def test_mistakes(tmp_path: Path) -> None:
