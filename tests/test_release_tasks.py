@@ -19,10 +19,11 @@ from factdrift.builders.core.dataset import Table
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.release import tasks
 from factdrift.builders.release.harness import after, squad
-from factdrift.builders.release.manifest import ExampleEntry, load
+from factdrift.builders.release.manifest import load
 from factdrift.builders.release.parquet import read
 from factdrift.builders.release.publish import MOST_SPLITS, few_splits
 from factdrift.builders.rows import Cloze
+from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.frames import read_frames
 from factdrift.builders.rows.timeqa import TimeQuestion
 from factdrift.builders.text import squad as ours
@@ -85,7 +86,7 @@ def test_every_split_with_rows_is_a_task_of_lm_eval(release: Path) -> None:
 
 
 EXAMPLES = [
-    ExampleEntry(relation=r, subject="Q1", prompt=f"On 1 May 1999: {{{{ {a} }}}} is _X_.", answer=a)
+    PromptFact(relation=r, subject="Q1", prompt=f"On 1 May 1999: {{{{ {a} }}}} is _X_.", answer=a)
     for r, a in (("P54", 'FC "A"'), ("P54", "B\\n"), ("P39", "C"))
 ]
 
@@ -105,7 +106,7 @@ def test_run_model_and_harnesses_use_the_same_words(
     prompt: str,
     context: str,
     relation: str,
-    examples: list[ExampleEntry],
+    examples: list[PromptFact],
     shown: str,
     tmp_path: Path,
 ) -> None:

@@ -33,16 +33,7 @@ _TYPES = {
 def save(
     folder: Path, dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
 ) -> None:
-    """Write `croissant.json`; every data file is there with its sha256 and a relative URL."""
-    value = describe(dataset, meta, manifest, prose)
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
-
-
-def describe(
-    dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
-) -> dict[str, Any]:
-    """The JSON-LD document.
+    """Write `croissant.json`; every data file is there with its sha256 and a relative URL.
 
     One `FileObject` a data file, one `FileSet` and one `RecordSet` a config; the split of a
     record is read from its file's name and refers to the record set of split names.
@@ -105,7 +96,9 @@ def describe(
         ],
         "recordSet": [*splits, *records],
     }
-    return {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    said = {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    text = json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8")
 
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:

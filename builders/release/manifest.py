@@ -24,6 +24,7 @@ from factdrift.builders.core.dataset import Count, Input, RelativePath, Sha256, 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.names import Name
 from factdrift.builders.release.version import Version
+from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.roles import ColumnRoles
 
 FILE = "manifest.json"
@@ -90,15 +91,6 @@ class DropEntry(Strict):
     rows: Count
 
 
-class ExampleEntry(Strict):
-    """A fact that prompts show with its answer; no row asks about its subject."""
-
-    relation: str
-    subject: str
-    prompt: str
-    answer: str
-
-
 class FileEntry(Strict):
     """One file of the release."""
 
@@ -127,7 +119,7 @@ class Manifest(Strict):
     inputs: tuple[Input, ...]
     configs: tuple[ConfigEntry, ...]
     drops: tuple[DropEntry, ...]
-    examples: tuple[ExampleEntry, ...] = ()
+    examples: tuple[PromptFact, ...] = ()
     statistics: tuple[Statistics, ...] = Field(
         serialization_alias="figures", validation_alias=AliasChoices("figures", "statistics")
     )

@@ -26,7 +26,6 @@ from factdrift.builders.release.manifest import (
     ColumnEntry,
     ConfigEntry,
     DropEntry,
-    ExampleEntry,
     FileEntry,
     Manifest,
     SplitEntry,
@@ -35,6 +34,7 @@ from factdrift.builders.release.parquet import read, type_name, write_split
 from factdrift.builders.release.plots import draw
 from factdrift.builders.release.version import FIRST, Level, Version, published
 from factdrift.builders.rows import Dropped
+from factdrift.builders.rows.cloze import PromptFact
 from factdrift.builders.rows.roles import roles_of
 
 STAGING = ".publishing"
@@ -81,7 +81,7 @@ class Draft:
         self._asked = tasks.asked(self._configs)
         self._drops = self._write_dropped()
         self._examples = tuple(
-            ExampleEntry.model_validate(row)
+            PromptFact(**row)
             for batch in (read(dataset.examples) if dataset.examples else ())
             for row in batch.to_pylist()
         )
