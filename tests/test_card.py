@@ -68,12 +68,9 @@ def test_yaml_for_the_hub(release: Path) -> None:
     assert data["configs"][1]["data_files"] == files
 
 
-@pytest.mark.parametrize(
-    ("rows", "size"),
-    [(999, "n<1K"), (1000, "1K<n<10K"), (10**8 - 1, "10M<n<100M"), (10**8, "100M<n<1B")],
-)
-def test_size(rows: int, size: str) -> None:
-    assert card.size_category(rows) == size
+def test_size() -> None:
+    sizes = [card.size_category(n) for n in (999, 1000, 10**8 - 1, 10**8)]
+    assert sizes == ["n<1K", "1K<n<10K", "10M<n<100M", "100M<n<1B"]
 
 
 @pytest.mark.parametrize(
@@ -150,26 +147,9 @@ def test_escape(value: object, expected: str) -> None:
     assert escape(value) == expected
 
 
-@pytest.mark.parametrize(
-    ("made", "expected"),
-    [
-        (card.code("a`b"), "``a`b``"),
-        (card.code("`a`"), "`` `a` ``"),
-        (card.code("a|b"), "`a\\|b`"),
-        (card.code(""), ""),
-        (card.block("x\n```\ny", "sh"), "````sh\nx\n```\ny\n````"),
-        (card.cell("a `b|c`\nd"), "a `b\\|c` d"),
-        (card.link("a]", "https://x.org/?q=1"), "[a\\]](<https://x.org/?q=1>)"),
-        (card.link("a", "javascript:alert(1)"), "a"),
-        (card.link("a", "https://x.org/> [b](c)"), "a"),
-        (
-            card.plain("A *b* `c`\nd [e](f).\n\n- one\n  more\n- two"),
-            "A b c d e.\n- one more\n- two",
-        ),
-    ],
-)
-def test_markdown(made: str, expected: str) -> None:
-    assert made == expected
+@pytest.mark.parametrize(("function", "text", "more", "expected"), table("card_markdown"))
+def test_markdown(function: str, text: str, more: str, expected: str) -> None:
+    assert getattr(card, function)(text, *filter(None, [more])) == expected
 
 
 FULL = "".join(f"## {name}\n\nAbout {name}.\n\n" for name in SECTIONS)
@@ -191,17 +171,13 @@ def test_prose_that_will_not_do(tmp_path: Path, text: str, message: str) -> None
         read_prose(path)
 
 
-def test_more_sections_are_printed(tmp_path: Path) -> None:
+def test_more_sections_are_printed_and_every_dataset_has_all(tmp_path: Path) -> None:
     prose = tmp_path / "prose.md"
     prose.write_text(FULL + "## Annotators\n\nThree.\n")
     said = replace(meta(Sample(BASE)), prose=prose)
     text = (write_release(dataset(Sample(BASE)), said, tmp_path).folder / "README.md").read_text()
     assert "## Annotators\n\nThree." in text
-
-
-@pytest.mark.parametrize("path", sorted(CARDS.glob("*/prose.md")), ids=lambda p: p.parent.name)
-def test_prose_of_every_dataset(path: Path) -> None:
-    read_prose(path)
+    assert all(map(read_prose, CARDS.glob("*/prose.md")))
 
 
 @pytest.mark.parametrize(("many", "angle"), [(10, 0), (11, 45), (40, 45)])
