@@ -19,6 +19,11 @@ from factdrift.reasoning.rows import ReasoningQuestion
 
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
 PERIODS = ("2021Q3", "2021Q4")
+SAMPLED = (
+    *("as-of", "ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
+    *("temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
+)
+"""The datasets that are made of the samples."""
 
 
 def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes: Any) -> Cloze:

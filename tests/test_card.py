@@ -1,5 +1,6 @@
 """The dataset card: valid for the Hub, complete, and no text from data becomes markup."""
 
+import json
 import re
 from dataclasses import replace
 from datetime import date
@@ -153,6 +154,15 @@ def test_markdown(function: str, text: str, more: str, expected: str) -> None:
 
 
 FULL = "".join(f"## {name}\n\nAbout {name}.\n\n" for name in SECTIONS)
+
+
+def test_long_texts_and_lists_of_the_row_are_cut(tmp_path: Path) -> None:
+    row = cloze(1, question="q" * 300, query="p" * 301, added=tuple("abcd"), removed=tuple("efghi"))
+    made = publish(tmp_path, Sample({"unchanged": {"2021Q3": [row]}})).folder
+    (shown,) = re.findall(r"```json\n(.*?)```", (made / "README.md").read_text(), re.DOTALL)
+    found = json.loads(shown)
+    assert (found["question"], found["query"]) == ("q" * 300, "p" * 299 + "…")
+    assert (found["added"], found["removed"]) == ([*"abcd"], [*"efgh…"])
 
 
 @pytest.mark.parametrize(

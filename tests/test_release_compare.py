@@ -105,7 +105,7 @@ def test_a_summary_and_paths_with_any_characters(old: Path, tmp_path: Path) -> N
 TEAM = "member of sports team"
 
 
-def test_notes_for_readers(old: Path, tmp_path: Path) -> None:
+def test_notes_for_readers(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Corrected, moved, added and removed rows, and why a pair was dropped."""
     other = Answer("Q1000", "Club | *Other*", ("C0", "the club"))
     left = [{"n": 0, "answers": [other]}, {"n": 4, "sitelinks": 99}]
@@ -137,3 +137,7 @@ def test_notes_for_readers(old: Path, tmp_path: Path) -> None:
         "another split or answer takes its place, or its fact is gone |",
         "- `in_doubt`: The dates leave open whether the answer held at that time.",
     ]
+    for shown, more in ((2, 0), (1, 1)):
+        monkeypatch.setattr("factdrift.builders.release.notes.SHOWN_ROWS", shown)
+        fewer = [*notes(old, new, compare(old, new), diff)]
+        assert fewer.count("… and 1 more.") == more

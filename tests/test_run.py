@@ -11,19 +11,9 @@ import pytest
 from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, checksums, run
+from tests.release_sample import SAMPLED
 from tests.tables import table
 
-DATASETS = (
-    "as-of",
-    "ckl-questions",
-    "dynamic-templama",
-    "invariant-lama",
-    "streamingqa",
-    "temporal-facts",
-    "temporal-reasoning",
-    "timeqa",
-    "wmt-question-dates",
-)
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
@@ -31,16 +21,16 @@ DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 
 @pytest.mark.parametrize(
     "datasets",
-    [("wmt-question-dates",), pytest.param(DATASETS, marks=pytest.mark.slow)],
+    [("wmt-question-dates",), pytest.param(SAMPLED, marks=pytest.mark.slow)],
     ids=["one", "all"],
 )
 def test_same_bytes_in_another_folder_with_two_processes(
     sample: Path, tmp_path: Path, datasets: tuple[str, ...]
 ) -> None:
-    recipes = () if datasets == DATASETS else datasets
+    recipes = () if datasets == SAMPLED else datasets
     run("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
     first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
-    assert {Path(path).parts[0] for path in first} == set(DATASETS)
+    assert {Path(path).parts[0] for path in first} == set(SAMPLED)
     assert {p: sum_ for p, sum_ in first.items() if Path(p).parts[0] in datasets} == second
 
 

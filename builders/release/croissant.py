@@ -12,7 +12,7 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release.card import SECTIONS, plain
-from factdrift.builders.release.manifest import ConfigEntry, Manifest
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, write_json
 
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
@@ -97,8 +97,7 @@ def save(
         "recordSet": [*splits, *records],
     }
     said = {key: value for key, value in document.items() if value not in (None, "", [], {})}
-    text = json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+    write_json(folder / FILE, said)
 
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:

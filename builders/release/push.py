@@ -52,8 +52,7 @@ def push(
     if described:
         document = json.loads((release / croissant.FILE).read_bytes())
         with replacing(described) as unfinished:
-            text = json.dumps(croissant.on_hub(document, repo, endpoint), indent=2)
-            unfinished.write_text(text + "\n", encoding="utf-8")
+            manifest.write_json(unfinished, croissant.on_hub(document, repo, endpoint))
         say(f"  {described}: Croissant with the addresses on the Hub")
     files = {entry.path: entry.bytes for entry in made.files}
     files[manifest.FILE] = (release / manifest.FILE).stat().st_size
