@@ -173,24 +173,22 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
 
     Rows are given by number, or with other values: `{"n": 0, "query": "?"}`.
     """
-    rows = {name: dict(of) for name, of in BASE.items()}
+    rows: dict[str, dict[str, Any]] = {name: dict(of) for name, of in BASE.items()}
     for place, given in splits.items():
         config, _, split = place.partition("/")
-        of = rows.setdefault(config, {})
         if given is None:
-            rows[config] = {name: kept for name, kept in of.items() if split and name != split}
-            continue
-        of[split] = []
-        for one in given:
-            other = {"n": one} if isinstance(one, int) else one
-            values = {n: tuple(v) if isinstance(v, list) else v for n, v in other.items()}
-            kind, more = (
-                (segment, {})
-                if config == "segments"
-                else (cloze, {"split": config, "period": split})
-            )
-            of[split].append(kind(**more | values))
+            rows[config] = {n: of for n, of in rows[config].items() if split and n != split}
+        else:
+            rows.setdefault(config, {})[split] = [_changed(config, split, one) for one in given]
     return Sample({config: of for config, of in rows.items() if of}, **settings)
+
+
+def _changed(config: str, split: str, given: Any) -> Any:
+    known: dict[str, Any] = {"n": given} if isinstance(given, int) else given
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
+    if config == "segments":
+        return segment(**values)
+    return cloze(**{"split": config, "period": split, **values})
 
 
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:

@@ -158,6 +158,15 @@ def test_each_input_is_a_row_of_one_table() -> None:
     assert {row.kind for row in INPUTS.values()} == set(FINDERS)
 
 
+def test_what_of_a_folder_elsewhere_is_taken() -> None:
+    names = ["a.json.gz", "entities.parquet", "a.xml.bz2", "a.jsonl", "gold.parquet", "README.md"]
+    taken = {
+        kind: "".join("-x"[mine(name)] for name in names) for kind, (_, mine) in FINDERS.items()
+    }
+    asked = {"wikidata": "xxxx--", "news": "-x-xx-", "pages": "-xxxx-", "file": "---x--"}
+    assert taken == {**asked, "gold": "----x-"}
+
+
 @pytest.mark.parametrize(("options", "expected"), OPTIONS["given"])
 def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -> None:
     seen: list[Any] = []
