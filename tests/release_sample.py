@@ -184,11 +184,10 @@ def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
 
 
 def _changed(config: str, split: str, given: Any) -> Any:
-    known: dict[str, Any] = {"n": given} if isinstance(given, int) else given
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
-    if config == "segments":
-        return segment(**values)
-    return cloze(**{"split": config, "period": split, **values})
+    known: dict[str, Any] = {} if config == "segments" else {"split": config, "period": split}
+    known |= {"n": given} if isinstance(given, int) else given
+    values: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
+    return segment(**values) if config == "segments" else cloze(**values)
 
 
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:
