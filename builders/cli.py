@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 import factdrift
@@ -44,7 +45,7 @@ def _common(
     *,
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=_show_version, is_eager=True, help="Say the version and stop."
         ),
     ] = False,
@@ -55,18 +56,18 @@ def _common(
 TEMPLATES = resource("templates")
 Templates = Annotated[
     Path,
-    typer.Option(
+    Option(
         help="Folder of relation templates that add to the project's, or take their places.",
         show_default="the project's",
     ),
 ]
 Recipes = Annotated[
     list[str] | None,
-    typer.Argument(help="Recipes by name or path; by default all that need no argument."),
+    Argument(help="Recipes by name or path; by default all that need no argument."),
 ]
-Release = Annotated[Path, typer.Argument(help="A release folder.")]
-Build = Annotated[Path, typer.Option(help="Where intermediate tables are kept.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes that work side by side.")]
+Release = Annotated[Path, Argument(help="A release folder.")]
+Build = Annotated[Path, Option(help="Where intermediate tables are kept.")]
+Jobs = Annotated[int, Option(min=1, help="Processes that work side by side.")]
 
 
 def _size(text: str) -> str:
@@ -77,14 +78,11 @@ def _size(text: str) -> str:
 
 
 Memory = Annotated[
-    str,
-    typer.Option(
-        help="Memory for tables, such as 600MB; what needs more uses disk.", callback=_size
-    ),
+    str, Option(help="Memory for tables, such as 600MB; what needs more uses disk.", callback=_size)
 ]
 Snapshot = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--snapshot-date",
         "--snapshot",
         metavar="YYYY-MM-DD",
@@ -114,24 +112,26 @@ def _tell(problems: Sequence[str], what: str, folder: Path) -> None:
         raise UserError(f"{len(problems)} {what}", where=folder)
 
 
+@command()
+@with_inputs
 def release(
     recipe: Recipes = None,
     *,
     given: Mapping[str, list[str]],
     snapshot: Snapshot = None,
     version: Annotated[
-        str | None, typer.Option(help="1.2.3, or auto for the smallest that the rule allows.")
+        str | None, Option(help="1.2.3, or auto for the smallest that the rule allows.")
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Generated questions at most: a few to look at before the whole."),
+        Option(min=1, help="Generated questions at most: a few to look at before the whole."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where releases go.")] = Path("releases"),
+    out: Annotated[Path, Option(help="Where releases go.")] = Path("releases"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     engine: Annotated[
         str,
-        typer.Option(
+        Option(
             help="What runs the tables: duckdb, spark, or where a Spark is: spark://host:7077, "
             "local[4], or sc://host:15002 (Spark Connect)."
         ),
@@ -153,14 +153,12 @@ def release(
         engine=engine,
         jobs=jobs,
         memory=memory,
-        say=say,
     )
     release_all(recipe or [], options)
 
 
-command()(with_inputs(release))
-
-
+@command()
+@with_inputs
 def steps(
     recipe: Recipes = None,
     *,
@@ -172,25 +170,22 @@ def steps(
     """Say which steps a release would make anew, and which are there."""
     from factdrift.builders.release.release import ReleaseOptions, plan
 
-    options = ReleaseOptions(
-        given=given, snapshot=snapshot, build=build, templates=templates, say=say
-    )
+    options = ReleaseOptions(given, snapshot, build, templates)
     for line in plan(recipe or [], options):
         echo(line)
 
 
-command()(with_inputs(steps))
-
-
+@command()
+@with_inputs
 def rebuild(
     folder: Release,
     *,
     given: Mapping[str, list[str]],
     look_in: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
+        Option(help="Folder with the inputs, found by name and checksum. Repeatable."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the release made again goes.")] = Path("rebuilt"),
+    out: Annotated[Path, Option(help="Where the release made again goes.")] = Path("rebuilt"),
     build: Build = Path("build"),
     templates: Templates = TEMPLATES,
     jobs: Jobs = 2,
@@ -201,29 +196,19 @@ def rebuild(
     from factdrift.builders.release.release import ReleaseOptions
 
     options = ReleaseOptions(
-        given=given,
-        snapshot=None,
-        out=out,
-        build=build,
-        templates=templates,
-        jobs=jobs,
-        memory=memory,
-        say=say,
+        given, out=out, build=build, templates=templates, jobs=jobs, memory=memory
     )
     _tell(rebuild_release(folder, options, look_in or ()), "file(s) differ", folder)
     echo(f"{folder}: made again, the same to the byte")
-
-
-command()(with_inputs(rebuild))
 
 
 @command()
 def clean(
     *,
     build: Build = Path("build"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say it, and remove nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Say it, and remove nothing.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what releases need, and answers of models.")
+        bool, Option("--all", help="Also what releases need, and answers of models.")
     ] = False,
 ) -> None:
     """Say what lies in the build folder, and remove what the newest releases do not need.
@@ -249,33 +234,31 @@ def clean(
 def mine(
     dump: Annotated[
         list[str] | None,
-        typer.Argument(help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day."),
+        Argument(help="Dump files, globs of shards, or folders; PATH@2026-11-09: of a day."),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option(help="Folder for statements.parquet and entities.parquet.")],
-    endpoint: Annotated[
-        str | None, typer.Option(help="A SPARQL endpoint instead of a dump.")
-    ] = None,
+    out: Annotated[Path, Option(help="Folder for statements.parquet and entities.parquet.")],
+    endpoint: Annotated[str | None, Option(help="A SPARQL endpoint instead of a dump.")] = None,
     user_agent: Annotated[
-        str | None, typer.Option(help="For the endpoint: your tool and a contact.")
+        str | None, Option(help="For the endpoint: your tool and a contact.")
     ] = None,
     relations: Annotated[
-        str | None, typer.Option(help="Of an endpoint: P54,P39,…; by default all with a template.")
+        str | None, Option(help="Of an endpoint: P54,P39,…; by default all with a template.")
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
+        Option(help="I/N: read one of N shares of a dump; `mine` of all N folders merges."),
     ] = None,
     engine: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Who reads a dump: duckdb (processes of this machine), spark, or where a Spark "
             "is: spark://host:7077, local[4], sc://host:15002. The tables are DuckDB's in any case."
         ),
     ] = "duckdb",
     shards: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1, help="Tasks of a Spark that share the dump; by default one a file.", max=10**6
         ),
     ] = None,
@@ -369,27 +352,24 @@ def _share(text: str) -> "Share":
 @command()
 def corpus(
     archives: Annotated[
-        list[str], typer.Argument(help="News archives, or files of pages with --release.")
+        list[str], Argument(help="News archives, or files of pages with --release.")
     ],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for passages.parquet, or for the configs.")],
+    out: Annotated[Path, Option(help="Folder for passages.parquet, or for the configs.")],
     release: Annotated[
         Path | None,
-        typer.Option(help="A release folder made with `text: false`: its pages' text is put back."),
+        Option(help="A release folder made with `text: false`: its pages' text is put back."),
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(
-            metavar="YYYY-MM-DD", help="Last day of an article: the end of a quarter, say."
-        ),
+        Option(metavar="YYYY-MM-DD", help="Last day of an article: the end of a quarter, say."),
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="A list of article ids to keep.")] = None,
+    keep: Annotated[Path | None, Option(help="A list of article ids to keep.")] = None,
     near_duplicates: Annotated[
-        float,
-        typer.Option(help="Similarity, 0 to 1, from which an article is left out; 0: none is."),
+        float, Option(help="Similarity, 0 to 1, from which an article is left out; 0: none is.")
     ] = 0.0,
     original: Annotated[
-        bool, typer.Option("--original", help="Passages to the letter as StreamingQA's own code.")
+        bool, Option("--original", help="Passages to the letter as StreamingQA's own code.")
     ] = False,
     jobs: Jobs = 2,
     memory: Memory = "600MB",
@@ -421,9 +401,7 @@ def corpus(
 
 
 @command()
-def verify(
-    folder: Release,
-) -> None:
+def verify(folder: Release) -> None:
     """Check a release folder against its manifest."""
     from factdrift.builders.release.verify import verify_release
 
@@ -434,14 +412,10 @@ def verify(
 @command()
 def diff(
     old: Release,
-    new: Annotated[Path, typer.Argument(help="Another release folder of the same dataset.")],
+    new: Annotated[Path, Argument(help="Another release folder of the same dataset.")],
     *,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the differing rows here, as Parquet.")
-    ] = None,
-    notes: Annotated[
-        Path | None, typer.Option(help="Write notes for readers here, as Markdown.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Write the differing rows here, as Parquet.")] = None,
+    notes: Annotated[Path | None, Option(help="Write notes for readers here, as Markdown.")] = None,
 ) -> None:
     """Say what changed between two releases, by id."""
     from tempfile import TemporaryDirectory
@@ -464,17 +438,15 @@ def tasks(
     folder: Release,
     *,
     harness: Annotated[
-        Literal["lm-eval", "inspect"], typer.Option("--for", help="Which harness is to run them.")
+        Literal["lm-eval", "inspect"], Option("--for", help="Which harness is to run them.")
     ],
     path: Annotated[
-        str | None,
-        typer.Option(help="Where the release lies: a folder, or me/mine[@1.0.0] on the Hub."),
+        str | None, Option(help="Where the release lies: a folder, or me/mine[@1.0.0] on the Hub.")
     ] = None,
     after: Annotated[
-        str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Only rows that ask about a later day."),
+        str | None, Option(metavar="YYYY-MM-DD", help="Only rows that ask about a later day.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder that the tasks go into.")] = Path("tasks"),
+    out: Annotated[Path, Option(help="Folder that the tasks go into.")] = Path("tasks"),
 ) -> None:
     """Write a release's harness tasks for another place, or for a model's cut-off."""
     from factdrift.builders.release.tasks import rewrite
@@ -489,15 +461,13 @@ def tasks(
 def export(
     folder: Release,
     *,
-    name: Annotated[FormatName, typer.Option("--format", help="The dataset that it is to be.")],
+    name: Annotated[FormatName, Option("--format", help="The dataset that it is to be.")],
     to: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of the files.", show_default="exports/<format>/<dataset>-<version>"
-        ),
+        Option(help="Folder of the files.", show_default="exports/<format>/<dataset>-<version>"),
     ] = None,
     passages: Annotated[
-        Path | None, typer.Option("--corpus", help="The text of news: a folder of corpus.")
+        Path | None, Option("--corpus", help="The text of news: a folder of corpus.")
     ] = None,
 ) -> None:
     """Write a release as the files of an original dataset, for the code that reads these."""
@@ -510,18 +480,16 @@ def export(
 def push(
     folder: Release,
     *,
-    repo: Annotated[str, typer.Option(help="Dataset repository on the Hub: me/mine.")],
+    repo: Annotated[str, Option(help="Dataset repository on the Hub: me/mine.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would go; ask and send nothing.")
+        bool, Option("--dry-run", help="Say what would go; ask and send nothing.")
     ] = False,
     private: Annotated[
         bool,
-        typer.Option(
-            "--private", help="If the repository is made now: visible to its members alone."
-        ),
+        Option("--private", help="If the repository is made now: visible to its members alone."),
     ] = False,
     croissant: Annotated[
-        Path | None, typer.Option(help="Write croissant.json with the Hub's addresses here.")
+        Path | None, Option(help="Write croissant.json with the Hub's addresses here.")
     ] = None,
 ) -> None:
     """Put a release on the Hugging Face Hub, with a tag; the token is HF_TOKEN."""
@@ -536,14 +504,14 @@ def templates(
     templates: Templates = TEMPLATES,
     table: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--import",
             metavar="FILE.csv",
             help="Make templates of a table: Wikidata ID, Relation, Template.",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the imported templates; none is replaced.")
+        Path | None, Option(help="Folder for the imported templates; none is replaced.")
     ] = None,
 ) -> None:
     """Check the relation templates and print an example of each; or import some from a table."""
@@ -561,9 +529,9 @@ def templates(
 
 @command()
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the dataset: two-hop.")],
+    name: Annotated[str, Argument(help="Name of the dataset: two-hop.")],
     *,
-    out: Annotated[Path, typer.Option(help="Where its folder goes.")] = Path(),
+    out: Annotated[Path, Option(help="Where its folder goes.")] = Path(),
 ) -> None:
     """Write the skeleton of a dataset of your own, as a package that factdrift finds."""
     from factdrift.builders.recipes.new import write_skeleton

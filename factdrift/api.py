@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 from factdrift.builders.core.errors import UserError as UserError
-from factdrift.builders.core.files import resource
 from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.schema import reading
 from factdrift.builders.core.steps import Say
@@ -194,7 +193,6 @@ def build(
         version=version,
         out=Path(out),
         build=Path(work),
-        templates=resource("templates"),
         jobs=jobs,
         say=say,
     )

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 from factdrift.api import DatasetRelease, ReleaseConfig, open_release
-from factdrift.builders.core.hashing import file_sha256
 
 _WAYS = (("0", 1), ("1", 2))
 """Seeds of Python's hashes, and numbers of processes, that must not matter."""
@@ -27,14 +26,16 @@ def check_dataset(recipe: str | Path, folder: Path) -> DatasetRelease:
     its manifest, and its rows to have what whoever asks and scores them needs. `recipe`: its path,
     or the name of a dataset whose package is installed; `folder`: an empty one to work in.
     """
-    first, second = (_built(recipe, folder / seed, seed, jobs) for seed, jobs in _WAYS)
-    sums = [_checksums(one) for one in (first, second)]
+    releases = [open_release(_built(recipe, folder / seed, seed, jobs)) for seed, jobs in _WAYS]
+    for one in releases:
+        assert not (problems := one.problems()), "\n".join(problems)
+    release, other = releases
+    sums = [one.manifest.sha256s() for one in releases]
     differing = sorted(
         p for p in sums[0].keys() | sums[1].keys() if sums[0].get(p) != sums[1].get(p)
     )
     assert not differing, f"files that differ between two builds: {', '.join(differing)}"
-    release = open_release(first)
-    assert not (problems := release.problems()), "\n".join(problems)
+    assert release.manifest == other.manifest, "the manifests of two builds differ"
     asking = [config for config in release.configs.values() if config.asks]
     assert asking, "no config asks anything: a row type needs id, prompt and targets"
     for config in asking:
@@ -52,11 +53,6 @@ def _built(recipe: str | Path, folder: Path, seed: str, jobs: int) -> Path:
     assert done.returncode == 0, done.stderr
     (found,) = (folder / "releases").glob("*/*/manifest.json")
     return found.parent
-
-
-def _checksums(folder: Path) -> dict[str, str]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): file_sha256(path) for path in files}
 
 
 def _check_rows(config: ReleaseConfig) -> None:

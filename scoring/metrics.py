@@ -25,7 +25,7 @@ import pyarrow as pa
 from duckdb.func import ARROW
 
 from factdrift.builders.core import duck
-from factdrift.builders.text.squad import overlap
+from factdrift.builders.text.squad import NOTHING, overlap
 from factdrift.scoring.asked import Asked
 from factdrift.scoring.intervals import BUNDLES, SCALE
 from factdrift.scoring.knowledge import look_back
@@ -37,8 +37,6 @@ release. early: none of these, but what was right only afterwards. abstained: no
 is one. wrong: anything else."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-ABSTENTIONS = ("", "unanswerable", "no answer", "unknown", "i dont know")
-"""Predictions, once normalised, that give no answer."""
 GUESSED = ("chance", "shortest", "before")
 """What needs no knowledge: it is known of each row, and has no interval."""
 RANKS = (1, 5, 10)
@@ -88,7 +86,7 @@ CREATE TABLE said AS
         CASE WHEN from_scores THEN texts WHEN choosing OR alone THEN choices END AS offered,
         coalesce(list_contains(targets, names[1])
             AND (choosing OR regexp_matches(texts[1], '[^\\s\\p{{Z}}]')), false) AS named,
-        NOT choosing AND NOT named AND answer IN {ABSTENTIONS} AS silent,
+        NOT choosing AND NOT named AND answer IN {NOTHING} AS silent,
         CASE WHEN from_scores AND list_has_all(targets, names) THEN 'undecided'
             WHEN list_contains(neutral, names[1]) AND NOT named THEN 'neutral'
             WHEN named OR (silent AND len(targets) = 0) THEN 'right'
@@ -202,7 +200,7 @@ def repeated(asked: Asked) -> Repeated | None:
     found = asked.db.execute(f"""
         WITH often AS (
             SELECT answer, count(*) AS times FROM said
-            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {ABSTENTIONS}
+            WHERE NOT choosing AND verdict != 'neutral' AND answer NOT IN {NOTHING}
             GROUP BY answer ORDER BY times DESC, answer DESC LIMIT 1
         )
         SELECT answer, times,

@@ -5,6 +5,7 @@
 
 import ast
 from collections import Counter, defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
@@ -32,32 +33,31 @@ def imports() -> dict[str, Counter[str]]:
     return dict(found)
 
 
-def ranks(graph: dict[str, Counter[str]]) -> dict[str, int]:
-    """The height of each package above those that import nothing; a circle is a `ValueError`."""
-    heights: dict[str, int] = {}
-    while len(heights) < len(graph):
-        ready = [p for p in graph if p not in heights and graph[p].keys() <= heights.keys()]
-        if not ready:
-            raise ValueError(f"circular imports among {sorted(graph.keys() - heights.keys())}")
-        heights |= {p: 1 + max((heights[q] for q in graph[p]), default=-1) for p in ready}
-    return heights
+def ordered(graph: dict[str, Counter[str]]) -> list[str]:
+    """The packages, those that import nothing last; a circle is a `graphlib.CycleError`."""
+    return [*TopologicalSorter(graph).static_order()][::-1]
+
+
+def modules() -> list[Path]:
+    """Every module of the product."""
+    return [path for root in ROOTS for path in sorted((ROOT / root).rglob("*.py"))]
 
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Modules and lines of each package."""
     found: dict[str, tuple[int, int]] = {}
-    for path in (p for root in ROOTS for p in sorted((ROOT / root).rglob("*.py"))):
+    for path in modules():
         parts = path.relative_to(ROOT).with_suffix("").parts
         here = package_of(".".join(p for p in parts if p != "__init__"))
-        modules, lines = found.get(here, (0, 0))
-        found[here] = modules + 1, lines + len(path.read_text("utf-8").splitlines())
+        number, lines = found.get(here, (0, 0))
+        found[here] = number + 1, lines + len(path.read_text("utf-8").splitlines())
     return found
 
 
 def repeated_classes() -> dict[str, int]:
     """Class names that more than one module has."""
     names: Counter[str] = Counter()
-    for path in (p for root in ROOTS for p in sorted((ROOT / root).rglob("*.py"))):
+    for path in modules():
         tree = ast.parse(path.read_text("utf-8"))
         names.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
     return {n: k for n, k in sorted(names.items()) if k > 1}
@@ -66,15 +66,14 @@ def repeated_classes() -> dict[str, int]:
 def main() -> None:
     """Print the table."""
     graph, measured = imports(), sizes()
-    heights = ranks(graph)
     print(f"{'package':<24}{'modules':>8}{'lines':>8}  imports (modules that do)")
-    for package in sorted(graph, key=lambda p: (-heights[p], p)):
-        modules, lines = measured.get(package, (0, 0))
+    for package in ordered(graph):
+        number, lines = measured.get(package, (0, 0))
         below = sorted(graph[package].items(), key=lambda x: (-x[1], x[0]))
         text = ", ".join(f"{name.removeprefix('builders.')} {n}" for name, n in below)
-        print(f"{package:<24}{modules:>8}{lines:>8}  {text}")
-    modules, lines = (sum(column) for column in zip(*measured.values(), strict=True))
-    print(f"{'all':<24}{modules:>8}{lines:>8}")
+        print(f"{package:<24}{number:>8}{lines:>8}  {text}")
+    number, lines = (sum(column) for column in zip(*measured.values(), strict=True))
+    print(f"{'all':<24}{number:>8}{lines:>8}")
     twice = repeated_classes()
     print(f"class names that stand twice: {', '.join(twice) or 'none'}")
 

@@ -19,6 +19,11 @@ from factdrift.reasoning.rows import ReasoningQuestion
 
 PROSE = Path(__file__).parents[1] / "data_cards" / "dynamic-templama" / "prose.md"
 PERIODS = ("2021Q3", "2021Q4")
+SAMPLED = (
+    *("as-of", "ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
+    *("temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
+)
+"""The datasets that are made of the samples."""
 
 
 def cloze(n: int, split: Split = "unchanged", period: str = "2021Q3", **changes: Any) -> Cloze:
@@ -161,6 +166,28 @@ def publish(out: Path, sample: Sample | None = None, version: str = "auto") -> P
     """Publish the sample."""
     sample = sample or Sample(BASE)
     return write_release(dataset(sample), meta(sample), out, version)
+
+
+def changed(splits: Mapping[str, Any], **settings: Any) -> Sample:
+    """The sample with other splits (`new/2021Q3`); null: the config or split is gone.
+
+    Rows are given by number, or with other values: `{"n": 0, "query": "?"}`.
+    """
+    rows: dict[str, dict[str, Any]] = {name: dict(of) for name, of in BASE.items()}
+    for place, given in splits.items():
+        config, _, split = place.partition("/")
+        if given is None:
+            rows[config] = {n: of for n, of in rows[config].items() if split and n != split}
+        else:
+            rows.setdefault(config, {})[split] = [_changed(config, split, one) for one in given]
+    return Sample({config: of for config, of in rows.items() if of}, **settings)
+
+
+def _changed(config: str, split: str, given: Any) -> Any:
+    known: dict[str, Any] = {} if config == "segments" else {"split": config, "period": split}
+    known |= {"n": given} if isinstance(given, int) else given
+    values: Any = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
+    return segment(**values) if config == "segments" else cloze(**values)
 
 
 def edited(config: str, split: str, rows: Iterable[Any]) -> Sample:

@@ -1,25 +1,37 @@
-"""Cases as tables in text files beside the tests: TSV, a row a line, or YAML, a list a test."""
+"""Cases and made-up data that lie in `tests/tables`, as TSV or YAML."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+FOLDER = Path(__file__).with_name("tables")
 
-def cells(name: str) -> list[list[str]]:
-    """The rows of `tests/NAME.tsv` below its head, each as long; `#` begins a remark."""
-    head, *lines = Path(__file__).with_name(f"{name}.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    return [row + [""] * (head.count("\t") + 1 - len(row)) for row in rows]
+
+def table(name: str) -> Any:
+    """What a YAML file holds, or the rows of a TSV file below its line of heads, each as long.
+
+    A cell that begins with a quotation mark is JSON; a line that begins with `# ` is a remark.
+    """
+    if (path := FOLDER / f"{name}.yaml").is_file():
+        return yaml.safe_load(path.read_text("utf-8"))
+    head, *lines = (FOLDER / f"{name}.tsv").read_text("utf-8").rstrip("\n").split("\n")
+    rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
+    width = head.count("\t") + 1
+    return [[_read(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
+
+
+def _read(cell: str) -> Any:
+    return json.loads(cell) if cell.startswith('"') else cell
 
 
 def cases(name: str) -> list[Any]:
-    """The same for `parametrize`; the first cell of a row is its name, and a value, too."""
-    return [pytest.param(*row, id=row[0]) for row in cells(name)]
+    """Rows for `parametrize`; the first cell of a row is its name, and a value, too."""
+    return [pytest.param(*row, id=row[0]) for row in table(name)]
 
 
 def lists(name: str) -> dict[str, list[Any]]:
-    """The lists of `tests/NAME.yaml`, each the cases of a test."""
-    found = yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text("utf-8"))
-    return {of: [pytest.param(*row, id=str(row)) for row in rows] for of, rows in found.items()}
+    """The lists of a YAML file for `parametrize`, each the cases of a test."""
+    return {of: [pytest.param(*row, id=str(row)) for row in rows] for of, rows in table(name).items()}

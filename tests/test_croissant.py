@@ -13,7 +13,7 @@ import yaml
 from factdrift.builders.release.card import SECTIONS
 from factdrift.builders.release.croissant import _field
 from factdrift.builders.release.manifest import load
-from tests.release_sample import BASE, Sample, cloze, publish
+from tests.release_sample import BASE, SAMPLED, Sample, cloze, publish
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +99,7 @@ def test_what_it_says(release: Path) -> None:
     assert (cff["cff-version"], cff["version"], cff["license"]) == ("1.2.0", "1.0.0", "CC0-1.0")
 
 
-@pytest.mark.parametrize(
-    "dataset",
-    [
-        *("ckl-questions", "dynamic-templama", "invariant-lama", "streamingqa"),
-        *("temporal-facts", "temporal-reasoning", "timeqa", "wmt-question-dates"),
-    ],
-)
+@pytest.mark.parametrize("dataset", SAMPLED)
 def test_the_first_record_of_every_record_set_of_a_sample(
     mlc: Any, sample: Path, dataset: str
 ) -> None:

@@ -23,7 +23,7 @@ from factdrift.builders.facts.relations import Relation
 from factdrift.builders.recipes.recipe import Recipe, recipes
 from factdrift.builders.rows import ckl
 from tests.conftest import ROOT, Done
-from tests.house import imports, ranks, repeated_classes
+from tests.house import imports, ordered, repeated_classes
 
 MODELS = [Recipe, *nested(Recipe), Relation, *nested(Relation)]
 
@@ -109,14 +109,11 @@ def test_a_command_of_a_page_has_these_options(command: str) -> None:
     group.commands[name].make_context(name, given)
 
 
-def test_a_link_to_what_is_no_page_is_a_name() -> None:
+def test_parts_of_a_page() -> None:
+    """A link to what is no page is a name, and a section ends where the next begins."""
     text = "[a](PEOPLE.md), [b](Makefile), [c](https://example.org), [d](#x), [e](TOUR.md#y)"
-    assert (
-        relinked(text) == "[a](people.md), `b`, [c](https://example.org), [d](#x), [e](tour.md#y)"
-    )
-
-
-def test_a_section_ends_where_the_next_begins() -> None:
+    plain = "[a](people.md), `b`, [c](https://example.org), [d](#x), [e](tour.md#y)"
+    assert relinked(text) == plain
     assert section("# A\n\n## B\n\nb\n\n### C\n\nc\n\n## D\n", "B") == "b"
     with pytest.raises(KeyError):
         section("# A\n", "B")
@@ -229,7 +226,10 @@ def test_the_house_is_as_it_is_described() -> None:
 
 def test_no_class_name_stands_twice_and_no_imports_run_in_a_circle() -> None:
     assert repeated_classes() == {}
-    assert max(ranks(imports()).values()) > 10
+    order = ordered(imports())
+    assert (
+        order.index("builders.cli") < order.index("builders.release") < order.index("builders.core")
+    )
 
 
 def make(*words: object) -> Done:
@@ -249,12 +249,9 @@ def test_make_targets_that_documents_name_are_there() -> None:
         assert done.returncode == 0, done.stderr
 
 
-def test_the_readme_is_short() -> None:
+def test_the_makefile_and_its_help_are_short() -> None:
+    """Help lists every target, and every variable is set once; the README is short, too."""
     assert 600 <= len((ROOT / "README.md").read_text("utf-8").split()) <= 800
-
-
-def test_the_makefile_and_its_help_on_one_screen() -> None:
-    """Help lists every target, and every variable is set once."""
     text = (ROOT / "Makefile").read_text("utf-8")
     named = re.findall(r"^([A-Za-z_]+) *[?:]?= *", text, re.M)
     assert "JOBS" in named and len(named) == len(set(named))
@@ -267,11 +264,11 @@ def test_the_makefile_and_its_help_on_one_screen() -> None:
 def test_what_make_is_given_reaches_the_program(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / ".run").touch()
-    (tmp_path / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    (tmp_path / "bin" / "python").chmod(0o755)
-    news = tmp_path / "my news.jsonl"
-    news.write_text("")
-    words = [f"VENV={tmp_path}", f"NEWS={news}", f"OUT={tmp_path}/r", f"BUILD={tmp_path}/b"]
-    done = make("release", "RECIPE=wmt-question-dates-paper", *words)
+    (tmp_path / "bin/python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "bin/python").chmod(0o755)
+    (tmp_path / "my news.jsonl").touch()
+    words = {"VENV": "", "NEWS": "/my news.jsonl", "OUT": "/r", "BUILD": "/b"}
+    given = [f"{name}={tmp_path}{place}" for name, place in words.items()]
+    done = make("release", "RECIPE=wmt-question-dates-paper", *given)
     assert done.returncode != 0
     assert "my news.jsonl@2020-12-31" in done.stderr

@@ -9,8 +9,8 @@ from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.keys import key_for
 from factdrift.builders.generate.openai_servers import OpenAI
 from factdrift.builders.recipes.recipe import read_recipe
-from factdrift.filters.toxicity.perspective import Perspective
 from tests.conftest import ROOT
+from tests.tables import table
 
 EVIL = "https://evil.example"
 
@@ -24,33 +24,13 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(keys.VARIABLE, raising=False)
 
 
-@pytest.mark.parametrize(
-    ("variable", "address", "granted", "goes"),
-    [
-        ("OPENAI_API_KEY", "https://api.openai.com/v1/chat/completions", "", True),
-        ("OPENAI_API_KEY", "https://api.openai.com.evil.example/v1", "", False),
-        ("OPENAI_API_KEY", "https://api.openai.com:444/v1", "", False),
-        ("OPENAI_API_KEY", "https://api.openai.com@evil.example/v1", "", False),
-        ("OPENAI_API_KEY", "http://api.openai.com/v1", "", False),
-        ("OPENAI_API_KEY", EVIL, "", False),
-        ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1", "", False),
-        ("AWS_SECRET_ACCESS_KEY", EVIL, f"MINE={EVIL}", False),
-        ("MINE", f"{EVIL}/v1", f"MINE={EVIL}", True),
-        ("MINE", f"{EVIL}/v1", f"MINE={EVIL}/other", True),
-        ("MINE", "https://EVIL.example/v1", f"MINE={EVIL}", True),
-        ("MINE", "http://evil.example/v1", f"MINE={EVIL}", False),
-        ("MINE", "http://127.0.0.1:8000/v1", "MINE=http://127.0.0.1:8000", True),
-        ("MINE", "http://127.0.0.1:8001/v1", "MINE=http://127.0.0.1:8000", False),
-        ("PERSPECTIVE_API_KEY", Perspective().endpoint, "", True),
-        ("PERSPECTIVE_API_KEY", f"{EVIL}/v1alpha1/comments:analyze", "", False),
-    ],
-)
+@pytest.mark.parametrize(("variable", "address", "granted", "goes"), table("where_a_key_goes"))
 def test_where_a_key_goes(
-    variable: str, address: str, granted: str, goes: bool, monkeypatch: pytest.MonkeyPatch
+    variable: str, address: str, granted: str, goes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(keys.VARIABLE, granted)
-    assert key_for(variable, address, required=False) == ("s3cret" if goes else None)
-    if goes:
+    assert key_for(variable, address, required=False) == ("s3cret" if goes == "yes" else None)
+    if goes == "yes":
         assert key_for(variable, address, required=True) == "s3cret"
         return
     with pytest.raises(UserError, match="which you have not allowed") as error:
@@ -101,24 +81,7 @@ def test_a_server_without_a_key_of_its_own_gets_none() -> None:
     assert OpenAI(base_url=f"{EVIL}/v1", model="m").key() is None
 
 
-UP = "../../../escaped"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "refusal"),
-    [
-        ("temporal-facts", UP, "dataset: "),
-        ("temporal-facts", "/etc/x", "dataset: "),
-        ("version: auto", "version: ../1.0.0", "version: "),
-        ("version: auto", "version: !!python/object/apply:os.system [id]", "tags such as"),
-        ("version: auto", "version: &a auto\ntitle: *a", "aliases are not allowed"),
-        ("version: auto", f"version: auto\nprose: {UP}", "prose: "),
-        ("version: auto", "version: auto\nhomepage: 'javascript:alert(1)'", "homepage: "),
-        ("CC0-1.0", "CC0-1.0/../..", "licence: "),
-        ("CC0-1.0", "MIT-ish", "licence: 'MIT-ish' is no licence that SPDX names"),
-        ("builder: temporal-facts", "builder: os:system", "build.builder: no dataset builder"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "refusal"), table("hostile_recipes"))
 def test_a_recipe_that_would_do_more_than_name_things(
     tmp_path: Path, old: str, new: str, refusal: str
 ) -> None:

@@ -139,5 +139,3 @@ def test_releases_in_an_empty_folder(program: Path, tmp_path: Path) -> None:
 
     factdrift(program, here, "hits", "write_questions", "--n", 3)
     assert list((here / "hits").rglob("preview.html"))
-    assert "P54" in factdrift(program, tmp_path, "templates")
-    assert "verify_facts: " in factdrift(program, tmp_path, "layouts")

@@ -14,6 +14,7 @@ import factdrift.builders.recipes.recipe  # noqa: F401 - it imports every step
 from factdrift.builders.core import files
 from factdrift.builders.core.reach import PLUMBING, parse, reach
 from tests.conftest import alone
+from tests.tables import table
 
 Write = Callable[[Mapping[str, str]], str]
 _numbers = count()
@@ -39,27 +40,7 @@ B = {"b.py": "def g(): pass", "c.py": "import PKG.d", "d.py": "1 / 0", "e.py": "
 FACADE = {"p/__init__.py": '"""Rows."""\nfrom PKG.b import g\nfrom PKG.c import h as k'}
 
 
-@pytest.mark.parametrize(
-    ("source", "modules"),
-    [
-        ("from PKG.b import g", "a b"),
-        ("from PKG import b", "a b"),
-        ("import PKG.b as x", "a b"),
-        ("def f():\n    from PKG.b import g", "a b"),
-        ("from PKG.c import h", "a c d"),
-        ("from .c import h", "a c d"),
-        ("from . import b", "a b"),
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from PKG.b import g", "a"),
-        ("from PKG.p import g", "a b"),
-        ("from PKG import p\np.g()", "a b"),
-        ("from PKG import p\np.k()", "a c d"),
-        ("from PKG import p\ngetattr(p, 'k')", "a b c d"),
-        ("from PKG import p", "a"),
-        ("from PKG import X", "a __init__"),
-        ("import os, json\nfrom collections import abc", "a"),
-        ("at.engine()", "a factdrift.builders.core.engine"),
-    ],
-)
+@pytest.mark.parametrize(("source", "modules"), table("reached_modules"))
 def test_modules(source: str, modules: str, write: Write) -> None:
     package = write({"a.py": source, **B, **FACADE})
     found = {name.removeprefix(f"{package}.") for name in reach(f"{package}.a").modules}
@@ -79,31 +60,12 @@ class C:
 """
 
 
-@pytest.mark.parametrize(
-    ("after", "counts"),
-    [
-        ("# a remark\n" + BEFORE, False),
-        ('"""What it is."""\n' + BEFORE, False),
-        (BEFORE.replace("    return", "    '''Doc.'''\n    return"), False),
-        (BEFORE.replace("'years'", "'months'"), False),
-        (BEFORE.replace("'years'", "'more' 'words'"), False),
-        (BEFORE.replace("return 'a'", "return (\n        'a'\n    )"), False),
-        (BEFORE.replace("A text", "Another text"), False),
-        (BEFORE.replace("'a'", "'b'"), True),
-        (BEFORE.replace("True", "False"), True),
-        (BEFORE.replace("b=0", "b=1"), True),
-        (BEFORE.replace(">3", ">4"), True),
-        (BEFORE.replace("'z'", "'zx'"), True),
-        (BEFORE.replace("K]", "L]"), True),
-        (BEFORE.replace("int", "str"), True),
-        (BEFORE.replace("= 1", "= 2"), True),
-        (BEFORE.replace("return 'a'", "raise ValueError('a')"), True),
-        (BEFORE + "import json\n", True),
-    ],
-)
-def test_what_of_a_source_counts(after: str, counts: bool) -> None:
+@pytest.mark.parametrize(("old", "new", "counts"), table("source_edits"))
+def test_what_of_a_source_counts(old: str, new: str, counts: str) -> None:
     """Texts of errors count, for some become rows of `dropped.parquet`."""
-    assert (parse("a", after).form != parse("a", BEFORE).form) is counts
+    after = BEFORE.replace(old, new)
+    assert after != BEFORE
+    assert (parse("a", after).form != parse("a", BEFORE).form) is (counts == "yes")
 
 
 def test_a_form_is_the_same_on_every_python() -> None:

@@ -47,11 +47,11 @@ NAMES = (
     "trex/P36.jsonl",
     "P6.jsonl",
 )
-NEWS = [f"news/news-docs.{year}.en.filtered.gz" for year in (2019, 2020)]
-WIKIDATA = "wikidata-20260202-all.json.gz"
 PAPER: dict[str, Any] = {"news": {}, "keep": {"optional": True}, "dump": {"optional": True}}
 SHA = hashlib.sha256(b"").hexdigest()
-TABLE = yaml.load((Path(__file__).parent / "recipe_cases/inputs.yaml").read_text(), yaml.BaseLoader)  # noqa: S506
+CASES = Path(__file__).with_name("recipe_cases")
+TABLE = yaml.load((CASES / "inputs.yaml").read_text(), yaml.BaseLoader)  # noqa: S506
+OPTIONS = yaml.safe_load((CASES / "options.yaml").read_text())
 
 
 @pytest.fixture
@@ -104,18 +104,7 @@ def test_several_lists_to_keep_are_refused(folder: Path) -> None:
         articles(run)
 
 
-@pytest.mark.parametrize(
-    ("name", "about", "paths", "day", "expected"),
-    [
-        ("news", {"path": "news"}, [], None, ""),
-        ("news", {}, NEWS, None, "".join(f" --news {Path(one).name}" for one in NEWS)),
-        ("trex", {}, ["P6.jsonl", "trex/"], "2019-01-01", " --trex P6.jsonl --trex trex"),
-        ("dump", {}, [WIKIDATA], None, f" --dump {WIKIDATA}"),
-        ("dump", {}, [WIKIDATA], "2026-02-03", f" --dump {WIKIDATA}"),
-        ("atlas", {"kind": "file"}, ["P6.jsonl@2020-12-31"], None,
-         " --input atlas=P6.jsonl@2020-12-31"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "about", "paths", "day", "expected"), OPTIONS["rebuilt"])
 def test_the_command_that_makes_it_again(
     name: str, about: Any, paths: list[str], day: str | None, expected: str, folder: Path
 ) -> None:
@@ -169,17 +158,16 @@ def test_each_input_is_a_row_of_one_table() -> None:
     assert {row.kind for row in INPUTS.values()} == set(FINDERS)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ("--dump a --dump b", {"dump": ["a", "b"]}),
-        ("--input dump=a=b@2020-01-01 --dump c", {"dump": ["c", "a=b@2020-01-01"]}),
-        ("--input atlas=a", {"atlas": ["a"]}),  # a name of a recipe's own
-        ("--input a.gz", "no NAME=PATH"),
-        ("--input news=", "no NAME=PATH"),
-        ("--older a --input older=b", "takes one path, not 2"),
-    ],
-)
+def test_what_of_a_folder_elsewhere_is_taken() -> None:
+    names = ["a.json.gz", "entities.parquet", "a.xml.bz2", "a.jsonl", "gold.parquet", "README.md"]
+    taken = {
+        kind: "".join("-x"[mine(name)] for name in names) for kind, (_, mine) in FINDERS.items()
+    }
+    asked = {"wikidata": "xxxx--", "news": "-x-xx-", "pages": "-xxxx-", "file": "---x--"}
+    assert taken == {**asked, "gold": "----x-"}
+
+
+@pytest.mark.parametrize(("options", "expected"), OPTIONS["given"])
 def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -> None:
     seen: list[Any] = []
 
@@ -197,30 +185,7 @@ def test_inputs_as_options(options: str, expected: dict[str, list[str]] | str) -
         assert seen == [("x", expected, 4)], done.output
 
 
-@pytest.mark.parametrize(
-    ("variables", "command", "expected"),
-    [
-        (
-            {"RECIPE": "timeqa", "NEWS": "a.gz b*.gz 'c d.gz'", "OLDER": "o.gz"},
-            "release",
-            {"recipe": ["timeqa"], "news": ["a.gz", "b*.gz", "c d.gz"], "older": ["o.gz"]},
-        ),
-        ({"NEWS": "my news.jsonl@2020-12-31"}, "release", {"news": ["my news.jsonl@2020-12-31"]}),
-        ({"NEWS": "o'brien.jsonl b"}, "release", {"news": ["o'brien.jsonl", "b"]}),
-        (
-            {"SNAPSHOT": "2020-12-31", "JOBS": "3"},
-            "release",
-            {"snapshot": "2020-12-31", "jobs": "3"},
-        ),
-        ({"NEWS": "", "VERSION": "1.0.0"}, "release", {"version": "1.0.0"}),
-        (
-            {"LAYOUT": "verify_facts", "OPEN": "1", "SPLIT_PAGES": "1", "N": "7"},
-            "hits",
-            {"layout": "verify_facts", "undecided": "1", "split_pages": "1", "n": "7"},
-        ),
-        ({"RESULTS": "a.csv b.csv"}, "judgments", {"results": ["a.csv", "b.csv"]}),
-    ],
-)
+@pytest.mark.parametrize(("variables", "command", "expected"), OPTIONS["make"])
 def test_variables_of_make_are_options(
     variables: dict[str, str], command: str, expected: dict[str, Any], folder: Path
 ) -> None:

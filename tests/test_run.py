@@ -11,18 +11,9 @@ import pytest
 from factdrift.builders.core.progress import echo, say
 from factdrift.builders.templama.dataset import Window
 from tests.conftest import ROOT, checksums, run
+from tests.release_sample import SAMPLED
+from tests.tables import table
 
-DATASETS = (
-    "as-of",
-    "ckl-questions",
-    "dynamic-templama",
-    "invariant-lama",
-    "streamingqa",
-    "temporal-facts",
-    "temporal-reasoning",
-    "timeqa",
-    "wmt-question-dates",
-)
 TEMPLAMA = ROOT / "builders/recipes/dynamic-templama.yaml"
 NEWS = ROOT / "builders/recipes/streamingqa.yaml"
 DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
@@ -30,16 +21,16 @@ DUMP = ROOT / "samples/wikidata/wikidata-20260202-all.json.gz"
 
 @pytest.mark.parametrize(
     "datasets",
-    [("wmt-question-dates",), pytest.param(DATASETS, marks=pytest.mark.slow)],
+    [("wmt-question-dates",), pytest.param(SAMPLED, marks=pytest.mark.slow)],
     ids=["one", "all"],
 )
 def test_same_bytes_in_another_folder_with_two_processes(
     sample: Path, tmp_path: Path, datasets: tuple[str, ...]
 ) -> None:
-    recipes = () if datasets == DATASETS else datasets
+    recipes = () if datasets == SAMPLED else datasets
     run("release", *recipes, "--out", tmp_path / "r", "--build", tmp_path / "b", "--jobs", 2)
     first, second = checksums(sample / "releases"), checksums(tmp_path / "r")
-    assert {Path(path).parts[0] for path in first} == set(DATASETS)
+    assert {Path(path).parts[0] for path in first} == set(SAMPLED)
     assert {p: sum_ for p, sum_ in first.items() if Path(p).parts[0] in datasets} == second
 
 
@@ -106,35 +97,11 @@ def test_the_examples_of_the_paper_at_the_end_of_a_quarter(
     assert row["prompt"].startswith("On 3")
 
 
-MISTAKES = [
-    (["release", "no-such.yaml"], "no-such.yaml: no such file"),
-    (["release", "{recipe}", "--dump", "nothing.json.gz"], "nothing.json.gz"),
-    (["release", "{latest}"], "give it: --dump path/to/the/file"),
-    (["release", "{recipe}", "--version", "1.0"], "not a version"),
-    (["release", "{recipe}", "--engine", "duckbd"], "no engine 'duckbd'"),
-    (["release", "{recipe}", "--memory", "nonsense"], "write a size"),
-    (["release", "{recipe}", "--out", "/proc/nothing"], "error: /proc/nothing"),
-    (["release", "{recipe}", "--build", "/proc/nothing"], "error: /proc/nothing"),
-    (["release", "{recipe}", "--news", "nothing.gz"], "no input 'news'"),
-    (["release", "--older", "nothing.gz"], "no bundled recipe"),
-    (["mine", "--out", "{tmp}/o"], "give either dump files or --endpoint"),
-    (["mine", "{dump}", "--out", "{tmp}/o", "--relations", "p54"], "P54"),
-    (["mine", "{tmp}/undated.json", "--out", "{tmp}/o"], "--snapshot-date 2026-11-09"),
-    (["mine", "--endpoint", "http://127.0.0.1:9/", "--out", "{tmp}/o"], "contact"),
-    (["verify", "{tmp}"], "problem"),
-]
-
-
-@pytest.mark.parametrize(("words", "said"), MISTAKES)
-def test_a_mistake_is_one_clear_message(words: list[str], said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "said"), table("command_mistakes"))
+def test_a_mistake_is_one_clear_message(command: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "undated.json").write_text("[\n]\n")
-    places = {
-        "recipe": str(TEMPLAMA),
-        "latest": str(ROOT / "builders/recipes/dynamic-templama-latest.yaml"),
-        "dump": str(DUMP),
-        "tmp": str(tmp_path),
-    }
-    words = [word.format(**places) for word in words]
+    recipe, latest = (ROOT / f"builders/recipes/dynamic-templama{x}.yaml" for x in ("", "-latest"))
+    words = command.format(recipe=recipe, latest=latest, dump=DUMP, tmp=tmp_path).split()
     if words[0] == "release":
         for option in {"--out", "--build"} - {*words}:
             words += [option, str(tmp_path / option)]

@@ -1,26 +1,17 @@
 """Steps: what makes one anew, what is reused, what a killed one leaves for the next."""
 
-import json
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import pytest
 
-from factdrift.builders.ckl.clozes import CKLClozes
-from factdrift.builders.ckl.easy import NewLAMAEasyClozes
-from factdrift.builders.ckl.questions import CKLQuestions
 from factdrift.builders.core.config import Strict
 from factdrift.builders.core.errors import UserError
-from factdrift.builders.core.run import DatasetBuilder, RecipeInput, Run, Source
 from factdrift.builders.core.steps import NOT_IN_KEY, Files, Step, Workspace
 from factdrift.builders.generate import prompts
-from factdrift.builders.rows import Gold
-from factdrift.builders.streamingqa.dataset import StreamingQA
-from tests.histories import parquet
+from factdrift.builders.generate.openai_servers import OpenAI
 
 
 class Settings(Strict):
@@ -162,55 +153,16 @@ def test_a_killed_step_begins_anew_or_goes_on(tmp_path: Path) -> None:
     assert sorted(p.name for p in at.root.iterdir()) == [f".killed-{Killed().key}.tmp", made.name]
 
 
-def a_run(folder: Path, say: Callable[[str], None], *layouts: str) -> Run:
-    """Two days of news without a name, number, day or place to ask for, and gold about neither."""
-    folder.mkdir(exist_ok=True)
-    days = {"2020-05-04": "it rained.\nit was wet.", "2020-06-05": "it rained.\nit was very wet."}
-    lines = [json.dumps({"date": day, "text": text}) + "\n" for day, text in days.items()]
-    (folder / "news.jsonl").write_text("".join(lines), "utf-8")
-    said = [Gold("a", layout, "d 1.0.0", "accepted", "{}", "{}", 1, 1) for layout in layouts]
-    paths = {"news": folder / "news.jsonl"}
-    if said:
-        paths["gold"] = parquet(folder / "gold.parquet", Gold, said)
-    inputs = {}
-    for kind, path in paths.items():
-        about = RecipeInput.model_validate({"kind": kind, "licence": "CC0-1.0"})
-        inputs[kind] = Source(kind, (path,), ("0",), date(2021, 12, 31), about)
-    return Run(folder / "recipe.yaml", inputs, folder, Workspace(folder / "build", say), 0)
+class Asking(Numbers):
+    """A step that asks a model."""
+
+    backend: OpenAI
 
 
-def openai(folder: Path) -> dict[str, Any]:
-    """A server that is never asked, with a prompt file of one's own."""
-    own = shutil.copy(prompts.DEFAULT, folder / "mine.yaml")
-    server = {"backend": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
-    return {**server, "prompts": own}
-
-
-@pytest.mark.parametrize(
-    ("step", "kind", "part"),
-    [
-        pytest.param("model-questions", StreamingQA, "generate", marks=pytest.mark.slow),
-        ("ckl-questions", CKLQuestions, "generate"),
-        ("ckl-clozes", CKLClozes, "predict"),
-        ("new-lama-easy-clozes", NewLAMAEasyClozes, "decontextualise"),
-    ],
-)
-def test_an_edited_file_of_prompts_makes_a_step_anew(
-    step: str, kind: type[DatasetBuilder], part: str, tmp_path: Path
-) -> None:
-    said: list[str] = []
-    run = a_run(tmp_path, said.append, *(() if kind is StreamingQA else kind.layouts))
-    name = kind.model_fields["builder"].annotation.__args__[0]  # type: ignore[union-attr]
-    more = {"filters": ()} if kind is StreamingQA else {}
-    builder = kind.model_validate({"builder": name, part: {"backend": openai(tmp_path)}, **more})
-
-    def made() -> list[str]:
-        said.clear()
-        builder.build(replace(run, workspace=Workspace(tmp_path / "build", said.append)))
-        return [line.split()[1] for line in said if line.strip().startswith(f"{step}:")]
-
-    assert made() == ["making"]
-    assert made() == ["reused"]
-    path = tmp_path / "mine.yaml"
-    path.write_text(path.read_text("utf-8") + "# edited\n", "utf-8")
-    assert made() == ["making"]
+def test_an_edited_file_of_prompts_is_another_key(tmp_path: Path) -> None:
+    own = Path(shutil.copy(prompts.DEFAULT, tmp_path / "mine.yaml"))
+    model = OpenAI(base_url="http://127.0.0.1:9/v1", model="m", prompts=own)
+    before = Asking(backend=model).key
+    assert Asking(backend=model).key == before
+    own.write_text(own.read_text("utf-8") + "# edited\n", "utf-8")
+    assert Asking(backend=model).key != before

@@ -1,4 +1,4 @@
-"""`clean`: build folders keep what releases need. `rebuild`: releases made again from manifests."""
+"""`clean`: build folders keep what releases need."""
 
 import shutil
 from pathlib import Path
@@ -7,10 +7,9 @@ import pytest
 
 from factdrift.builders.core.tidy import clean, look, note_use
 from tests.conftest import ROOT, run
-from tests.release_sample import edit
+from tests.tables import table
 
 RECIPE = "builders/recipes/wmt-question-dates.yaml"
-NEWS = ROOT / "samples/news"
 
 
 def release(folder: Path, recipe: Path | str = RECIPE, *more: object) -> None:
@@ -37,39 +36,19 @@ def test_what_the_newest_release_needs_stays(tmp_path: Path) -> None:
     assert {one.why for one in look(build)} == {"no release"}
 
 
-KEY = "0123456789abcdef"
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        (f"facts-{KEY}", "a release"),
-        (f"facts-{'f' * 16}", "no release"),
-        (f".facts-{KEY}.tmp", "unfinished"),
-        (".checksums.json.tmp", "unfinished"),
-        ("checksums.json", None),
-        ("scratch", "scratch"),
-        ("inputs", "fetched inputs"),
-        (f"work/pages-{KEY}", "unfinished"),
-        (f"work/.pages-{KEY}.tmp", "unfinished"),
-        ("work/answers", "answers"),
-        ("work/mine", "unknown"),
-        (f"facts-{KEY}.bak", "unknown"),
-        ("facts", "unknown"),
-    ],
-)
-def test_what_each_entry_is(tmp_path: Path, name: str, why: str | None) -> None:
-    note_use(tmp_path, "mine", tmp_path, [KEY])
+@pytest.mark.parametrize(("name", "why"), table("build_entries"))
+def test_what_each_entry_is(tmp_path: Path, name: str, why: str) -> None:
+    note_use(tmp_path, "mine", tmp_path, ["0123456789abcdef"])
     (tmp_path / name).mkdir(parents=True)
     (tmp_path / name / "file").write_bytes(b"12345")
     found = look(tmp_path)
     assert [one.why for one in found] == [why] * bool(why)
-    kept = why in (None, "a release", "answers", "fetched inputs", "unknown")
+    kept = why in ("", "a release", "answers", "fetched inputs", "unknown")
     assert all(one.size == 5 and one.datasets == ("mine",) * (why == "a release") for one in found)
     assert clean(found) == (0 if kept else 5)
     assert (tmp_path / name).exists() is kept
     clean(look(tmp_path), everything=True)
-    assert (tmp_path / name).exists() is (why in (None, "unknown"))
+    assert (tmp_path / name).exists() is (why in ("", "unknown"))
 
 
 def test_mistakes(tmp_path: Path) -> None:
@@ -78,47 +57,3 @@ def test_mistakes(tmp_path: Path) -> None:
     (tmp_path / "used" / "x.json").write_text("{")
     said = run("clean", "--build", tmp_path, ok=False).stderr
     assert "x.json: broken note" in said and "Traceback" not in said
-
-
-def rebuild(folder: Path, made: Path, *more: object, ok: bool = True) -> str:
-    shutil.rmtree(folder / "again", ignore_errors=True)
-    words = ("--out", folder / "again", "--build", folder / "b2", *more)
-    done = run("rebuild", made, *words, ok=ok)
-    assert "Traceback" not in done.stderr
-    return done.stdout if ok else done.stderr
-
-
-@pytest.mark.parametrize("given", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_the_same_to_the_byte(tmp_path: Path, given: bool) -> None:
-    """Of the inputs that a recipe names, and of other ones with a recipe of its own."""
-    made = tmp_path / "r/wmt-question-dates/1.0.0"
-    if not given:
-        release(tmp_path)
-    else:
-        shutil.copytree(NEWS, tmp_path / "news")
-        mine = tmp_path / "mine.yaml"
-        mine.write_text("seed: 7\n" + (ROOT / RECIPE).read_text("utf-8"))
-        release(tmp_path, mine, "--news", tmp_path / "news", "--version", "2.0.0")
-        made = made.with_name("2.0.0")
-        said = rebuild(tmp_path, made, ok=False)
-        assert "inputs that are not here:\n  news: news-docs." in said and "--look-in" in said
-    more = ("--look-in", tmp_path / "news") if given else ()
-    assert "the same to the byte" in rebuild(tmp_path, made, *more)
-    assert (tmp_path / "again/wmt-question-dates" / made.name / "README.md").is_file()
-
-
-@pytest.mark.slow
-def test_other_inputs_and_changed_releases_are_told(tmp_path: Path) -> None:
-    release(tmp_path)
-    made = tmp_path / "r/wmt-question-dates/1.0.0"
-    shutil.copytree(NEWS, tmp_path / "news")
-    next((tmp_path / "news").glob("*.gz")).unlink()
-    said = rebuild(tmp_path, made, "--news", tmp_path / "news", ok=False)
-    assert "these inputs are not those of the release:\n  news: " in said and "is missing" in said
-    card = made / "README.md"
-    card.write_text(card.read_text("utf-8") + "mine", "utf-8")
-    edit(made, "files.0.sha256", "0" * 64)
-    said = rebuild(tmp_path, made, ok=False)
-    assert "file(s) differ" in said
-    (made / "recipe.yaml").write_text("seed: 1", "utf-8")
-    assert "is not the recipe of its manifest" in rebuild(tmp_path, made, ok=False)

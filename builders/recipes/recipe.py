@@ -224,12 +224,15 @@ def fetched(
     kind: Kind, paths: Sequence[str], folder: Path, say: Callable[[str], None]
 ) -> list[str]:
     """The paths of an input of this kind, what lies elsewhere fetched into `folder`."""
-    return local(paths, folder, _TAKEN[kind], say=say, deep=kind == "gold")
+    return local(paths, folder, FINDERS[kind][1], say=say, deep=kind == "gold")
+
+
+def _is_json_lines(name: str) -> bool:
+    return name.endswith(".jsonl")
 
 
 def _json_lines(paths: Sequence[str]) -> list[Path]:
-    hint = "their names end in .jsonl"
-    return find_files(paths, _TAKEN["file"], "JSON lines", hint)
+    return find_files(paths, _is_json_lines, "JSON lines", "their names end in .jsonl")
 
 
 def _wikidata(paths: Sequence[str]) -> list[Path]:
@@ -242,29 +245,21 @@ def _wikidata(paths: Sequence[str]) -> list[Path]:
     return find_shards(paths)
 
 
-FINDERS: Mapping[Kind, Callable[[Sequence[str]], list[Path]]] = {
-    "wikidata": _wikidata,
-    "news": find_archives,
-    "pages": find_pages,
-    "file": _json_lines,
-    "gold": find_gold,
+FINDERS: Mapping[Kind, tuple[Callable[[Sequence[str]], list[Path]], Callable[[str], bool]]] = {
+    "wikidata": (_wikidata, lambda name: is_shard(name) or name in TABLES),
+    "news": (find_archives, is_archive),
+    "pages": (find_pages, is_pages),
+    "file": (_json_lines, _is_json_lines),
+    "gold": (find_gold, lambda name: name == GOLD_FILE),
 }
-"""How the files of each kind of input are found."""
-_TAKEN: Mapping[Kind, Callable[[str], bool]] = {
-    "wikidata": lambda name: is_shard(name) or name in TABLES,
-    "news": is_archive,
-    "pages": is_pages,
-    "file": lambda name: name.endswith(".jsonl"),
-    "gold": lambda name: name == GOLD_FILE,
-}
-"""Which files of a folder elsewhere are of each kind, by name."""
+"""How the files of each kind of input are found, and which of a folder elsewhere are, by name."""
 
 
 def _files(about: RecipeInput, paths: Sequence[str], layouts: Sequence[str]) -> tuple[Path, ...]:
     """The files that paths, globs and folders of an input name. `UserError`: nothing there."""
     if about.kind == "gold":
         return tuple(find_gold(paths, *layouts))
-    return tuple(FINDERS[about.kind](paths))
+    return tuple(FINDERS[about.kind][0](paths))
 
 
 def _days(

@@ -85,8 +85,29 @@ def save_citation(folder: Path, meta: Meta, manifest: Manifest) -> Path:
 def save(
     folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], plots: tuple[Plot, ...]
 ) -> None:
-    """Write `README.md`; the data files have to be in the folder, for the example row."""
-    text = render(folder, meta, manifest, prose, plots)
+    """Write `README.md`; the data files have to be in the folder, for the example row.
+
+    Whatever comes from data or recipe is escaped; prose and descriptions are ours.
+    """
+    full = [(c, s) for c in manifest.configs for s in c.splits if s.rows]
+    body = _template().render(
+        meta=meta,
+        licence_page=licence_page(meta.licence),
+        manifest=manifest,
+        prose=prose,
+        plots=plots,
+        splits=list(dict.fromkeys(s.name for c in manifest.configs for s in c.splits)),
+        rows={c.name: {s.name: s.rows for s in c.splits} for c in manifest.configs},
+        empty=[f"{c.name}/{s.name}" for c in manifest.configs for s in c.splits if not s.rows],
+        groups=_groups(manifest.configs),
+        example=_example(folder / full[0][1].file) if full else None,
+        asked=tasks.FOLDER in {Path(f.path).parts[0] for f in manifest.files},
+        first=(full[0][0].name, full[0][1].name) if full else None,
+        known=SECTIONS,
+        reasons=drop_reasons(),
+        dropped=any(drop.rows for drop in manifest.drops),
+    )
+    text = f"---\n{front_matter(meta, manifest)}---\n\n{body.strip()}\n"
     (folder / FILE).write_text(text, encoding="utf-8")
 
 
@@ -112,33 +133,6 @@ def _template() -> "jinja2.Template":
     }
     environment.globals["link"] = link
     return environment.get_template(TEMPLATE.name)
-
-
-def render(
-    folder: Path, meta: Meta, manifest: Manifest, prose: Mapping[str, str], plots: tuple[Plot, ...]
-) -> str:
-    """The card. Whatever comes from data or recipe is escaped; prose and descriptions are ours."""
-    full = [(c, s) for c in manifest.configs for s in c.splits if s.rows]
-    body = _template().render(
-        meta=meta,
-        licence_page=licence_page(meta.licence),
-        manifest=manifest,
-        prose=prose,
-        plots=plots,
-        splits=list(dict.fromkeys(s.name for c in manifest.configs for s in c.splits)),
-        rows={c.name: {s.name: s.rows for s in c.splits} for c in manifest.configs},
-        empty=[f"{c.name}/{s.name}" for c in manifest.configs for s in c.splits if not s.rows],
-        groups=_groups(manifest.configs),
-        example=_example(folder / full[0][1].file) if full else None,
-        asked=tasks.FOLDER in {Path(f.path).parts[0] for f in manifest.files},
-        first=(full[0][0].name, full[0][1].name) if full else None,
-        load=_load(full[0][0].name, full[0][1].name) if full else None,
-        run=_run(manifest.dataset),
-        known=SECTIONS,
-        reasons=drop_reasons(),
-        dropped=any(drop.rows for drop in manifest.drops),
-    )
-    return f"---\n{front_matter(meta, manifest)}---\n\n{body.strip()}\n"
 
 
 def drop_reasons() -> dict[str, str]:
@@ -215,21 +209,6 @@ def _cut(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _cut(v) for key, v in value.items()}
     return value
-
-
-def _load(config: str, split: str) -> str:
-    return (
-        "from datasets import load_dataset\n\n"
-        f'rows = load_dataset("path/to/this/folder", "{config}", split="{split}")'
-    )
-
-
-def _run(dataset: str) -> str:
-    return (
-        f"lm_eval run --model hf --model_args pretrained=MODEL "
-        f"--include_path tasks/lm-eval --tasks {dataset}\n"
-        "inspect eval tasks/inspect/ask.py --model MODEL -T config=… -T after=2024-06-30"
-    )
 
 
 def _share(value: Any, column: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, get_args
 
@@ -25,16 +25,6 @@ WORDS = {"rendered": "rendered anew", "measured": "measured anew"}
 _Files = Sequence[tuple[str, Path]]
 """Split name and file of each split that has to be read."""
 
-_COLUMNS = "id, change, old_config, old_split, new_config, new_split, changed, old, new"
-
-_DIFF_TABLE = """
-CREATE TEMP TABLE diff (
-    id VARCHAR, change VARCHAR,
-    old_config VARCHAR, old_split VARCHAR, new_config VARCHAR, new_split VARCHAR,
-    changed VARCHAR[], old VARCHAR, new VARCHAR
-)
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -49,6 +39,12 @@ class Difference:
     changed: Annotated[tuple[str, ...], "columns whose values differ, in the table's order"]
     old: Annotated[str | None, "old values of these columns as JSON; removed: the whole row"]
     new: Annotated[str | None, "new values of these columns as JSON; added: the whole row"]
+
+
+_COLUMNS = ", ".join(field.name for field in fields(Difference))
+_TYPES = ", ".join(
+    f"{field.name} VARCHAR{'[]' * (field.name == 'changed')}" for field in fields(Difference)
+)
 
 
 @dataclass(frozen=True)
@@ -131,7 +127,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
         raise UserError(text, where=new, hint="compare two versions of one")
     columns: list[str] = []
     with duck.connect() as db:
-        db.execute(_DIFF_TABLE)
+        db.execute(f"CREATE TEMP TABLE diff ({_TYPES})")
         for name in dict.fromkeys(c.name for c in (*after.configs, *before.configs)):
             was, now = before.config(name), after.config(name)
             if was and now and was.columns != now.columns:
@@ -142,8 +138,7 @@ def _compared(old: Path, new: Path, diff: Path | None) -> ReleaseDiff:
         if diff is not None:
             with replacing(diff) as path:
                 write_split(path, Difference, lambda: _sorted(db))
-    layout = _layout_changes(before, after)
-    documents = _documents(before, after)
+    layout, documents = _layout_changes(before, after), _documents(before, after)
     return ReleaseDiff(
         old=before.version,
         new=after.version,

@@ -12,7 +12,7 @@ from factdrift.builders.core.files import resource
 from factdrift.builders.core.names import licence_page
 from factdrift.builders.core.schema import columns
 from factdrift.builders.release.card import SECTIONS, plain
-from factdrift.builders.release.manifest import ConfigEntry, Manifest
+from factdrift.builders.release.manifest import ConfigEntry, Manifest, write_json
 
 FILE = "croissant.json"
 _PARQUET = "application/x-parquet"
@@ -33,16 +33,7 @@ _TYPES = {
 def save(
     folder: Path, dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
 ) -> None:
-    """Write `croissant.json`; every data file is there with its sha256 and a relative URL."""
-    value = describe(dataset, meta, manifest, prose)
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
-
-
-def describe(
-    dataset: Dataset, meta: Meta, manifest: Manifest, prose: Mapping[str, str]
-) -> dict[str, Any]:
-    """The JSON-LD document.
+    """Write `croissant.json`; every data file is there with its sha256 and a relative URL.
 
     One `FileObject` a data file, one `FileSet` and one `RecordSet` a config; the split of a
     record is read from its file's name and refers to the record set of split names.
@@ -105,7 +96,8 @@ def describe(
         ],
         "recordSet": [*splits, *records],
     }
-    return {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    said = {key: value for key, value in document.items() if value not in (None, "", [], {})}
+    write_json(folder / FILE, said)
 
 
 def _provenance(meta: Meta, manifest: Manifest) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -134,11 +134,15 @@ class Manifest(Strict):
         return next((config for config in self.configs if config.name == name), None)
 
 
+def write_json(path: Path, value: Any, *, sort_keys: bool = False) -> None:
+    """Write a JSON document as all of a release are: two spaces, one final newline."""
+    text = json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def save(manifest: Manifest, folder: Path) -> None:
-    """Write `manifest.json`: sorted keys, two spaces, one final newline."""
-    value = manifest.model_dump(mode="json", by_alias=True)
-    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+    """Write `manifest.json`."""
+    write_json(folder / FILE, manifest.model_dump(mode="json", by_alias=True), sort_keys=True)
 
 
 def load(folder: Path) -> Manifest:

@@ -211,22 +211,17 @@ def _settle(
     change = _against(shelf, draft, base)
     if change.level == "none" and wanted in (None, base):
         return base, "none", f"{base} holds this very content already: nothing written"
-    needed = base.bump("patch" if change.level == "none" else change.level)
-    if wanted == base:
-        raise UserError(
-            f"{base} is published already, and this changes {change.brief()}; "
-            f"{_advice(shelf, draft, versions[-1])}",
-            where=shelf / str(base),
-        )
-    if wanted is not None and wanted < needed:
-        raise UserError(
-            f"{wanted} announces too little after {base}: this changes {change.brief()}, "
-            f"a {change.level} change; {_advice(shelf, draft, versions[-1])}",
-            where=shelf / str(base),
-        )
-    chosen = wanted or needed
+    level: Level = "patch" if change.level == "none" else change.level
+    if wanted is not None and wanted < base.bump(level):
+        head, end = f"{wanted} announces too little after {base}:", f", a {level} change"
+        if wanted == base:
+            head, end = f"{base} is published already, and", ""
+        advice = _advice(shelf, draft, versions[-1])
+        text = f"{head} this changes {change.brief()}{end}; {advice}"
+        raise UserError(text, where=shelf / str(base))
+    chosen = wanted or base.bump(level)
     draft.document(str(chosen))
-    return chosen, change.level if change.level != "none" else "patch", change.brief()
+    return chosen, level, change.brief()
 
 
 def _against(shelf: Path, draft: Draft, base: Version) -> ReleaseDiff:

@@ -3,10 +3,17 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import (  # type: ignore[attr-defined]
+    HFValidationError,
+    HTTPError,  # of whichever HTTP library the client has
+)
+from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import replacing
@@ -45,8 +52,7 @@ def push(
     if described:
         document = json.loads((release / croissant.FILE).read_bytes())
         with replacing(described) as unfinished:
-            text = json.dumps(croissant.on_hub(document, repo, endpoint), indent=2)
-            unfinished.write_text(text + "\n", encoding="utf-8")
+            manifest.write_json(unfinished, croissant.on_hub(document, repo, endpoint))
         say(f"  {described}: Croissant with the addresses on the Hub")
     files = {entry.path: entry.bytes for entry in made.files}
     files[manifest.FILE] = (release / manifest.FILE).stat().st_size
@@ -59,14 +65,12 @@ def push(
     if not (token := os.environ.get(TOKEN)):
         hint = "a token of the Hub that may write; or look first with --dry-run"
         raise UserError(f"the environment has no {TOKEN}", hint=hint)
-    _push(release, made, repo, sorted(files), _Hub(endpoint, token, repo), private, say)
+    with _refusals(repo):
+        say(_push(release, made, repo, sorted(files), HfApi(endpoint, token), private=private))
 
 
 def _check_name(repo: str) -> None:
     """`UserError` unless it is a name as the Hub has them: `me/mine`."""
-    from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
     with suppress(HFValidationError):
         validate_repo_id(repo)
         if "/" in repo:
@@ -75,64 +79,52 @@ def _check_name(repo: str) -> None:
 
 
 def _push(
-    release: Path,
-    made: Manifest,
-    repo: str,
-    files: list[str],
-    hub: "_Hub",
-    private: bool,
-    say: Callable[[str], None],
-) -> None:
-    hub.call("create_repo", private=private, exist_ok=True)
-    there = set(hub.call("list_repo_files"))
+    release: Path, made: Manifest, repo: str, files: list[str], hub: HfApi, *, private: bool
+) -> str:
+    """Upload the files, unless this version is there; what was done."""
+    hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+    there = set(hub.list_repo_files(repo, repo_type="dataset"))
     if manifest.FILE in there:
-        other = hub.manifest("main").get("dataset")
+        other = _manifest(hub, repo, "main").get("dataset")
         if other != made.dataset:
             text = f"holds another dataset: {other}"
             raise UserError(text, where=repo, hint="name another repository")
     elif there - {".gitattributes", "README.md"}:
         raise UserError("holds something else", where=repo, hint="name another repository")
-    tags = {tag.name for tag in hub.call("list_repo_refs").tags}
+    tags = {tag.name for tag in hub.list_repo_refs(repo, repo_type="dataset").tags}
     if made.version in tags:
-        if hub.manifest(made.version) != json.loads((release / manifest.FILE).read_bytes()):
+        if _manifest(hub, repo, made.version) != json.loads((release / manifest.FILE).read_bytes()):
             text = f"has other content under {made.version}"
             raise UserError(text, where=repo, hint="build the release under a later version")
-        say(f"{repo} has {made.version} already: nothing pushed")
-        return
-    message = f"Version {made.version}"  # all in one commit: nobody sees half a release
-    more = {"allow_patterns": files, "delete_patterns": "*", "commit_message": message}
-    hub.call("upload_folder", folder_path=release, **more)
-    hub.call("create_tag", tag=made.version)
-    say(f"{len(files)} files in {repo}, tagged {made.version}")
+        return f"{repo} has {made.version} already: nothing pushed"
+    parts: list[CommitOperationAdd | CommitOperationDelete] = [
+        *(CommitOperationAdd(path, release / path) for path in files),
+        *(CommitOperationDelete(path) for path in sorted(there - {*files, ".gitattributes"})),
+    ]  # all in one commit: nobody sees half a release
+    message = f"Version {made.version}"
+    hub.create_commit(repo, parts, commit_message=message, repo_type="dataset")
+    hub.create_tag(repo, tag=made.version, repo_type="dataset")
+    return f"{len(files)} files in {repo}, tagged {made.version}"
 
 
-class _Hub:
-    """The Hub's interface for one repository; its refusals are for the user to mend."""
-
-    def __init__(self, endpoint: str, token: str, repo: str) -> None:
-        from huggingface_hub import HfApi
-
-        self._api = HfApi(endpoint=endpoint, token=token)
-        self._repo = repo
-
-    def call(self, name: str, **more: Any) -> Any:
-        """A method of `HfApi`. Messages never hold the token: it is in a header of the request."""
-        import httpx
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
+def _manifest(hub: HfApi, repo: str, revision: str) -> dict[str, Any]:
+    """The manifest that the repository has; empty where it is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = hub.hf_hub_download(
+            repo, manifest.FILE, repo_type="dataset", revision=revision, local_dir=folder
+        )
         try:
-            return getattr(self._api, name)(repo_id=self._repo, repo_type="dataset", **more)
-        except (HfHubHTTPError, HFValidationError, httpx.HTTPError, OSError) as error:
-            text = " ".join(str(error).split())[:300] or type(error).__name__
-            raise UserError(f"the Hub refuses: {text}", where=self._repo) from error
+            found = json.loads(Path(path).read_bytes())
+        except ValueError:
+            found = {}
+    return found if isinstance(found, dict) else {}
 
-    def manifest(self, revision: str) -> dict[str, Any]:
-        """The manifest that the repository has; empty where it is none."""
-        with tempfile.TemporaryDirectory() as folder:
-            more = {"filename": manifest.FILE, "revision": revision, "local_dir": folder}
-            path = Path(self.call("hf_hub_download", **more))
-            try:
-                found = json.loads(path.read_bytes())
-            except ValueError:
-                found = {}
-        return found if isinstance(found, dict) else {}
+
+@contextmanager
+def _refusals(repo: str) -> Iterator[None]:
+    """What the Hub refuses is for the user to mend; no message holds the token, a header does."""
+    try:
+        yield
+    except (HTTPError, HFValidationError, OSError) as error:
+        text = " ".join(str(error).split())[:300] or type(error).__name__
+        raise UserError(f"the Hub refuses: {text}", where=repo) from error

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import factdrift
@@ -12,6 +12,7 @@ from factdrift.builders.core.engine import EngineName, ready
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.files import resource, writable
 from factdrift.builders.core.inputs import INPUTS, plain
+from factdrift.builders.core.progress import say as tell
 from factdrift.builders.core.reach import reach
 from factdrift.builders.core.run import Run
 from factdrift.builders.core.steps import NotMadeError, Plan, Workspace
@@ -32,6 +33,7 @@ from factdrift.builders.release.version import Version
 from factdrift.builders.rows.gold import NoGoldError
 from factdrift.builders.wikipedia.inputs import check_pages
 
+TEMPLATES = resource("templates")
 _WRITING = "factdrift.builders.release.publish"
 """The module whose libraries show in a release beside those of its steps."""
 
@@ -40,11 +42,11 @@ _WRITING = "factdrift.builders.release.publish"
 class ReleaseOptions:
     """What the command line sets for every recipe of a run."""
 
-    given: Mapping[str, Sequence[str]]
-    snapshot: str | None
-    build: Path
-    templates: Path
-    say: Callable[[str], None]
+    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    snapshot: str | None = None
+    build: Path = Path("build")
+    templates: Path = TEMPLATES
+    say: Callable[[str], None] = tell
     version: str | None = None
     out: Path = Path("releases")
     engine: EngineName = "duckdb"

@@ -1,8 +1,9 @@
 """Tasks for evaluation harnesses in every release: lm-eval and Inspect.
 
-They are written from the roles of columns in the manifest and need none of our code:
-the modules of `builders.release.harness` lie beside them, word for word. `tasks/inspect/tasks.json`
-says which columns and files are asked, for whoever reads a release without this project.
+They are written from the roles of columns in the manifest and need none of our code: the modules of
+`builders.release.harness`, and `text.squad`, lie beside them, word for word.
+`tasks/inspect/tasks.json` says which columns and files are asked, for whoever reads a release
+without this project.
 """
 
 import json
@@ -248,8 +249,9 @@ def _yaml(value: Mapping[str, Any]) -> str:
 
 
 def _copy(name: str, folder: Path) -> None:
-    """A module of `builders.release.harness`, word for word."""
-    text = resources("factdrift.builders.release.harness").joinpath(name).read_text("utf-8")
+    """A module that stands alone, word for word: of `builders.release.harness`, or the scores."""
+    package = "factdrift.builders." + ("text" if name == "squad.py" else "release.harness")
+    text = resources(package).joinpath(name).read_text("utf-8")
     (folder / name).write_text(text, encoding="utf-8")
 
 
@@ -316,7 +318,7 @@ def _write_lm_eval(
     if after:
         _copy("after.py", folder)
         time = list(dict.fromkeys(column for one in configs for column in one.roles.time))
-        _json(folder / "after.json", {"after": after.isoformat(), "time": time})
+        manifest.write_json(folder / "after.json", {"after": after.isoformat(), "time": time})
 
 
 def _write_inspect(
@@ -354,9 +356,4 @@ def _write_inspect(
             for words in [words_of(release, made, one)]
         },
     }
-    _json(folder / "tasks.json", described)
-
-
-def _json(path: Path, value: Mapping[str, Any]) -> None:
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    manifest.write_json(folder / "tasks.json", described)

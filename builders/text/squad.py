@@ -1,10 +1,17 @@
-"""Exact match and F1 of short answers, as SQuAD scores them (Rajpurkar et al. 2016)."""
+"""Exact match and F1 of short answers, as SQuAD scores them (Rajpurkar et al. 2016, section 6.1).
+
+Releases have a copy of this file for harnesses: it needs nothing but Python. Of a question with no
+accepted answer, saying so is right and any other answer is wrong (Chen et al. 2021, TimeQA).
+"""
 
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+NOTHING = ("", "unanswerable", "no answer", "unknown", "i dont know")
+"""What says that there is no answer, once normalised."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_MARKS = str.maketrans("", "", string.punctuation)
 
@@ -20,19 +27,23 @@ def normal_or_all(text: str) -> str:
 
 
 def exact_match(answer: str | None, references: Sequence[str]) -> float:
-    """1 if an answer is one of the references once normalised, else 0; None is no answer."""
-    return float(answer is not None and normal(answer) in map(normal, references))
+    """1 if an answer is one of the references once normalised, else 0; None is no answer.
+
+    Without references: whether it says that there is no answer.
+    """
+    known = map(normal, references) if references else NOTHING
+    return float(answer is not None and normal(answer) in known)
 
 
 def f1(answer: str | None, references: Sequence[str]) -> float:
-    """The best F1 of an answer's words with a reference's, from 0 to 1.
+    """The best F1 of an answer's words with a reference's, from 0 to 1; without any `exact_match`.
 
     Where either has no words left, 1 if neither has, else 0.
     """
-    if answer is None:
-        return 0.0
+    if answer is None or not references:
+        return exact_match(answer, references)
     words = normal(answer).split()
-    return max((overlap(words, normal(one).split()) for one in references), default=0.0)
+    return max(overlap(words, normal(one).split()) for one in references)
 
 
 def overlap(words: Sequence[str], wanted: Sequence[str]) -> float:
@@ -41,3 +52,9 @@ def overlap(words: Sequence[str], wanted: Sequence[str]) -> float:
         return float(words == wanted)
     common = (Counter(words) & Counter(wanted)).total()
     return 2 * common / (len(words) + len(wanted))
+
+
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+    """What lm-eval asks for: the scores of a row, given what the model wrote."""
+    answer, targets = results[0].strip(), doc["targets"]
+    return {"exact_match": exact_match(answer, targets), "f1": f1(answer, targets)}
