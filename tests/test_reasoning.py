@@ -25,6 +25,7 @@ from factdrift.scoring.sampling import ChosenSplit, drawn
 from tests.conftest import ROOT, run
 from tests.histories import day, parquet, timelines_with
 from tests.reasoning_oracle import World, worlds
+from tests.tables import table
 
 SNAPSHOT = date(2024, 1, 15)
 FIRST, LAST = date(2004, 1, 1), date(2023, 12, 31)
@@ -216,42 +217,13 @@ EMPTY = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(
-    ("family", "wording", "items", "relations", "number", "text"),
-    [
-        ("chain", "chain", ["Q1"], ["P1", "P2"], None,
-         "On 31 December 2019, who was the coach of the team that Ana Lu played for?"),
-        ("join", "when", ["Q3", "Q4", "Q2"], ["P1", "P2"], None,
-         "Who was the coach of Reds F.C. when Bo Ek became the coach of the Dutch Republic?"),
-        ("neighbour", "before", ["Q3", "Q1"], ["P1"], None,
-         "Who was the coach of Reds F.C. directly before Ana Lu?"),
-        ("order", "order", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
-         "Did Ana Lu become the coach of Reds F.C. before Bo Ek became the coach of the Dutch "
-         "Republic?"),
-        ("overlap", "overlap", ["Q3", "Q1", "Q4", "Q2"], ["P1", "P1"], None,
-         "Was there a time when Ana Lu coached Reds F.C. and Bo Ek coached the Dutch Republic?"),
-        ("duration", "years", ["Q3", "Q1"], ["P1"], None,
-         "For how many full years did Ana Lu coach Reds F.C. from 2012 on?"),
-        ("duration", "longer", ["Q3", "Q1", "Q2"], ["P1"], None,
-         "Who was the coach of Reds F.C. for longer: Ana Lu or Bo Ek?"),
-        ("offset", "years", ["Q3", "Q1"], ["P1"], -3,
-         "Three years before Ana Lu took over, who was the coach of Reds F.C.?"),
-        ("offset", "years", ["Q3", "Q1"], ["P1"], 2,
-         "Two years after Ana Lu took over, who was the coach of Reds F.C.?"),
-        ("count", "window", ["Q4"], ["P1"], None,
-         "How many people coached the Dutch Republic at any point from January 2012 to "
-         "December 2019?"),
-    ],
-)  # fmt: skip
-def test_wording(
-    family: str,
-    wording: str,
-    items: list[str],
-    relations: list[str],
-    number: int | None,
-    text: str,
-) -> None:
-    given = {"wording": wording, "items": items, "relations": relations, "number": number, **AT}
-    row: Any = QuestionCandidate(**EMPTY | given)  # type: ignore[arg-type]
+    "case", table("reasoning_wordings"), ids=lambda case: f"{case[0]} {case[1]}"
+)
+def test_wording(case: tuple[str, ...]) -> None:
+    family, wording, items, relations, number, text = case
+    given: dict[str, Any] = {"wording": wording, "number": int(number) if number else None}
+    given |= {"items": items.split(), "relations": relations.split()}
+    row = QuestionCandidate(**EMPTY | AT | given)
     assert NAMES.question(FAMILIES[family].texts[wording], row) == text
 
 
