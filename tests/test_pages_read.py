@@ -12,7 +12,8 @@ import pytest
 from factdrift.builders.core.errors import UserError
 from factdrift.builders.core.schema import arrow_schema
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia import files, parts
+from factdrift.builders.wikipedia import files
+from factdrift.builders.wikipedia.parts import write_part
 from factdrift.builders.wikipedia.read import read_pages
 from factdrift.builders.wikipedia.titles import Titles
 from tests import exports
@@ -216,16 +217,15 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = MAKE["streams cut anywhere"](tmp_path)
     read_pages(path, WANTED, tmp_path / "whole", targets=TARGETS)
     read = 0
-    real = parts.UnitReader.read
 
-    def count(self: Any, unit: Any) -> Any:
+    def count(*given: Any) -> None:
         nonlocal read
         read += 1
         if read == 8:
             raise KeyboardInterrupt
-        return real(self, unit)
+        write_part(*given)
 
-    monkeypatch.setattr(parts.UnitReader, "read", count)
+    monkeypatch.setattr("factdrift.builders.wikipedia.read.write_part", count)
     with pytest.raises(UserError, match="stopped"):
         read_pages(path, WANTED, tmp_path / "out", targets=TARGETS, work=tmp_path / "work")
     read = 100

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from bench.pages import wikitext
 from factdrift.builders.rows import Paragraph
 from factdrift.builders.wikipedia.titles import normalise
-from factdrift.builders.wikipedia.wikitext import namespaces_of, paragraphs, redirect_of
-from tests.exports import HEAD
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
 from tests.tables import table
 
 
@@ -51,13 +50,6 @@ def test_sections_and_lists() -> None:
         ("list", "D", "n"),
         ("text", "D", "t"),
     ]
-
-
-def test_names_of_namespaces_are_those_of_the_wiki() -> None:
-    declared = namespaces_of(HEAD.encode())
-    text = "[[Bestand:A.jpg|x]][[Rubrik:B]][[File:C.jpg]]a [[:Rubrik:B|r]]"
-    [found] = paragraphs(text, "", declared)
-    assert (found.text, found.links) == ("a r", ())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -259,7 +258,7 @@ def test_a_statement_of_two_relations_is_told_as_that_of_the_question() -> None:
         "P1": PHRASES,
         "P2": PHRASES.model_copy(update={"was": "<object> led <the subject>"}),
     }
-    made = Writer(Verbalizer(ENTITIES, phrases), both, LAST, 1, 20).question(row)
+    made = Writer(Verbalizer(ENTITIES, phrases), both, LAST, 1).question(row)
     assert isinstance(made, ReasoningQuestion)
     assert made.evidence == ("Ana Lu led the Dutch Republic (from 2019 to 2021).",)
 
@@ -271,52 +270,41 @@ def _point(text: str) -> tuple[date | None, date | None]:
     return day(text) if text else (None, None)
 
 
-@pytest.mark.parametrize(
-    ("per_family", "per_subject", "share", "most"),
-    [(4, 9, 1.0, 4), (50, 1, 1.0, 50), (20, 9, 0.2, 4)],
-)
+Rows = list[dict[str, Any]]
+
+
+def chosen(folder: Path, asked: Rows, per_family: int) -> Rows:
+    """The candidates that are drawn of some."""
+    every = [QuestionCandidate(**row) for row in asked]
+    path = parquet(folder / "c.parquet", QuestionCandidate, every)
+    with engine("duckdb", folder) as eng:
+        return list(eng.rows(select(eng.read(path, QuestionCandidate), 5, per_family)))
+
+
+@pytest.mark.parametrize(("per_family", "per_path"), [(4, 0), (20, 4), (50, 12)])
 def test_caps(
-    tmp_path: Path,
-    asked: tuple[list[dict[str, Any]], list[World]],
-    per_family: int,
-    per_subject: int,
-    share: float,
-    most: int,
+    tmp_path: Path, asked: tuple[Rows, list[World]], per_family: int, per_path: int
 ) -> None:
-    every = parquet(
-        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in asked[0]]
-    )
-    with engine("duckdb", tmp_path) as eng:
-        table = eng.read(every, QuestionCandidate)
-        chosen = list(_chosen(eng.rows(select(table, 5, per_family, per_subject, share))))
-    families = Counter(row["family"] for row in chosen if row["family"] != "chain")
-    subjects = Counter((row["family"], row["hops"], row["subject"]) for row in chosen)
-    paths = Counter((row["family"], row["hops"], row["path"]) for row in chosen)
-    assert max(families.values()) <= per_family
-    assert max(subjects.values()) <= per_subject
-    assert max(paths.values()) <= most
-    for family in ("order", "overlap"):
-        answers = Counter(row["answer"] for row in chosen if row["family"] == family)
+    found = chosen(tmp_path, asked[0], per_family)
+    assert len({row["id"] for row in found}) == len(found)
+    most = Counter[str]()
+    for cap in ("", "subject", "path"):
+        group = [(row["family"], row["hops"], row[cap or "hops"]) for row in found]
+        most[cap] = max(Counter(group).values(), default=0)
+    assert most["subject"] <= 2 and most["path"] == per_path and most[""] <= per_family
+    for family in ("order", "overlap") if found else ():
+        answers = Counter(row["answer"] for row in found if row["family"] == family)
         assert answers["yes"] == answers["no"] > 0
 
 
 @pytest.mark.parametrize("lone", ["yes", "no"])
 def test_of_one_answer_alone_nothing_is_asked(
-    tmp_path: Path, asked: tuple[list[dict[str, Any]], list[World]], lone: str
+    tmp_path: Path, asked: tuple[Rows, list[World]], lone: str
 ) -> None:
     path = ["P1", "P1"]
     every = [row for row in asked[0] if row["relations"] != path or row["answer"] in (None, lone)]
     assert any(row["relations"] == path and row["answer"] == lone for row in every)
-    table = parquet(
-        tmp_path / "c.parquet", QuestionCandidate, [QuestionCandidate(**row) for row in every]
-    )
-    with engine("duckdb", tmp_path) as eng:
-        found = list(eng.rows(select(eng.read(table, QuestionCandidate), 5, 500, 9, 1.0)))
+    found = chosen(tmp_path, every, 500)
     answers = Counter(row["answer"] for row in found if row["family"] == "order")
     assert answers["yes"] == answers["no"] > 0
     assert not [row for row in found if row["relations"] == path and row["answer"] == lone]
-
-
-def _chosen(found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    assert len({row["id"] for row in found}) == len(found)
-    yield from found

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
 from factdrift.builders.wikipedia.files import LONGEST
@@ -46,11 +46,10 @@ class BadPageError(Exception):
 
 
 class PageBytes(NamedTuple):
-    """A page's bytes; `whole`: it has an end and is no longer than `LONGEST`."""
+    """A page's bytes; of one without an end, or longer than `LONGEST`, its first ones."""
 
     data: bytes
-    whole: bool
-    too_long: bool = False
+    fault: Literal["cut_page", "too_long"] | None = None
 
 
 def cut_pages(
@@ -83,7 +82,7 @@ def cut_pages(
             start = held.rfind(OPEN, at, end)
             first = held.find(OPEN, at, end)
             if first != start and first >= 0:
-                yield PageBytes(held[first:start][:_HEAD], False)
+                yield PageBytes(held[first:start][:_HEAD], "cut_page")
             end += len(CLOSE)
             if start >= 0:
                 yield _page_bytes(held[start:end])
@@ -91,7 +90,7 @@ def cut_pages(
         held = held[at:]
         if len(held) > LONGEST:
             if (start := held.find(OPEN)) >= 0:
-                yield PageBytes(held[start:][:_HEAD], False, True)
+                yield PageBytes(held[start:][:_HEAD], "too_long")
             held = held[-len(CLOSE) :]
             skipping = True
     if not skipping:
@@ -99,8 +98,7 @@ def cut_pages(
 
 
 def _page_bytes(data: bytes) -> PageBytes:
-    long = len(data) > LONGEST
-    return PageBytes(data[:_HEAD] if long else data, not long, long)
+    return PageBytes(data[:_HEAD], "too_long") if len(data) > LONGEST else PageBytes(data)
 
 
 def _last_page(held: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
@@ -121,13 +119,13 @@ def _last_page(held: bytes, following: Iterable[bytes]) -> Iterator[PageBytes]:
             yield _page_bytes(held[: end + len(CLOSE)])
             return
         if other >= 0:
-            yield PageBytes(held[:other][:_HEAD], False)
+            yield PageBytes(held[:other][:_HEAD], "cut_page")
             return
         if len(held) > LONGEST:
-            yield PageBytes(held[:_HEAD], False, True)
+            yield PageBytes(held[:_HEAD], "too_long")
             return
     if held.startswith(OPEN):
-        yield PageBytes(held[:_HEAD], False)
+        yield PageBytes(held[:_HEAD], "cut_page")
 
 
 def head_of(data: bytes) -> PageHead:

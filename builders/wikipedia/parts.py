@@ -24,14 +24,13 @@ from factdrift.builders.wikipedia.records import (
     record_of,
 )
 from factdrift.builders.wikipedia.titles import Titles, hash_of, normalise, number_of
-from factdrift.builders.wikipedia.wikitext import Namespaces, paragraphs, redirect_of
+from factdrift.builders.wikipedia.wikitext import paragraphs, redirect_of
 
 
 class ReadingTask(NamedTuple):
     """What every process has to know; `parts` is the folder that parts are written into."""
 
     files: tuple[Path, ...]
-    namespaces: tuple[Namespaces, ...]
     parts: Path
     wanted: Path
     """Titles as `Titles.save` wrote them."""
@@ -57,24 +56,17 @@ def part_name(unit: PageUnit, late: bool) -> str:
     return f"{unit.file:06}-{unit.number:08}{'-late' * late}"
 
 
-class UnitReader:
-    """Reads units, each into a part of its own."""
-
-    def __init__(self, task: ReadingTask) -> None:
-        self._task, self._wanted = task, Titles.load(task.wanted)
-
-    def read(self, unit: PageUnit) -> None:
-        """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
-        part = _PartWriter(self._task, unit, self._wanted)
-        with part.file:
-            part.of_xml() if unit.form == "xml" else part.of_rows()
-            part.write()
+def write_part(unit: PageUnit, task: ReadingTask, wanted: Titles) -> None:
+    """Read a unit and write its part, whole or not at all. `UserError`: a damaged file."""
+    part = _PartWriter(task, unit, wanted)
+    with part.file:
+        part.of_xml() if unit.form == "xml" else part.of_rows()
+        part.write()
 
 
 class _PartWriter:
     def __init__(self, task: ReadingTask, unit: PageUnit, wanted: Titles) -> None:
         self.task, self.unit, self.wanted = task, unit, wanted
-        self.namespaces = task.namespaces[unit.file]
         self.path = task.parts / part_name(unit, task.late)
         self.counts: Counter[str] = Counter()
         self.dropped: list[Dropped] = []
@@ -92,8 +84,8 @@ class _PartWriter:
             source = pieces(path, within=(start, end))
             cuts = cut_pages(source, streams_after(path, end), middle=start > 0)
         for cut in cuts:
-            if not cut.whole:
-                self._cut(cut.data, "too_long" if cut.too_long or unit.cut else "cut_page")
+            if cut.fault:
+                self._cut(cut.data, "too_long" if unit.cut else cut.fault)
                 continue
             number = 0
             try:
@@ -124,7 +116,7 @@ class _PartWriter:
             self.articles.pop()
             self._redirect(title, target, number)
             return
-        shown = paragraphs(revision.text, title, self.namespaces)
+        shown = paragraphs(revision.text, title)
         if not shown:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")
         self._keep(item, Page("", title, number, revision.id, shown))

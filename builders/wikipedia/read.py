@@ -22,14 +22,8 @@ from factdrift.builders.core.progress import progress
 from factdrift.builders.core.schema import writing
 from factdrift.builders.rows import Dropped, Page
 from factdrift.builders.wikipedia.files import PageFile, PageUnit, find_pages, page_file, units
-from factdrift.builders.wikipedia.parts import (
-    ReadingTask,
-    UnitReader,
-    part_name,
-    summary_of,
-)
+from factdrift.builders.wikipedia.parts import ReadingTask, part_name, summary_of, write_part
 from factdrift.builders.wikipedia.titles import Resolver, Titles, follow, hashes_of, pages_among
-from factdrift.builders.wikipedia.wikitext import namespaces_of
 
 GROUP = 16 << 20
 """Bytes of pages after which a row group ends."""
@@ -70,9 +64,7 @@ def read_pages(
             parts.mkdir(parents=True, exist_ok=True)
             out.mkdir(parents=True, exist_ok=True)
             titles.save(parts / "wanted.npy")
-            paths = tuple(s.path for s in sources)
-            namespaces = tuple(namespaces_of(s.head) for s in sources)
-            task = ReadingTask(paths, namespaces, parts, parts / "wanted.npy")
+            task = ReadingTask(tuple(s.path for s in sources), parts, parts / "wanted.npy")
             _read_all(sources, task, jobs)
             counts = _finish(sources, task, titles, objects, out, jobs)
             shutil.rmtree(parts)
@@ -85,17 +77,17 @@ def read_pages(
 # --- Units to parts -----------------------------------------------------------------------------
 
 
-_reader: UnitReader | None = None
+_given: tuple[ReadingTask, Titles] | None = None
 
 
 def _begin(task: ReadingTask) -> None:
-    global _reader
-    _reader = UnitReader(task)
+    global _given
+    _given = task, Titles.load(task.wanted)
 
 
 def _read(unit: PageUnit) -> None:
-    assert _reader is not None
-    _reader.read(unit)
+    assert _given is not None
+    write_part(unit, *_given)
 
 
 def _read_units(given: Iterable[PageUnit], task: ReadingTask, jobs: int) -> Iterator[None]:
