@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree
 
+from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.files import LONGEST
 
 OPEN, CLOSE = b"<page>", b"</page>"
@@ -16,8 +17,6 @@ _REDIRECT = re.compile(rb"<redirect(?:\s+title=(?:\"([^\"]*)\"|'([^']*)'))?\s*/>
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT_REDIRECT = re.compile(rb"<text[^<>]*>\s*#redirect[^\[<]{0,20}\[\[([^\[\]|<]*)", re.I)
 _HEAD = 4096
-_XML = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#039;": "'", "&amp;": "&"}
-_REFERENCE = re.compile("|".join(_XML))
 
 
 class PageHead(NamedTuple):
@@ -139,10 +138,10 @@ def head_of(data: bytes) -> PageHead:
     in_text = _TEXT_REDIRECT.search(start)
     redirect: str | None = None
     try:
-        name = plain(title[1].decode())
+        name = without_references(title[1].decode())
         if element or in_text:
             target = (element and (element[1] or element[2])) or (in_text and in_text[1]) or b""
-            redirect = plain(target.decode())
+            redirect = without_references(target.decode())
     except UnicodeDecodeError as error:
         raise BadPageError("bad_utf8", f"byte {error.start} of the title") from None
     return PageHead(
@@ -152,11 +151,6 @@ def head_of(data: bytes) -> PageHead:
         model[1].decode("utf-8", "replace") if model else "wikitext",
         redirect,
     )
-
-
-def plain(text: str) -> str:
-    """XML's five named references as the characters they stand for."""
-    return _REFERENCE.sub(lambda m: _XML[m[0]], text) if "&" in text else text
 
 
 def revision_of(data: bytes) -> PageRevision:

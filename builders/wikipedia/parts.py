@@ -14,7 +14,7 @@ import numpy as np
 
 from factdrift.builders.core.compressed import pieces
 from factdrift.builders.rows import Dropped, Page
-from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, plain, revision_of
+from factdrift.builders.wikipedia.dump import BadPageError, cut_pages, head_of, revision_of
 from factdrift.builders.wikipedia.files import PageUnit, streams_after
 from factdrift.builders.wikipedia.inputs import is_foreign
 from factdrift.builders.wikipedia.records import (
@@ -179,7 +179,7 @@ class _PartWriter:
         """A page without an end, or a too long one: what its head says of it."""
         try:
             head = head_of(data)
-            self._drop(reason, head.page, plain(head.title))
+            self._drop(reason, head.page, head.title)
         except BadPageError:
             self._drop(reason, 0, None)
 

@@ -7,11 +7,11 @@ infoboxes; each line becomes plain text with links.
 
 import re
 from collections.abc import Iterator
-from html.entities import html5
 from typing import NamedTuple
 
 from factdrift.builders.core.files import read_texts, resource
 from factdrift.builders.rows import Link, Paragraph, ParagraphKind
+from factdrift.builders.text.references import without_references
 from factdrift.builders.wikipedia.templates import BREAK, INFOBOX, without_templates
 from factdrift.builders.wikipedia.titles import normalise
 
@@ -309,27 +309,14 @@ _LOOSE = re.compile(r"\[\[(?:[^\[\]|]*\|)?|\]\]")
 _OUTSIDE = re.compile(
     r"\[(?:(?:https?|ftps?|ircs?)://|//|mailto:|news:)[^\s\[\]<>\"]+\s*([^\[\]]*)\]"
 )
-_ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _QUOTES = re.compile(r"'{2,}")
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd]"
+)
 _MAY_BE_HOLLOW = re.compile(r"\([\s;,:)]")
 _HOLLOW = re.compile(r"\(\s*(?:[;,:]\s*)*\)")
 _OPENED = re.compile(r"\((?:\s*[;,])+\s*")
 _BREAKS = re.compile(rf"\s*(?:{BREAK}\s*)+")
-
-
-def _decoded(text: str) -> str:
-    """Text with its character references replaced, as a browser shows it."""
-    return _ENTITY.sub(_character, text) if "&" in text else text
-
-
-def _character(found: re.Match[str]) -> str:
-    name = found[1]
-    if name[0] != "#":
-        return html5.get(name + ";", found[0])
-    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
-    good = 31 < code < 0xD800 or 0xDFFF < code <= 0x10FFFF
-    return chr(code) if good else " "
 
 
 def _unquoted(line: str) -> str:
@@ -424,7 +411,7 @@ def _inline(raw: str, kind: ParagraphKind) -> tuple[str, tuple[Link, ...]]:
 def _plain(piece: str) -> str:
     if "[[" in piece or "]]" in piece:
         piece = _LOOSE.sub("", piece)
-    return _seen(_decoded(piece))
+    return _seen(without_references(piece))
 
 
 def _seen(piece: str) -> str:
@@ -434,7 +421,7 @@ def _seen(piece: str) -> str:
 def _link(found: re.Match[str]) -> tuple[str, str]:
     """What a link shows and the title it leads to; empty: not shown, no link."""
     target, label, trail = found[1], found[2], found[3]
-    target = _decoded(target).strip()
+    target = without_references(target).strip()
     colon = target.startswith(":")
     name = target[1:].lstrip() if colon else target
     shown = (_plain(label) if label and label.strip() else _seen(name.replace("_", " "))) + trail
