@@ -112,10 +112,6 @@ class _PartWriter:
         revision = revision_of(data)
         if not revision.text.strip():
             raise BadPageError("empty_page")
-        if (target := redirect_of(revision.text)) is not None:
-            self.articles.pop()
-            self._redirect(title, target, number)
-            return
         shown = paragraphs(revision.text, title)
         if not shown:
             raise BadPageError("no_paragraphs", f"{len(revision.text):,} characters of wikitext")

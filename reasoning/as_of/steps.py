@@ -271,13 +271,12 @@ class AsOfRows(Step):
                     else:
                         dropped.append(made)
         number = min(self.questions // 2, *map(len, asked.values()))
-        kept = [q for some in asked.values() for q in sorted(some, key=self._order)[:number]]
+        seed, kept = self.evolving.seed, list[AsOfQuestion]()
+        for some in asked.values():
+            kept += sorted(some, key=lambda one: bits(seed, "as-of", one.id))[:number]
         with writing(out / "questions.parquet", AsOfQuestion) as questions:
             for question in sorted(kept, key=lambda q: q.id):
                 questions.append(question)
-
-    def _order(self, one: AsOfQuestion) -> int:
-        return bits(self.evolving.seed, "as-of", one.id)
 
     def _asked_on(self, one: AskedDay, stated: Iterable[DatedPassage]) -> Iterator[date]:
         """The day itself, the last day of a later quarter, and that of the subject's page."""
