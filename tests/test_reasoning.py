@@ -211,8 +211,8 @@ PHRASES = Phrases(
 )
 ENTITIES = {i: rows.Entity(i, name, (), name, 1, 1, 1) for i, name in PEOPLE.items()}
 NAMES = Verbalizer(ENTITIES, {"P1": PHRASES, "P2": PHRASES})
-AT = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
-EMPTY = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
+AT: dict[str, Any] = {"as_of": date(2019, 12, 31), "since": date(2012, 1, 1)}
+EMPTY: dict[str, Any] = dict.fromkeys(QuestionCandidate.__dataclass_fields__)
 
 
 @pytest.mark.parametrize(

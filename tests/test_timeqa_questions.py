@@ -162,30 +162,6 @@ def test_the_mix_is_weighed() -> None:
         Questions(mix={"in": 0})
 
 
-@pytest.mark.parametrize(
-    ("other", "never", "asked"),
-    [
-        (segment("Q3", "2007-08-31", None), "2007", ("between 2004 and 2006", "Q2")),
-        (segment("Q3", "1990", "2004-05"), "2004", ("between 2005 and 2008", "Q2")),
-        (segment("Q3", "2006", "2006"), "2006", ("between 2005 and 2007", "Q2 Q3")),
-    ],
-)
-def test_hard_between_is_the_same_with_its_units(
-    other: ReleasedAlignedSegment, never: str, asked: tuple[str, str]
-) -> None:
-    """What came or went in a year of it is beside the segment, neither after nor before it."""
-    found = {t for t in hard(segment("Q2", "2003", "2009"), other) if t[0].startswith("between")}
-    assert asked in found
-    ends = {(year, a) for t, a in found for year in t.split()[1::2]}
-    assert (never, "Q2") not in ends
-
-
-def test_hard_between_is_in_doubt_with_its_units() -> None:
-    """The end of the first is known to the year alone: it may have been in any month of it."""
-    first, second = segment("Q2", "1996", "2018"), segment("Q3", "2018-05-23", "2019-11-29")
-    assert not {t for t, _ in hard(first, second) if "2018" in t and t.startswith("between")}
-
-
 def test_what_is_asked_for_stands_first() -> None:
     """What the page does not name comes last."""
     own = segment("Q9", "2003", "2009", paragraph=5, mention="Nine", verification="human")
@@ -243,7 +219,8 @@ def test_before_and_after_are_not_asked_where_the_page_states_others(
 ) -> None:
     pair = pair_of(segment("Q2", "2003", "2009"), near_evidence=(year(other),) if other else ())
     for kind in SPECIFIERS:
-        made = ask_pair(pair, relation(), Questions(mix={kind: 1}, unanswerable={}), SEED)
+        how: dict[str, Any] = {"mix": {kind: 1}, "unanswerable": {}}
+        made = ask_pair(pair, relation(), Questions(**how), SEED)
         asked = [a.time.specifier for a in made.questions if a.difficulty == "hard"]
         assert asked == [kind] * (kind != never)
         assert [d.reason for d in made.dropped] == ["others_stated"] * (kind == never)
