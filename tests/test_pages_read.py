@@ -84,7 +84,7 @@ def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("form", MAKE)
 def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
-    counts = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
+    seen = read_pages(MAKE[form](tmp_path), WANTED, tmp_path / "out", targets=TARGETS)
     table = pq.read_table(tmp_path / "out/pages.parquet")
     assert table.schema.equals(arrow_schema(Page))
     found = table.to_pylist()
@@ -110,12 +110,7 @@ def test_every_form_gives_the_same_pages(form: str, tmp_path: Path) -> None:
         ("redirect_chain", "Q6"),
         ("no_page", "Q7"),
     ]
-    assert counts == {
-        "articles": 5, "redirects": 8, "other_namespace": 2, "other_model": 0, "wanted": 8,
-        "found": 4, "found_by_redirect": 2, "not_found": 4, "paragraphs": 5, "links": 5,
-        "redirects_followed_to_targets": 2, "dropped/no_page": 1, "dropped/redirect_chain": 1,
-        "dropped/redirect_loop": 1, "dropped/redirect_to_nothing": 1,
-    }  # fmt: skip
+    assert seen == len(PAGES)
     assert not (tmp_path / "out/build").exists()
 
 
@@ -254,6 +249,5 @@ def test_titles_are_found_by_hash(tmp_path: Path) -> None:
 
 def test_a_real_dump_of_another_wiki(real_data: Path, tmp_path: Path) -> None:
     path = real_data / "wikidata/samples/pages-articles-2020-minidump.xml.bz2"
-    counts = read_pages(path, {"Q74056970": "Q74056970"}, tmp_path)
-    assert counts["other_namespace"] + counts["other_model"] == 47
-    assert counts["found"] == 0
+    assert read_pages(path, {"Q74056970": "Q74056970"}, tmp_path) == 47
+    assert rows(tmp_path / "pages.parquet") == []

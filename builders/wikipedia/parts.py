@@ -5,7 +5,6 @@ titles and redirects, places of the pages), and `.json` (`PartSummary`), which i
 that a unit with one is known to be read.
 """
 
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,9 +38,9 @@ class ReadingTask(NamedTuple):
 
 
 class PartSummary(msgspec.Struct):
-    """What a part counted and left out, and where its unit lies in the file."""
+    """How many pages a part has seen, what it left out, and where its unit lies in the file."""
 
-    counts: dict[str, int]
+    seen: int
     within: tuple[int, ...]
     dropped: list[Dropped]
 
@@ -68,7 +67,7 @@ class _PartWriter:
     def __init__(self, task: ReadingTask, unit: PageUnit, wanted: Titles) -> None:
         self.task, self.unit, self.wanted = task, unit, wanted
         self.path = task.parts / part_name(unit, task.late)
-        self.counts: Counter[str] = Counter()
+        self.others = 0
         self.dropped: list[Dropped] = []
         self.articles: list[int] = []
         self.redirects: list[tuple[int, int, str]] = []
@@ -92,7 +91,7 @@ class _PartWriter:
                 head = head_of(cut.data)
                 number = head.page
                 if head.namespace or head.model != "wikitext":
-                    self.counts["other_namespace" if head.namespace else "other_model"] += 1
+                    self.others += 1
                     continue
                 title = normalise(head.title) or head.title
                 if head.redirect is not None:
@@ -121,7 +120,6 @@ class _PartWriter:
         to = normalise(target)
         if not to:
             raise BadPageError("bad_redirect", f"{title} to {target[:200]!r}")
-        self.counts["redirects"] += 1
         self.redirects.append((hash_of(title), hash_of(to), to))
 
     def _keep(self, item: int, page: Page) -> None:
@@ -196,8 +194,8 @@ class _PartWriter:
             "found": np.array(self.found, np.uint64).reshape(-1, 5),
         }
         np.savez(self.path.with_suffix(".npz"), **arrays)
-        self.counts["articles"] = len(self.articles)
-        about = PartSummary(dict(self.counts), self.unit.within, self.dropped)
+        seen = len(self.articles) + len(self.redirects) + self.others
+        about = PartSummary(seen, self.unit.within, self.dropped)
         temporary = self.path.with_suffix(".tmp")
         temporary.write_bytes(msgspec.json.encode(about))
         temporary.replace(self.path.with_suffix(".json"))
