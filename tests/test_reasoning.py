@@ -77,11 +77,10 @@ def histories(seed: int, subjects: int) -> tuple[list[rows.Segment], list[rows.G
     return segments, gaps
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
-    """All that the families ask of random timelines, and the readings of these."""
-    folder = tmp_path_factory.mktemp("reasoning")
-    segments, gaps = histories(7, 60)
+def candidates(
+    folder: Path, segments: list[rows.Segment], gaps: list[rows.Gap]
+) -> list[dict[str, Any]]:
+    """All that the families ask of some timelines."""
     having = dict.fromkeys(Phrases.model_fields, RELATIONS)
     scope = Scope(date(2005, 1, 1), date(2023, 9, 30), having)
     with engine("duckdb", folder) as eng:
@@ -98,8 +97,21 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
             order = [name for name in QuestionCandidate.__dataclass_fields__ if name not in _LISTS]
             eng.write(family.table(known, scope), path, QuestionCandidate, order)
             found += pq.read_table(path).to_pylist()
+    return found
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], list[World]]:
+    """All that the families ask of random timelines, and the readings of these."""
+    segments, gaps = histories(7, 60)
     plain = [_plain(one) for one in segments], [_plain(one) for one in gaps]
-    return found, worlds(*plain, 10)
+    return candidates(tmp_path_factory.mktemp("reasoning"), segments, gaps), worlds(*plain, 10)
+
+
+def test_nothing_is_asked_of_one_holder(tmp_path: Path) -> None:
+    days = *day("2001-01-01"), *day("2023-12-01")
+    one = rows.Segment("Q1", "P1", "Q2", *days, False, False, False, ("s",), SNAPSHOT)
+    assert candidates(tmp_path, [one], []) == []
 
 
 _LISTS = {"items", "relations", "answers", "others"}
