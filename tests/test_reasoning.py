@@ -108,10 +108,17 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]
     return candidates(tmp_path_factory.mktemp("reasoning"), segments, gaps), worlds(*plain, 10)
 
 
-def test_nothing_is_asked_of_one_holder(tmp_path: Path) -> None:
-    days = *day("2001-01-01"), *day("2023-12-01")
-    one = rows.Segment("Q1", "P1", "Q2", *days, False, False, False, ("s",), SNAPSHOT)
-    assert candidates(tmp_path, [one], []) == []
+def test_two_holders_are_counted_and_one_is_not(tmp_path: Path) -> None:
+    held = (("Q2", "2001-01-01", "2013-03-31"), ("Q3", "2013-04-01", "2023-12-01"))
+    both = [
+        rows.Segment(
+            f"Q1{n}", "P1", o, *day(a), *day(b), False, False, False, (f"{n}{o}",), SNAPSHOT
+        )
+        for n in range(9)
+        for o, a, b in held
+    ]
+    counts = [row["answer"] for row in candidates(tmp_path, both, []) if row["family"] == "count"]
+    assert 0 < len(counts) < 9 and set(counts) == {"2"}
 
 
 _LISTS = {"items", "relations", "answers", "others"}
